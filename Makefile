@@ -1,0 +1,73 @@
+# Needs Python 3.11 or newer, pip and make; everything else is installed into .venv.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+BIN := .venv/bin
+STAMP := .venv/.stamp
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# Stamps count only in the folder they were made in and while .venv works: an environment that was
+# moved, copied, killed while installing or bereft of its interpreter is set up anew.
+$(shell $(BIN)/python -c 'import pip' 2>/dev/null && [ ! -e .venv/.installing ] \
+  && [ "$$(cat $(STAMP)-place 2>/dev/null)" = "$$(pwd -P)" ] || rm -f $(STAMP)-*)
+
+# Only a kill leaves the mark behind; a failed install has been rolled back by pip.
+install = touch .venv/.installing; \
+  $(BIN)/python -m pip install -qq --constraint constraints.txt --editable '$(1)'; \
+  status=$$?; rm -f .venv/.installing; exit $$status
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test lint format bench clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo "Another interpreter for a new .venv: make clean test PYTHON=python3.12"
+
+demo: $(STAMP)-package ## Anonymize the sample table, end to end
+	@$(BIN)/shoal demo
+
+test: lint ## Check style and types, run all tests
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(STAMP)-test ## Check style and types
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+format: $(STAMP)-test ## Format the code and mend what ruff can mend
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
+
+bench: $(STAMP)-test ## Measure speed and loss
+	$(BIN)/python benchmarks/run.py
+
+clean: ## Remove .venv and everything else that was made here
+	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
+	@echo "Installing shoal into .venv ..."
+	@$(call install,.)
+	@touch $@
+
+$(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv
+	@echo "Installing shoal and its test tools into .venv ..."
+	@$(call install,.[test])
+	@touch $(STAMP)-package $@
+
+$(STAMP)-venv:
+	@{ [ ! -e .venv/.installing ] && \
+	  $(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; } || { \
+	  $(PYTHON) -c '' 2>/dev/null || { \
+	    echo "shoal needs Python 3.11 or newer, and '$(PYTHON)' does not run; name one, as in: make test PYTHON=python3.12" >&2; exit 1; }; \
+	  $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "shoal needs Python 3.11 or newer, and '$(PYTHON)' is $$($(PYTHON) --version 2>&1); name another, as in: make test PYTHON=python3.12" >&2; exit 1; }; \
+	  $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "'$(PYTHON)' lacks the venv module; install it (Debian, Ubuntu: apt install python3-venv) and run make again." >&2; exit 1; }; \
+	  echo "Making .venv ..."; \
+	  rm -rf .venv && $(PYTHON) -m venv .venv; }
+	@pwd -P > $(STAMP)-place
+	@touch $@

@@ -1,0 +1,255 @@
+"""The way of a table: read, encode, problem, partition, close and render, audit."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from shoal.errors import raise_problems
+from shoal.generalization import Model
+from shoal.io import read
+from shoal.kernels.compilation import is_cached
+from shoal.kernels.groups import count_outside
+from shoal.measures import compile_measure
+from shoal.measures import loss as measure_loss
+from shoal.methods import Method
+from shoal.privacy import Audit, audit_frame, check_feasible
+from shoal.problem import Problem
+from shoal.progress import Progress, silent
+from shoal.release import Release
+from shoal.settings import Settings, make_settings
+from shoal.table import encode, open_frame
+from shoal.table.closed import Closed
+from shoal.table.frames import Frame
+from shoal.table.order import shuffled
+from shoal.table.render import bound_names, read_release, render
+
+T = TypeVar("T")
+
+
+def anonymize(
+    table: Any,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    identifiers: Sequence[str] | None = None,
+    k: int | None = None,
+    objective: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    method: str | Method | None = None,
+    seed: int | None = None,
+    keep_order: bool | None = None,
+    render: str | None = None,
+    progress: Progress | None = None,
+) -> Release:
+    """Make a table releasable: every record reads like at least k − 1 others.
+
+    Similar records are grouped and their quasi-identifiers replaced by the least general values that cover
+    the group. The result is returned only after an independent audit has proved the requirement on it.
+
+    Parameters
+    ----------
+    table
+        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file.
+    settings
+        A `Settings` object or the path of a TOML file; the other parameters replace what it says.
+    quasi_identifiers
+        The columns an attacker may know, with a generalization model each; or a list, in which case
+        numbers and dates get intervals and the rest suppression. A column left out is NOT protected.
+    sensitive, identifiers
+        Columns released unchanged, and columns removed.
+    k
+        The least number of records that must read the same. Larger is safer and costs more.
+    objective, weights
+        The measure to minimize (default "lm") and how much each quasi-identifier matters (default 1).
+    method
+        The name of a method (default "cover") or a method with options, like `shoal.Mondrian(strict=False)`.
+    seed
+        Makes chance repeatable (default 0).
+    keep_order
+        Keep the order of records, which can itself identify them. By default they are shuffled.
+    render
+        "text" (default), or "bounds": two columns of numbers or dates per interval.
+    progress
+        A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
+
+    Returns
+    -------
+    Release
+        The released table with its losses, groups and settings.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "sex": ["f", "f", "m", "m"], "ill": list("abca")})
+    >>> release = shoal.anonymize(people, quasi_identifiers=["age", "sex"], sensitive=["ill"], k=2)
+    >>> sorted(set(release.data["age"]))
+    ['[31, 33]', '[52, 58]']
+    """
+    settings = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        identifiers=identifiers,
+        k=k,
+        objective=objective,
+        weights=weights,
+        method=method,
+        seed=seed,
+        keep_order=keep_order,
+        render=render,
+    )
+    watch = _Watch(progress or silent)
+    frame = watch("reading", lambda: open_table(table))
+    raise_problems(_render_problems(frame, settings))
+    encoded = watch("encoding", lambda: _encode(frame, settings))
+    check_feasible(encoded, settings.k)
+    problem = Problem.of(encoded, settings.objective, settings.k, settings.weights)
+    if not is_cached():
+        watch.progress("compiling kernels, first run only", 0, 1)
+    partition = watch(
+        "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
+    )
+    closed = watch("closing", lambda: problem.close(partition.groups))
+    released = watch("rendering", lambda: _render(frame, closed, settings))
+    audit = watch(
+        "auditing",
+        lambda: audit_frame(released, encoded.names, settings.k, settings.identifiers),
+    )
+    spelled_out = replace(
+        settings, quasi_identifiers={column.name: column.model for column in encoded.columns}
+    )
+    return Release(released.to_native(), spelled_out, audit, closed, partition.notes, watch.seconds)
+
+
+def audit(
+    table: Any,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    k: int | None = None,
+) -> Audit:
+    """Prove that a table, ours or not, keeps its requirement.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    settings
+        Settings that name the quasi-identifiers and k; the other parameters replace what they say.
+    quasi_identifiers, k
+        The columns that must read the same and for how many records at least.
+
+    Raises
+    ------
+    AuditFailed
+        If a group is smaller than k or an identifier is still in the table.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
+    Audit(records=3, groups=1, k=3)
+    """
+    promised = make_settings(settings, quasi_identifiers=quasi_identifiers, k=k)
+    names = list(promised.quasi_identifiers)
+    return audit_frame(open_table(table), names, promised.k, promised.identifiers)
+
+
+def loss(
+    table: Any,
+    release: Any,
+    measure: str,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    k: int | None = None,
+    aggregate: str | None = None,
+    w: float = 0.5,
+) -> float:
+    """Compute a measure of information loss on any release of a table, records in the same order.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> table = pd.DataFrame({"n": [1, 2, 3, 3]})
+    >>> release = pd.DataFrame({"n": ["*", "*", "3", "3"]})
+    >>> models = {"n": shoal.Suppression()}
+    >>> shoal.loss(table, release, "entropy", quasi_identifiers=models, aggregate="sum")
+    3.0
+    """
+    promised = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        weights=weights,
+        k=k or (None if settings else 1),
+    )
+    encoded = _encode(open_table(table), promised)
+    closed = read_release(encoded, open_table(release))
+    arrays = compile_measure("suppressed", encoded.columns).arrays
+    outside = count_outside(arrays, closed.closures, closed.groups, encoded.codes)
+    raise_problems(
+        f"{count} records lie outside their released value of column '{name}'; "
+        "give a release of this table with records in the same order (keep_order)."
+        for name, count in zip(encoded.names, outside, strict=True)
+        if count
+    )
+    return measure_loss(
+        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=w
+    )
+
+
+def open_table(table: Any) -> Frame:
+    """A frame over whatever the user gave: a frame or a path."""
+    return open_frame(read(table) if isinstance(table, str | os.PathLike) else table)
+
+
+def _encode(frame: Frame, settings: Settings) -> Any:
+    return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
+
+
+def _render(frame: Frame, closed: Closed, settings: Settings) -> Frame:
+    """Render in input order where the user chose so, otherwise shuffled."""
+    if settings.keep_order:
+        order = np.arange(closed.table.records)
+    else:
+        gone = {*closed.table.names, *settings.identifiers}
+        unchanged = [name for name in frame.columns if name not in gone]
+        order = shuffled(frame, closed, unchanged, settings.seed)
+    return render(frame, closed, order, settings.identifiers, settings.render)
+
+
+def _render_problems(frame: Frame, settings: Settings) -> list[str]:
+    """Columns of the table that bounds would overwrite."""
+    if settings.render != "bounds":
+        return []
+    wanted = {bound for name in settings.quasi_identifiers for bound in bound_names(name)}
+    return [
+        f"Column '{name}' is in the way of an interval's bounds; rename it."
+        for name in frame.columns
+        if name in wanted
+    ]
+
+
+class _Watch:
+    """Runs one stage after the other, reporting and timing each."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+
+    def __call__(self, stage: str, work: Callable[[], T]) -> T:
+        self.progress(stage, 0, 1)
+        start = time.perf_counter()
+        result = work()
+        self.seconds[stage] = time.perf_counter() - start
+        return result

@@ -1,0 +1,39 @@
+"""The command line: thin, everything is done by `shoal.anonymize` and its neighbours."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+from shoal.errors import ShoalError
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0 done, 2 the user's input, 3 requirement not met, 1 anything else."""
+    signal.signal(signal.SIGTERM, _stop)
+    from shoal.cli.app import app
+
+    try:
+        app(prog_name="shoal")
+    except ShoalError as error:
+        _fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)
+    except (
+        Exception
+    ) as error:  # nothing of the table may reach the screen, so only the kind is named
+        _fail(f"shoal ran into an error of its own ({type(error).__name__}); please report it.", 1)
+    sys.exit(0)
+
+
+def _stop(signum: int, frame: FrameType | None) -> NoReturn:
+    """End like an interrupt does, so that unfinished files are removed."""
+    raise KeyboardInterrupt
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    for line in message.splitlines():
+        sys.stderr.write(f"shoal: {line}\n")
+    sys.exit(code)

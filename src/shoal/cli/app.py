@@ -1,0 +1,223 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal import __version__
+from shoal.cli import options
+from shoal.errors import InputError, raise_problems
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Table = Annotated[
+    Path, typer.Argument(help="CSV, Parquet, JSON-lines or Excel file.", show_default=False)
+]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+K = Annotated[int | None, typer.Option("-k", help="Least number of records that read the same.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-q",
+        "--quasi-identifier",
+        metavar="COLUMN[:MODEL[:FILE]]",
+        help="Column to generalize; MODEL is suppression, interval, subset or hierarchy:FILE.",
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def shoal(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+) -> None:
+    """Make tables about people releasable."""
+    if version:
+        typer.echo(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def anonymize(
+    table: Table,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    ],
+    settings: SettingsFile = None,
+    quasi_identifier: Columns = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option("-s", "--sensitive", help="Column to release unchanged.")
+    ] = None,
+    identifier: Annotated[
+        list[str] | None, typer.Option("-i", "--identifier", help="Column to remove.")
+    ] = None,
+    k: K = None,
+    objective: Annotated[
+        str | None, typer.Option(help="Measure to minimize, see `shoal measures`.")
+    ] = None,
+    weight: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN=NUMBER", help="How much a column matters.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="See `shoal methods`.")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the method.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Makes chance repeatable.")] = None,
+    keep_order: Annotated[
+        bool | None, typer.Option("--keep-order", help="Keep the order of records (can identify).")
+    ] = None,
+    render: Annotated[
+        str | None, typer.Option(help="text, or bounds: two columns per interval.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+    save_settings: Annotated[
+        Path | None, typer.Option(help="Also write the settings that make this release again.")
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Anonymize a table and write the release, once an audit has proved it."""
+    from shoal.io import output_problems
+
+    problems = output_problems(output, overwrite)
+    if save_settings and save_settings.exists() and not overwrite:
+        problems.append(f"'{save_settings}' exists; choose another name or pass --overwrite.")
+    given: dict[str, Any] = {
+        "quasi_identifiers": options.models(quasi_identifier, problems),
+        "sensitive": sensitive or None,
+        "identifiers": identifier or None,
+        "k": k,
+        "objective": objective,
+        "weights": options.weights(weight, problems),
+        "method": options.method(method, option, problems),
+        "seed": seed,
+        "keep_order": keep_order,
+        "render": render,
+    }
+    raise_problems(problems)
+    _run(table, output, settings, given, overwrite, save_settings, quiet, json)
+
+
+def _run(
+    table: Any,
+    output: Path,
+    settings: Path | None,
+    given: dict[str, Any],
+    overwrite: bool,
+    save_settings: Path | None,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Anonymize, write and tell."""
+    from shoal.anonymize import anonymize as run
+    from shoal.cli.show import progress_bar, summary
+
+    start = time.perf_counter()
+    with progress_bar(quiet or json) as progress:
+        release = run(table, settings=settings, progress=progress, **given)
+        progress("writing", 0, 1)
+        release.save(output, overwrite=overwrite)
+    if save_settings:
+        release.settings.save(save_settings)
+    if not quiet:
+        summary(release, output, time.perf_counter() - start, json)
+
+
+@app.command()
+def audit(
+    table: Table,
+    settings: SettingsFile = None,
+    quasi_identifier: Columns = None,
+    k: K = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Prove that a table keeps its requirement; exit code 3 if it does not."""
+    from shoal.anonymize import audit as prove
+    from shoal.cli.show import audited
+
+    problems: list[str] = []
+    models = options.models(quasi_identifier, problems)
+    raise_problems(problems)
+    proved = prove(table, settings=settings, quasi_identifiers=models, k=k)
+    if not quiet:
+        audited(proved, table, json)
+
+
+@app.command()
+def init(
+    table: Table,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+) -> None:
+    """Write a settings file for a table, roles and models guessed, to be read and corrected."""
+    from shoal.anonymize import open_table
+    from shoal.cli.guess import guessed_settings
+
+    target = output or Path(table.name.split(".")[0] + ".toml")
+    if target.exists() and not overwrite:
+        raise InputError(f"'{target}' exists; choose another name or pass --overwrite.")
+    text = guessed_settings(open_table(table), table.name)
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"'{target}' cannot be written: {error.strerror}.") from None
+    typer.echo(
+        f"Wrote {target}. Check every role in it, then run:\n"
+        f"  shoal anonymize {table} --settings {target} --output release.csv"
+    )
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to write the release.")] = Path(
+        "shoal-demo"
+    ),
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Anonymize the sample table, 48,842 people of the 1994 US census, with k = 10."""
+    from shoal import samples
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"Folder '{folder}' cannot be made: {error.strerror}.") from None
+    if not (quiet or json):
+        typer.echo(
+            "The sample: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), eight quasi-identifiers, "
+            "income sensitive, k = 10."
+        )
+    output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
+    _run(samples.adult(), output, samples.adult_settings(), {}, True, settings, quiet, json)
+
+
+@app.command()
+def methods() -> None:
+    """List the methods."""
+    from shoal.cli.show import listing
+    from shoal.listing import methods as known
+
+    listing(known())
+
+
+@app.command()
+def measures() -> None:
+    """List the measures of information loss."""
+    from shoal.cli.show import listing
+    from shoal.listing import measures as known
+
+    listing(known())

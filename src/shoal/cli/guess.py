@@ -1,0 +1,81 @@
+"""Guess roles and models from names and values, for a settings file that a person then corrects."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pyarrow.compute as pc
+
+from shoal.errors import InputError
+from shoal.table.encode import default_model
+from shoal.table.frames import Frame, arrow_column
+
+_IDENTIFIER = r"\b(id|ids|name|names|surname|forename|ssn|nin|email|mail|phone|telephone|mobile|address|passport)\b"
+_SENSITIVE = (
+    r"\b(diagnosis|disease|ill|illness|condition|symptom|income|salary|wage|religion|crime|therapy|"
+    r"treatment|medication|drug|outcome|result|status hiv|hiv|debt|score)\b"
+)
+_HEADER = """\
+# Settings for {table}, guessed: read every line, an attacker's knowledge cannot be guessed.
+# identifiers are removed, sensitive columns released unchanged, quasi-identifiers generalized.
+# Columns that stand nowhere below are released unchanged.
+"""
+_FOOTER = """
+[requirement]
+k = 10  # at least this many records read the same; larger is safer and costs more
+
+[objective]
+measure = "lm"  # what to minimize, see `shoal measures`
+
+[method]
+name = "cover"  # see `shoal methods`
+seed = 0
+
+[output]
+keep_order = false  # true keeps the order of records, which can identify them
+render = "text"  # "bounds": two columns of numbers per interval
+"""
+
+
+def guessed_settings(frame: Frame, table: str) -> str:
+    """The text of a settings file for a table."""
+    roles: dict[str, list[str]] = {"identifiers": [], "sensitive": []}
+    blocks = []
+    for name in frame.columns:
+        words = re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower()
+        try:
+            array = arrow_column(frame, name)
+        except InputError as error:
+            blocks.append(f"# {name}: left out. {error.problems[0]}")
+            continue
+        known = len(array) - array.null_count
+        distinct = len(pc.unique(array.drop_null()))
+        model = default_model(array.type).name
+        if re.search(_IDENTIFIER, words) or (model == "suppression" and distinct == known > 20):
+            roles["identifiers"].append(name)
+        elif re.search(_SENSITIVE, words):
+            roles["sensitive"].append(name)
+        elif known == 0:
+            blocks.append(f"# {name}: left out, it is empty.")
+        else:
+            blocks.append(
+                f"[quasi_identifiers.{json.dumps(name, ensure_ascii=False)}]  # {distinct:,} values\n"
+                f'model = "{model}"' + _hint(model)
+            )
+    lists = "\n".join(
+        f"{role} = {json.dumps(names, ensure_ascii=False)}" for role, names in roles.items()
+    )
+    return (
+        _HEADER.format(table=table)
+        + f"[columns]\n{lists}\n\n"
+        + "\n\n".join(blocks)
+        + "\n"
+        + _FOOTER
+    )
+
+
+def _hint(model: str) -> str:
+    if model == "interval":
+        return "  # [24, 30]; or suppression, subset, hierarchy"
+    return '  # value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"; or subset'

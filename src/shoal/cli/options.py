@@ -1,0 +1,89 @@
+"""What is given on the command line, made into models, weights and methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.errors import InputError, near_miss
+
+
+def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
+    """Models by column from `COLUMN[:MODEL[:FILE]]`."""
+    if not given:
+        return None
+    from shoal.generalization import MODELS, Hierarchy
+
+    found: dict[str, Any] = {}
+    for text in given:
+        column, kind, path = text, None, None
+        parts = text.split(":", 2)
+        if len(parts) > 1:
+            column, kind = parts[:2]
+            path = parts[2] if len(parts) > 2 else None
+        if column in found:
+            problems.append(f"Quasi-identifier '{column}' is named twice; name it once.")
+        found[column] = None
+        if kind is None:
+            continue
+        if kind not in MODELS:
+            close = near_miss(kind, MODELS) or "."
+            problems.append(
+                f"There is no model '{kind}' (column '{column}'){close} Models: {', '.join(MODELS)}."
+            )
+        elif (kind == "hierarchy") != (path is not None):
+            problems.append(
+                f"Column '{column}': write {column}:hierarchy:FILE, or another model without a file."
+            )
+        elif path is not None:
+            try:
+                found[column] = Hierarchy.from_csv(path)
+            except InputError as error:
+                problems.extend(error.problems)
+        else:
+            found[column] = MODELS[kind]()
+    return found
+
+
+def weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:
+    """Weights by column from `COLUMN=NUMBER`."""
+    found = {}
+    for name, text in _pairs("--weight", given, problems):
+        try:
+            found[name] = float(text)
+        except ValueError:
+            problems.append(f"The weight of '{name}' must be a number.")
+    return found or None
+
+
+def method(name: str | None, given: Sequence[str] | None, problems: list[str]) -> Any:
+    """A method from its name and its options `NAME=VALUE`."""
+    from shoal.settings import make_method
+
+    values = {key: _value(text) for key, text in _pairs("--option", given, problems)}
+    if name is None and not values:
+        return None
+    return make_method(name or "cover", values, problems)
+
+
+def _pairs(flag: str, given: Sequence[str] | None, problems: list[str]) -> list[tuple[str, str]]:
+    found = []
+    for text in given or ():
+        name, sign, value = text.rpartition("=")
+        if sign:
+            found.append((name, value))
+        else:
+            problems.append(f"Write {flag} NAME=VALUE.")
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number, true, false, or the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

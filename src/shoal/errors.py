@@ -1,0 +1,51 @@
+"""What can go wrong, each with the exit code the command line gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ShoalError(ValueError):
+    """The base of every error that shoal raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(ShoalError):
+    """The table, the settings or a path cannot be used; `problems` lists every reason, one sentence each."""
+
+    exit_code = 2
+
+    def __init__(self, problems: str | Iterable[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+class Infeasible(ShoalError):
+    """No release of this table can meet the requirement."""
+
+    exit_code = 3
+
+
+class AuditFailed(ShoalError):
+    """A table does not keep the promised requirement."""
+
+    exit_code = 3
+
+
+class Cancelled(ShoalError):
+    """The work was stopped from outside; raise it from a progress function to stop a run."""
+
+
+def raise_problems(problems: Iterable[str]) -> None:
+    """Raise one `InputError` for all problems found, or return when there are none."""
+    found = tuple(dict.fromkeys(problems))
+    if found:
+        raise InputError(found)
+
+
+def near_miss(name: str, known: Iterable[str]) -> str:
+    """Say which known name was probably meant: "; did you mean 'zip'?", or nothing."""
+    close = get_close_matches(name, list(known), n=1)
+    return f"; did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,257 @@
+"""The three forms a model compiles to for one column: which closures there are and how they read.
+
+Codes number the allowed values, null last. A closure is a short row of integers, one per slot, laid
+out as the kernels expect it (see `kernels/forms.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+STAR = "*"
+_BITS = 31
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form(ABC):
+    """One column's closures. `labels` are the values as text, without null."""
+
+    labels: tuple[str, ...]
+    has_null: bool
+
+    @property
+    def size(self) -> int:
+        """Number of allowed values, null included."""
+        return len(self.labels) + self.has_null
+
+    @property
+    def null(self) -> int:
+        """The code of null, -1 where there is none."""
+        return len(self.labels) if self.has_null else -1
+
+    @cached_property
+    def codes(self) -> dict[str | None, int]:
+        """The code of each value as text; None is null."""
+        known: dict[str | None, int] = {label: code for code, label in enumerate(self.labels)}
+        if self.has_null:
+            known[None] = self.null
+        return known
+
+    @property
+    @abstractmethod
+    def slots(self) -> int:
+        """Integers that a closure takes."""
+
+    @property
+    @abstractmethod
+    def entries(self) -> int:
+        """Numbers that the kernels keep for this column."""
+
+    @abstractmethod
+    def text(self, closures: Ints) -> list[str | None]:
+        """How closures (slots × any number) are released."""
+
+    @abstractmethod
+    def parse(self, released: str | None) -> Sequence[int] | None:
+        """The closure that a released text stands for, None when it stands for none."""
+
+    @abstractmethod
+    def sums(self, closures: Ints, per_value: Floats) -> Floats:
+        """For each closure, the sum over its values of `per_value` (values × anything)."""
+
+    def sizes(self, closures: Ints) -> Floats:
+        """Number of allowed values in each closure."""
+        return self.sums(closures, np.ones(self.size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeForm(Form):
+    """Suppression and hierarchies: a closure is a node; values come first, every parent after its children."""
+
+    parent: Ints
+    inner: tuple[str, ...]  # labels of the nodes above the values, the root last
+
+    slots = 1
+
+    @property
+    def entries(self) -> int:
+        return int(self.parent.size)
+
+    @cached_property
+    def _nodes(self) -> dict[str | None, int]:
+        nodes: dict[str | None, int] = dict(self.codes)
+        nodes.update((label, self.size + i) for i, label in enumerate(self.inner))
+        nodes.setdefault(STAR, self.entries - 1)
+        return nodes
+
+    def text(self, closures: Ints) -> list[str | None]:
+        null: list[str | None] = [None] if self.has_null else []
+        labels = [*self.labels, *null, *self.inner]
+        return [labels[node] for node in closures[0]]
+
+    def parse(self, released: str | None) -> Sequence[int] | None:
+        node = self._nodes.get(released)
+        return None if node is None else (node,)
+
+    @cached_property
+    def leaf_counts(self) -> Floats:
+        """Values below each node."""
+        return self.sum_up(np.ones(self.size))
+
+    def sum_up(self, per_value: Floats) -> Floats:
+        """Sums over the values below each node."""
+        total = np.zeros((self.entries, *per_value.shape[1:]))
+        total[: self.size] = per_value
+        for node in range(self.entries - 1):
+            total[self.parent[node]] += total[node]
+        return total
+
+    @cached_property
+    def heights(self) -> Floats:
+        """Longest way down from each node to a value."""
+        height = np.zeros(self.entries)
+        for node in range(self.entries - 1):
+            parent = self.parent[node]
+            height[parent] = max(height[parent], height[node] + 1)
+        return height
+
+    def sums(self, closures: Ints, per_value: Floats) -> Floats:
+        return self.sum_up(per_value)[closures[0]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeForm(Form):
+    """Intervals: a closure is the lowest and the highest code; null mixed with a value is the whole domain."""
+
+    positions: Floats  # of the values, ascending
+    values: object = field(repr=False)  # the same as an Arrow array, for rendering bounds
+
+    slots = 2
+
+    @property
+    def entries(self) -> int:
+        return self.size + 1
+
+    def _is_star(self, low: int, high: int) -> bool:
+        return high == self.null and low < high
+
+    def text(self, closures: Ints) -> list[str | None]:
+        out: list[str | None] = []
+        for low, high in closures.T:
+            if low == self.null:
+                out.append(None)
+            elif self._is_star(low, high):
+                out.append(STAR)
+            elif low == high:
+                out.append(self.labels[low])
+            else:
+                out.append(f"[{self.labels[low]}, {self.labels[high]}]")
+        return out
+
+    def parse(self, released: str | None) -> Sequence[int] | None:
+        if released == STAR:
+            return (0, self.size - 1)
+        if released in self.codes:
+            return (self.codes[released], self.codes[released])
+        if released and released[0] == "[" and released[-1] == "]":
+            low, _, high = released[1:-1].partition(", ")
+            return self.between(low, high)
+        return None
+
+    def between(self, low: str, high: str) -> Sequence[int] | None:
+        """The closure from one value to another, both as text, values of the domain or not."""
+        if low in self.codes and high in self.codes:
+            ends = self.codes[low], self.codes[high]
+        else:
+            try:
+                start, stop = float(low), float(high)
+            except ValueError:
+                return None
+            ends = (
+                int(np.searchsorted(self.positions, start, "left")),
+                int(np.searchsorted(self.positions, stop, "right")) - 1,
+            )
+        return ends if ends[0] <= ends[1] else None
+
+    def sums(self, closures: Ints, per_value: Floats) -> Floats:
+        prefix = np.zeros((self.entries, *per_value.shape[1:]))
+        np.cumsum(per_value, axis=0, out=prefix[1:])
+        return prefix[closures[1] + 1] - prefix[closures[0]]
+
+
+_PLAIN = re.compile(r'[^\s,{}"\\]([^,{}"\\]*[^\s,{}"\\])?')
+_MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}"\\]+')
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetForm(Form):
+    """Subsets: a closure has a bit for each code, 31 to a slot; null mixed with a value is the whole domain."""
+
+    @property
+    def slots(self) -> int:
+        return max(1, -(-self.size // _BITS))
+
+    @property
+    def entries(self) -> int:
+        return self.size
+
+    def pack(self, codes: Iterable[int]) -> Sequence[int]:
+        """The closure that holds just these codes."""
+        words = [0] * self.slots
+        for code in codes:
+            words[code // _BITS] |= 1 << (code % _BITS)
+        return words
+
+    def unpack(self, words: Ints) -> list[int]:
+        """The codes in a closure, ascending."""
+        return [
+            w * _BITS + bit
+            for w, word in enumerate(words)
+            for bit in range(_BITS)
+            if word >> bit & 1
+        ]
+
+    def text(self, closures: Ints) -> list[str | None]:
+        out: list[str | None] = []
+        for words in closures.T:
+            codes = self.unpack(words)
+            if len(codes) == 1:
+                out.append(None if codes[0] == self.null else self.labels[codes[0]])
+            elif codes[-1] == self.null:
+                out.append(STAR)
+            else:
+                out.append("{" + ", ".join(_quoted(self.labels[code]) for code in codes) + "}")
+        return out
+
+    def parse(self, released: str | None) -> Sequence[int] | None:
+        if released in self.codes:
+            return self.pack([self.codes[released]])
+        if released == STAR:
+            return self.pack(range(self.size))
+        if released and released[0] == "{" and released[-1] == "}":
+            members = [m.strip() for m in _MEMBER.findall(released[1:-1]) if m.strip()]
+            labels = [json.loads(m) if m[0] == '"' else m for m in members]
+            if labels and all(label in self.codes for label in labels):
+                return self.pack(self.codes[label] for label in labels)
+        return None
+
+    def sums(self, closures: Ints, per_value: Floats) -> Floats:
+        codes = np.arange(self.size)
+        holds = closures[codes // _BITS] >> (codes % _BITS)[:, None] & 1
+        return np.asarray(holds.T.astype(np.float64) @ per_value)
+
+
+def _quoted(label: str) -> str:
+    """A value as it stands inside braces: plain where that cannot be misread."""
+    return label if _PLAIN.fullmatch(label) else json.dumps(label, ensure_ascii=False)

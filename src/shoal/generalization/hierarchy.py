@@ -1,0 +1,255 @@
+"""The hierarchy model: a tree of ever larger sets of values, from a CSV file, a nested dict or a list of sets."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError, raise_problems
+from shoal.generalization.forms import STAR, Form, Ints, TreeForm
+from shoal.generalization.models import Model, labels_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Hierarchy(Model):
+    """Release the label of the lowest node that holds all values of a group.
+
+    Make one with `from_csv`, `from_dict` or `from_sets`. Every label names one set of values; the leaves of
+    the tree are the allowed values, seen in the table or not.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> tree = shoal.Hierarchy.from_dict({"*": {"Europe": ["France", "Spain"], "Asia": ["Japan"]}})
+    >>> tree.leaves
+    ('France', 'Spain', 'Japan')
+    """
+
+    leaves: tuple[str, ...]
+    inner: tuple[str, ...]  # labels of the sets of several values, the whole last
+    parent: tuple[int, ...]  # of leaves, then inner nodes; the root is its own
+    source: str | None = field(default=None, compare=False)
+
+    name = "hierarchy"
+    proper = True
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str]) -> Hierarchy:
+        """Read a file without a header, one line per value: `value,level 1,…,root`."""
+        name = Path(path).name
+        try:
+            with Path(path).open(newline="", encoding="utf-8-sig") as file:
+                lines = [
+                    (number, [cell.strip() for cell in row])
+                    for number, row in enumerate(csv.reader(file, strict=True), start=1)
+                    if row
+                ]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not a UTF-8 CSV file"
+            raise InputError(f"Hierarchy file '{name}' cannot be read: {reason}.") from None
+        return cls._from_rows(f"Hierarchy file '{name}'", "line", lines, os.fspath(path))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Iterable[Any]]) -> Hierarchy:
+        """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root."""
+        lines = [(n, [_text(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
+        return cls._from_rows("Hierarchy", "row", lines, None)
+
+    @classmethod
+    def _from_rows(
+        cls, what: str, unit: str, lines: list[tuple[int, list[str]]], source: str | None
+    ) -> Hierarchy:
+        raise_problems(_row_problems(what, unit, lines))
+        sets: dict[str, set[str]] = {}
+        for _, row in lines:
+            for label in row[1:]:
+                sets.setdefault(label, set()).add(row[0])
+        return cls._from_labelled_sets(what, [row[0] for _, row in lines], sets, source)
+
+    @classmethod
+    def from_dict(cls, tree: Mapping[Any, Any]) -> Hierarchy:
+        """Make a hierarchy of nested dicts; a list, set or tuple holds values, and so does a key with None below."""
+        sets: dict[str, set[str]] = {}
+        leaves: list[str] = []
+        problems: list[str] = []
+
+        def walk(label: Any, below: Any) -> set[str]:
+            name = _text(label)
+            if below is None or (hasattr(below, "__len__") and len(below) == 0):
+                leaves.append(name)
+                return {name}
+            if isinstance(below, Mapping):
+                found = [walk(key, value) for key, value in below.items()]
+            elif isinstance(below, list | tuple | set | frozenset):
+                parts = sorted(below, key=str) if isinstance(below, set | frozenset) else below
+                found = [walk(value, None) for value in parts]
+            else:
+                found = [walk(below, None)]
+            union = set().union(*found)
+            if name in sets and sets[name] != union:
+                problems.append(f"Hierarchy: '{name}' stands for two different sets; rename one.")
+            sets[name] = union
+            return union
+
+        for key, value in tree.items():
+            walk(key, value)
+        twice = len(leaves) - len(set(leaves))
+        if twice:
+            problems.append(
+                f"Hierarchy: {twice} value(s) stand below two parents; keep one of each."
+            )
+        raise_problems(problems)
+        return cls._from_labelled_sets("Hierarchy", leaves, sets, None)
+
+    @classmethod
+    def from_sets(cls, sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]]) -> Hierarchy:
+        """Make a hierarchy of a laminar collection: any two sets nested or disjoint (GiT09 Lemma 3.3).
+
+        Single values and the whole are added where they are missing.
+        """
+        named = sets.items() if isinstance(sets, Mapping) else ((None, s) for s in sets)
+        labelled: dict[str, set[str]] = {}
+        leaves: dict[str, None] = {}
+        for name, members in named:
+            texts = sorted(_text(value) for value in members)
+            leaves.update(dict.fromkeys(texts))
+            labelled[name if name is not None else "{" + ", ".join(texts) + "}"] = set(texts)
+        return cls._from_labelled_sets("Hierarchy", list(leaves), labelled, None)
+
+    @classmethod
+    def _from_labelled_sets(
+        cls, what: str, values: Iterable[str], sets: Mapping[str, set[str]], source: str | None
+    ) -> Hierarchy:
+        """Check that labelled sets are laminar and hang them into a tree."""
+        leaves = tuple(dict.fromkeys(values))
+        if not leaves:
+            raise InputError(f"{what} has no values; give at least one line per value.")
+        place = {leaf: node for node, leaf in enumerate(leaves)}
+        for label, members in sets.items():
+            if label in place and members != {label}:
+                raise InputError(
+                    f"{what}: '{label}' is both a value and a set of values; rename the set."
+                )
+        inner: list[str] = []
+        parent: list[int] = [-1] * len(leaves)
+        top = list(range(len(leaves)))  # the largest node so far that holds each leaf
+        size = [1] * len(leaves)
+        for label, members in sorted(sets.items(), key=lambda item: len(item[1])):
+            below = dict.fromkeys(
+                top[place[leaf]] for leaf in sorted(members, key=place.__getitem__)
+            )
+            if len(below) <= 1:
+                continue  # the same set under a second label: the more specific one stays
+            if sum(size[node] for node in below) != len(members):
+                clash = next(n for n in below if not _leaves_below(n, top, place) <= members)
+                other = leaves[clash] if clash < len(leaves) else inner[clash - len(leaves)]
+                raise InputError(
+                    f"{what}: the sets '{other}' and '{label}' overlap without one holding the other; "
+                    "make them nested or disjoint."
+                )
+            node = len(parent)
+            parent.append(-1)
+            inner.append(label)
+            size.append(len(members))
+            for child in below:
+                parent[child] = node
+            for leaf in members:
+                top[place[leaf]] = node
+        roots = [node for node, up in enumerate(parent) if up < 0]
+        if len(roots) > 1 or not inner:
+            if STAR in sets or STAR in place:
+                raise InputError(f"{what}: '*' must name the whole; rename that set or value.")
+            for node in roots:
+                parent[node] = len(parent)
+            parent.append(-1)
+            inner.append(STAR)
+        parent[-1] = len(parent) - 1
+        return cls(leaves, tuple(inner), tuple(parent), source)
+
+    def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
+        place = {leaf: code for code, leaf in enumerate(self.leaves)}
+        codes = np.array([place.get(text, -1) for text in labels_of(values)], dtype=np.int32)
+        missing = int((codes < 0).sum())
+        if missing:
+            raise InputError(
+                f"{missing} of the {len(codes)} distinct values of column '{column}' are not in its "
+                "hierarchy; add a line for each of them."
+            )
+        m = len(self.leaves)
+        parent = np.array(self.parent, dtype=np.int32)
+        if has_null:  # null is one more value, right below the root
+            parent[parent >= m] += 1
+            parent = np.insert(parent, m, parent.size).astype(np.int32)
+        form = TreeForm(labels=self.leaves, has_null=has_null, parent=parent, inner=self.inner)
+        return form, codes
+
+    def rows(self) -> list[list[str]]:
+        """The tree as rows of equal length: value, level 1, …, root; a label fills levels it skips."""
+        labels = self.leaves + self.inner
+        paths = []
+        for node in range(len(self.leaves)):
+            path = [node]
+            while self.parent[path[-1]] != path[-1]:
+                path.append(self.parent[path[-1]])
+            paths.append(path)
+        depth = max(len(path) for path in paths)
+        return [[labels[n] for n in [path[0]] * (depth - len(path)) + path] for path in paths]
+
+
+def _text(value: Any) -> str:
+    """A value as the table's own values are written."""
+    import pyarrow as pa
+
+    return value.strip() if isinstance(value, str) else labels_of(pa.array([value]))[0]
+
+
+def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> list[str]:
+    """What is wrong with rows of value, level 1, …, root, by line number."""
+    if not lines:
+        return [f"{what} has no values; give one line per value: value,level 1,…,root."]
+    problems = []
+    width = len(lines[0][1])
+    ragged = [number for number, row in lines if len(row) != width]
+    if ragged:
+        problems.append(
+            f"{what}: {unit} {ragged[0]} has another number of levels than {unit} {lines[0][0]}; "
+            "give every line the same number, repeating a label where a branch is short."
+        )
+    empty = [number for number, row in lines if not all(row)]
+    if empty:
+        problems.append(f"{what}: {unit} {empty[0]} has an empty cell; name every level.")
+    if problems:
+        return problems
+    above: dict[tuple[int, str], tuple[int, str]] = {}
+    levels: dict[str, dict[int, set[str]]] = {}
+    for number, row in lines:
+        for level, label in enumerate(row):
+            levels.setdefault(label, {}).setdefault(level, set()).add(row[0])
+            if level + 1 == width:
+                continue
+            first, up = above.setdefault((level, label), (number, row[level + 1]))
+            if up != row[level + 1]:
+                problems.append(
+                    f"{what}: {unit}s {first} and {number} give the same level {level} label two "
+                    "parents; give it one."
+                )
+    for sets in levels.values():
+        if len({frozenset(members) for members in sets.values()}) > 1:
+            low, high = sorted(sets)[:2]
+            problems.append(
+                f"{what}: one label names different sets on level {low} and level {high}; rename one."
+            )
+    return problems[:5]
+
+
+def _leaves_below(node: int, top: list[int], place: dict[str, int]) -> set[str]:
+    return {leaf for leaf, code in place.items() if top[code] == node}

@@ -1,0 +1,170 @@
+"""CSV: every column is read as text, then typed by `inference`; null is an empty unquoted field."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.io import text
+from shoal.io.columns import check_names, type_problems
+from shoal.io.inference import infer
+
+DELIMITERS = ",;\t|"
+problems = type_problems
+
+_QUOTE = ord('"')
+_HEADER = re.compile(rb'[\r\n]*((?:"[^"]*"|[^"\r\n]+)*)')
+_LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
+_BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
+
+
+def read(path: Path) -> pa.Table:
+    """Read a CSV file whose first row names the columns."""
+    data = text.load(path)
+    header = _HEADER.match(data)
+    assert header is not None
+    try:
+        names_row = header[1].decode()
+    except UnicodeDecodeError as error:
+        raise text.not_utf8(path, data, header.start(1) + error.start) from None
+    delimiter = _guess_delimiter(names_row)
+    _check_quotes(path, data, delimiter)
+    names = _split(path, names_row, delimiter)
+    check_names(path, names)
+    line_end = _LINE_END.match(data, header.end())
+    assert line_end is not None
+    records = pa.py_buffer(data).slice(line_end.end())
+    if not len(records):
+        return pa.table({name: pa.array([], pa.string()) for name in names})
+    try:
+        table = _parse(records, len(names), delimiter)
+    except pa.ArrowInvalid:  # its message shows cells
+        table = None
+    if table is None:
+        raise _explanation(path, data, records, len(names), delimiter)
+    return pa.table([infer(column) for column in table.columns], names)
+
+
+def write(table: pa.Table, path: Path, suffix: str) -> None:
+    """Write CSV; text is always quoted, so that an empty text differs from null."""
+    from pyarrow.csv import WriteOptions, write_csv
+
+    delimiter = "\t" if suffix.startswith(".tsv") else ","
+    with text.create(path, suffix) as sink:
+        write_csv(table, sink, WriteOptions(delimiter=delimiter, quoting_style="needed"))
+
+
+def _guess_delimiter(names_row: str) -> str:
+    """The candidate that is most frequent outside quotes; the comma when there is none."""
+    unquoted = re.sub('"[^"]*"', "", names_row)
+    return max(DELIMITERS, key=unquoted.count)
+
+
+def _split(path: Path, names_row: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(names_row, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        raise InputError(
+            f"'{path}' has no readable header; its first row must name the columns."
+        ) from None
+
+
+def _check_quotes(path: Path, data: bytes, delimiter: str) -> None:
+    """Refuse quotes that do not enclose whole values; Arrow would read across rows in silence."""
+    octets = np.frombuffer(data, np.uint8)
+    marks = np.flatnonzero(octets == _QUOTE)
+    is_edge = np.zeros(256, bool)
+    is_edge[[ord(delimiter), ord("\r"), ord("\n"), _QUOTE]] = True
+    opening, closing = marks[::2], marks[1::2]
+    before = opening[opening > 0]
+    after = closing[closing < len(octets) - 1]
+    misplaced = np.append(before[~is_edge[octets[before - 1]]], after[~is_edge[octets[after + 1]]])
+    if len(misplaced):
+        line = text.line_number(data, int(misplaced.min()))
+        raise InputError(
+            f"'{path}' is torn: line {line} has a quotation mark inside a value, or an earlier one "
+            'is never closed; enclose such values in quotes and write "" for each mark inside.'
+        )
+    if len(marks) % 2:
+        line = text.line_number(data, int(marks[-1]))
+        raise InputError(
+            f"'{path}' is torn: the quote opened in line {line} is never closed; the file may be "
+            "cut off: copy it again."
+        )
+
+
+def _parse(
+    records: pa.Buffer,
+    width: int,
+    delimiter: str,
+    on_ragged: Callable[[Any], str] | None = None,
+) -> pa.Table:
+    """Read records as text; rows are numbered for `on_ragged`, which costs the threads."""
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+
+    labels = [str(position) for position in range(width)]
+    return read_csv(
+        pa.BufferReader(records),
+        ReadOptions(
+            column_names=labels, block_size=_block_size(records), use_threads=on_ragged is None
+        ),
+        ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=width > 1,  # in a single column an empty line is a null
+            invalid_row_handler=on_ragged,
+        ),
+        ConvertOptions(
+            column_types=dict.fromkeys(labels, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+
+def _block_size(records: pa.Buffer) -> int:
+    """A size whose blocks part no CR from its LF: Arrow loses that LF (apache/arrow#51368)."""
+    length = len(records)
+    size = max(_BLOCK_BYTES, length >> 6)
+    while any(
+        records[end - 1 : end + 1].to_pybytes() == b"\r\n" for end in range(size, length, size)
+    ):
+        size += 1
+    return size
+
+
+def _explanation(
+    path: Path, data: bytes, records: pa.Buffer, width: int, delimiter: str
+) -> InputError:
+    """Say why Arrow refused a file, with row numbers and without cells."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return text.not_utf8(path, data, error.start)
+    ragged: list[tuple[int, int]] = []
+
+    def skip(row: Any) -> str:
+        ragged.append((row.number + 1, row.actual_columns))
+        return "skip"
+
+    with suppress(pa.ArrowInvalid):
+        _parse(records, width, delimiter, skip)
+    if not ragged:
+        limit = _BLOCK_BYTES >> 20
+        return InputError(f"'{path}' cannot be read as CSV; is a row longer than {limit} MB?")
+    row, fields = ragged[0]
+    others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
+    return InputError(
+        f"'{path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "
+        f"instead of {width}{others}; repair or remove such rows."
+    )

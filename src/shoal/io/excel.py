@@ -1,0 +1,141 @@
+"""Excel: the first sheet of an .xlsx workbook, its first row the header.
+
+Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows at
+the end of a sheet are no records.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from datetime import datetime, time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import InputError
+from shoal.io.columns import (
+    ErrorCell,
+    check_names,
+    finite_problems,
+    table_from_values,
+    type_problems,
+)
+
+_MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
+_MAX_WHOLE = 10**15
+_NOT_IN_XML = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
+
+
+def read(path: Path) -> pa.Table:
+    """Read the first sheet; cells have their stored type, formulas their last value."""
+    rows = _rows(path)
+    while rows and not any(value is not None for value in rows[-1]):
+        rows.pop()
+    if not rows:
+        raise InputError(f"'{path}' is empty in its first sheet; a table needs at least a header.")
+    width = max(map(len, rows))
+    header, *records = [row + [None] * (width - len(row)) for row in rows]
+    names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
+    check_names(path, names)
+    columns = {name: _retype([row[i] for row in records]) for i, name in enumerate(names)}
+    return table_from_values(path, columns)
+
+
+def problems(table: pa.Table, path: Path) -> list[str]:
+    """Say what a sheet cannot hold without loss."""
+    found = [*type_problems(table, path), *finite_problems(table, path)]
+    if table.num_rows >= _MAX_ROWS or table.num_columns > _MAX_COLUMNS:
+        found.append(
+            f"The table has {table.num_rows:,} records and {table.num_columns:,} columns, more "
+            f"than a sheet of '{path.name}' can hold; write .csv or .parquet."
+        )
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        loss = _loss(column)
+        if loss:
+            found.append(
+                f"Column '{name}' holds {loss}, which Excel cannot keep; write .csv or .parquet."
+            )
+    return found
+
+
+def write(table: pa.Table, path: Path, suffix: str) -> None:
+    """Write one sheet; text that looks like a formula stays text."""
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    workbook = Workbook(write_only=True)
+    sheet = workbook.create_sheet()
+
+    def as_cell(value: Any) -> Any:
+        if not (isinstance(value, str) and value.startswith(("=", "#"))):
+            return value
+        cell = WriteOnlyCell(sheet, value)
+        cell.data_type = "s"
+        return cell
+
+    sheet.append([as_cell(name) for name in table.column_names])
+    columns = [_as_excel(column) for column in table.columns]
+    for batch in pa.table(columns, table.column_names).to_batches(1 << 16):
+        values = (column.to_pylist() for column in batch.columns)
+        for record in zip(*values, strict=True):
+            sheet.append([as_cell(value) for value in record])
+    workbook.save(path)
+
+
+def _rows(path: Path) -> list[list[Any]]:
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl's warnings may show cells
+        try:
+            workbook = load_workbook(path, read_only=True, data_only=True)
+            try:
+                return list(_cells(workbook.worksheets[0]))
+            finally:
+                workbook.close()
+        except Exception:  # whatever a damaged archive or its XML makes openpyxl raise
+            raise InputError(
+                f"'{path}' is not a whole Excel workbook; it may be cut off, damaged or protected "
+                "by a password: save it again as .xlsx."
+            ) from None
+
+
+def _cells(sheet: Any) -> Iterator[list[Any]]:
+    sheet.reset_dimensions()  # the stored size may be wrong, and would cut the sheet
+    for row in sheet.iter_rows():
+        yield [ErrorCell() if cell.data_type == "e" else cell.value for cell in row]
+
+
+def _retype(values: list[Any]) -> list[Any]:
+    """Undo Excel's types: whole numbers stored as floats, and dates stored as midnights."""
+    present = [value for value in values if value is not None]
+    types = set(map(type, present))
+    if types == {datetime} and all(value.time() == time() for value in present):
+        return [value and value.date() for value in values]
+    are_numbers = types <= {int, float}
+    if are_numbers and all(abs(value) < _MAX_WHOLE and value == int(value) for value in present):
+        return [value if value is None else int(value) for value in values]
+    return values
+
+
+def _loss(column: pa.ChunkedArray) -> str | None:
+    if pa.types.is_integer(column.type):
+        extremes = pc.min_max(column).as_py().values()
+        if any(value is not None and abs(value) >= _MAX_WHOLE for value in extremes):
+            return "whole numbers of more than 15 digits"
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if pc.any(pc.match_substring_regex(column, _NOT_IN_XML)).as_py():
+            return "control characters"
+        if (pc.max(pc.utf8_length(column)).as_py() or 0) > _MAX_CHARACTERS:
+            return f"texts of more than {_MAX_CHARACTERS:,} characters"
+    return None
+
+
+def _as_excel(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Excel knows no time zones and no nanoseconds."""
+    if not pa.types.is_timestamp(column.type):
+        return column
+    return column.cast(pa.string() if column.type.tz else pa.timestamp("us"), safe=False)

@@ -1,0 +1,120 @@
+"""The few numbers that measures are made of, for one column in each kernel form.
+
+A feature says what a closure B costs: on a tree as a number per node, on a range or a set as numbers whose
+sums give the cost (see `spread_cost` in `kernels/forms.py`). All are zero for a single value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.generalization.forms import Floats, Form, RangeForm, SetForm, TreeForm
+from shoal.kernels.forms import ENTROPY, LINEAR, LOG, WEIGHED_ENTROPY
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature compiled for one column."""
+
+    cost: Floats  # tree: per node; range: prefix sums; set: addends
+    kind: int = LINEAR
+    jump: float = 0.0
+    base: Floats | None = None  # what a record adds by its own code (mi: −log of its value's share)
+
+
+Maker = Callable[[Form, Floats], Feature]
+
+
+def several(form: Form, counts: Floats) -> Feature:
+    """1 if B is not a single value."""
+    if isinstance(form, TreeForm):
+        return Feature((np.arange(form.entries) >= form.size).astype(np.float64))
+    return Feature(np.zeros(form.entries), jump=1.0)
+
+
+def count(form: Form, counts: Floats) -> Feature:
+    """(|B| − 1) / (m − 1)."""
+    whole = max(1, form.size - 1)
+    if isinstance(form, TreeForm):
+        return Feature((form.leaf_counts - 1) / whole)
+    if isinstance(form, RangeForm):
+        return Feature(_ranks(form) / whole)
+    return Feature(np.full(form.entries, 1 / whole), jump=-1 / whole)
+
+
+def proportion(form: Form, counts: Floats) -> Feature:
+    """|B| / m, and 0 for a single value; on ranges the width."""
+    if isinstance(form, TreeForm):
+        return Feature(
+            np.where(np.arange(form.entries) < form.size, 0.0, form.leaf_counts / form.size)
+        )
+    if isinstance(form, SetForm):
+        return Feature(np.full(form.entries, 1 / form.size))
+    return width(form, counts)
+
+
+def width(form: Form, counts: Floats) -> Feature:
+    """(hi − lo) / (max − min) of a range."""
+    assert isinstance(form, RangeForm)
+    low, high = form.positions[0], form.positions[-1]
+    cost = np.zeros(form.entries)
+    cost[: form.positions.size] = (form.positions - low) / ((high - low) or 1.0)
+    cost[form.positions.size :] = 1.0  # mixed with null: the whole domain
+    return Feature(cost)
+
+
+def height(form: Form, counts: Floats) -> Feature:
+    """Longest chain of allowed subsets below B over that below the whole; on ranges and sets this is `count`."""
+    if isinstance(form, TreeForm):
+        return Feature(form.heights / max(1.0, form.heights[-1]))
+    return count(form, counts)
+
+
+def height_or_width(form: Form, counts: Floats) -> Feature:
+    """Width of a range, height of anything else."""
+    return width(form, counts) if isinstance(form, RangeForm) else height(form, counts)
+
+
+def entropy(form: Form, counts: Floats) -> Feature:
+    """H(X | X ∈ B)."""
+    if not isinstance(form, TreeForm):
+        return Feature(np.zeros(form.entries), kind=ENTROPY)
+    total = form.sum_up(counts)
+    return Feature(
+        np.divide(_unknown(form, counts), total, out=np.zeros_like(total), where=total > 0)
+    )
+
+
+def weighed_entropy(form: Form, counts: Floats) -> Feature:
+    """Pr(B)·H(X | X ∈ B)."""
+    if not isinstance(form, TreeForm):
+        return Feature(np.zeros(form.entries), kind=WEIGHED_ENTROPY)
+    return Feature(_unknown(form, counts) / counts.sum())
+
+
+def log_share(form: Form, counts: Floats) -> Feature:
+    """log of the records in B, beside −log of those with the record's own value: −log Pr(v | B) in all."""
+    base = -log2(counts)
+    if isinstance(form, TreeForm):
+        return Feature(log2(form.sum_up(counts)), base=base)
+    return Feature(np.zeros(form.entries), kind=LOG, base=base)
+
+
+def log2(counts: Floats) -> Floats:
+    """log2 where it exists, 0 elsewhere: sets that no record falls into never cost anything."""
+    return np.log2(counts, out=np.zeros_like(counts), where=counts > 0)
+
+
+def _unknown(form: TreeForm, counts: Floats) -> Floats:
+    """Records below each node times the entropy of their values."""
+    total = form.sum_up(counts)
+    bits = np.maximum(0.0, total * log2(total) - form.sum_up(counts * log2(counts)))
+    bits[: form.size] = 0.0
+    return bits
+
+
+def _ranks(form: RangeForm) -> Floats:
+    return np.minimum(np.arange(form.entries), form.size - 1).astype(np.float64)

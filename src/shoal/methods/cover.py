@@ -1,0 +1,212 @@
+"""Greedy cover of the table by cells of the generalization lattice (spec §5.10; GiT09 §6.3)."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.generalization.forms import Floats, Ints
+from shoal.kernels.cells import count_full_cells, walk_cells
+from shoal.kernels.groups import close_groups, join_cheapest, members
+from shoal.kernels.mondrian import split_records
+from shoal.methods.base import Method, Partition
+from shoal.methods.ladders import Ladder, make_ladders
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+Keys = npt.NDArray[np.uint64]
+CHUNK = 256  # lattice points between two reports of progress
+KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
+
+
+@dataclass(frozen=True)
+class Cover(Method):
+    """Take, from the cheapest lattice point up, every cell that still holds k uncovered records.
+
+    Every quasi-identifier has a ladder from the value itself to `*`; a lattice point picks a rung of each.
+    Points are visited in order of their mean cost, among equals the one with most full cells first, and at
+    each one every cell with at least k records not yet covered becomes a group. The few records left at the
+    end join where they cost least. Time is O(lattice points × uncovered records), memory O(records).
+
+    Parameters
+    ----------
+    max_points
+        The largest lattice to walk whole. Longer ladders are thinned to fit; where that does not suffice
+        only the cheapest points are visited and the records left are cut by `mondrian`.
+    """
+
+    max_points: int = 200_000
+
+    name = "cover"
+    summary = (
+        "greedy cover by cells of the lattice; the default: lowest loss, near-linear in records"
+    )
+
+    def problems(self) -> list[str]:
+        if self.max_points < 1:
+            return [
+                f"The 'max_points' parameter must be at least 1. Got {self.max_points} instead."
+            ]
+        return []
+
+    def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        ladders = make_ladders(problem.columns, problem.objective)
+        shorter = _thin(ladders, self.max_points)
+        lattice, costs = _cheapest_first([ladder.costs for ladder in shorter], self.max_points)
+        points = problem.points
+        group = np.full(len(points.weights), -1, dtype=np.int32)
+        keys, steps = _part_keys(problem, shorter, lattice, seed)
+        groups = _walk(problem, keys, steps, _stretches(costs), group, progress)
+        record_group = group[points.of_record]
+        rest = np.flatnonzero(record_group < 0)
+        notes = []
+        if shorter != ladders:
+            notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
+        if rest.size >= problem.k:
+            cut = split_records(problem.arrays, problem.codes, rest, problem.k, False)
+            record_group[rest] = cut + groups
+            notes.append(
+                f"the lattice is too large to walk whole: {rest.size:,} records were cut by mondrian"
+            )
+        elif rest.size:
+            _join(problem, record_group, groups, rest)
+        return Partition(record_group, tuple(notes))
+
+
+def _thin(ladders: list[Ladder], limit: int) -> list[Ladder]:
+    """Drop every second middle rung of the longest ladder until the lattice fits or nothing is left to drop."""
+    shorter = list(ladders)
+    while np.prod([float(len(ladder.rungs)) for ladder in shorter]) > limit:
+        longest = max(range(len(shorter)), key=lambda j: len(shorter[j].rungs))
+        rungs, costs = shorter[longest].rungs, shorter[longest].costs
+        if len(rungs) <= 2:
+            break
+        kept = [0, *range(2, len(rungs) - 1, 2), len(rungs) - 1]
+        shorter[longest] = Ladder(tuple(rungs[i] for i in kept), costs[kept])
+    return shorter
+
+
+def _cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
+    """Lattice points (a rung number per column) in ascending order of cost, at most `limit`, and their costs."""
+    sizes = [len(c) for c in costs]
+    if np.prod([float(size) for size in sizes]) <= limit:
+        rungs = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
+        total = np.round(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)), 9)
+        order = np.argsort(total, kind="stable")
+        return np.ascontiguousarray(rungs[:, order].T), total[order]
+    start = (0,) * len(sizes)
+    heap = [(float(sum(c[0] for c in costs)), start, 0)]
+    found: list[tuple[int, ...]] = []
+    total_costs: list[float] = []
+    while heap and len(found) < limit:
+        cost, point, last = heapq.heappop(heap)
+        found.append(point)
+        total_costs.append(cost)
+        for j in range(last, len(sizes)):  # each point is reached once: columns rise in order
+            if point[j] + 1 < sizes[j]:
+                step = float(costs[j][point[j] + 1] - costs[j][point[j]])
+                heapq.heappush(heap, (cost + step, (*point[:j], point[j] + 1, *point[j + 1 :]), j))
+    return np.array(found, dtype=np.int32), np.round(total_costs, 9)
+
+
+def _stretches(costs: Floats) -> list[tuple[int, int, bool]]:
+    """Cut the walk into stretches (start, stop, whether all its points cost the same)."""
+    ends = [*(np.flatnonzero(np.diff(costs)) + 1).tolist(), len(costs)]
+    found, start, single = [], 0, 0  # points from `single` to `start` have costs of their own
+    for stop in ends:
+        tied = stop - start > 1
+        if start > single and (tied or start - single >= CHUNK):
+            found.append((single, start, False))
+            single = start
+        if tied:
+            found.append((start, stop, True))
+            single = stop
+        start = stop
+    if single < len(costs):
+        found.append((single, len(costs), False))
+    return found
+
+
+def _walk(
+    problem: Problem,
+    keys: Keys,
+    steps: npt.NDArray[np.int64],
+    stretches: list[tuple[int, int, bool]],
+    group: Ints,
+    progress: Progress,
+) -> int:
+    """Fill `group` for the points covered and return the number of groups."""
+    weights, k = problem.points.weights, problem.k
+    active = np.arange(len(weights), dtype=np.int32)
+    columns = active.copy()
+    groups = 0
+    for start, stop, tied in stretches:
+        progress("covering records", start, len(steps))
+        stretch = steps[start:stop]
+        if tied:  # a cell that is not full now will not be later
+            full = count_full_cells(keys, stretch, columns, active, weights, k)
+            stretch = stretch[np.argsort(-full, kind="stable")[: np.count_nonzero(full)]]
+        active, groups = walk_cells(keys, stretch, columns, active, weights, k, group, groups)
+        if not active.size:
+            break
+        if active.size < keys.shape[1] // 2:  # keep only the keys still needed, close together
+            keys = np.ascontiguousarray(keys[:, columns[active]])
+            columns[active] = np.arange(active.size)
+    progress("covering records", len(steps), len(steps))
+    return groups
+
+
+def _part_keys(
+    problem: Problem, ladders: list[Ladder], lattice: Ints, seed: int
+) -> tuple[Keys, npt.NDArray[np.int64]]:
+    """Keys for every combination of rungs within parts of the columns, and the row per lattice point and part.
+
+    A cell's key is the xor of one random number per column, rung and bin; xor-ing whole parts in advance
+    leaves two or three look-ups per record and lattice point.
+    """
+    rng = np.random.default_rng(seed)
+    codes = problem.points.codes
+    sizes = [len(ladder.rungs) for ladder in ladders]
+    parts = _split_columns(sizes, KEY_BYTES // (8 * max(1, len(codes))))
+    keys: list[Keys] = []
+    steps = np.empty((len(lattice), len(parts)), dtype=np.int64)
+    for p, part in enumerate(parts):
+        rows = np.zeros((1, len(codes)), dtype=np.uint64)
+        index = np.zeros(len(lattice), dtype=np.int64)
+        for j in part:
+            own = []
+            for rung in ladders[j].rungs:
+                numbers = rng.integers(0, 2**64, size=int(rung.max()) + 1, dtype=np.uint64)
+                own.append(numbers[rung][codes[:, j]])
+            rows = (rows[:, None, :] ^ np.array(own)[None, :, :]).reshape(-1, len(codes))
+            index = index * sizes[j] + lattice[:, j]
+        steps[:, p] = index + sum(len(k) for k in keys)
+        keys.append(rows)
+    return np.concatenate(keys), steps
+
+
+def _split_columns(sizes: list[int], most_rows: int) -> list[list[int]]:
+    """Share columns among as few parts as keep the rows of keys in all parts below a limit."""
+    parts: list[list[int]] = []
+    for number in range(2, len(sizes) + 2):
+        parts = [[] for _ in range(number)]
+        rows = [1.0] * number
+        for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
+            least = rows.index(min(rows))
+            parts[least].append(j)
+            rows[least] *= sizes[j]
+        if sum(rows) <= most_rows:
+            break
+    return parts
+
+
+def _join(problem: Problem, group: Ints, groups: int, rest: npt.NDArray[np.int64]) -> None:
+    """Let the records left over join where they cost least."""
+    covered = np.flatnonzero(group >= 0)
+    order, bounds = members(group[covered], groups)
+    closures = close_groups(problem.arrays, problem.codes, covered[order], bounds)
+    sizes = np.diff(bounds).astype(np.float64)
+    join_cheapest(problem.arrays, problem.codes, group, closures, sizes, rest)

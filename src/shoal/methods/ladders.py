@@ -1,0 +1,126 @@
+"""Ladders: for every quasi-identifier, ever coarser ways to sort its values into bins, from each alone to all.
+
+Points of the lattice of ladders are the cells that `cover` draws groups from; closures are computed tight
+afterwards, so a ladder need only propose, never be exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.generalization.forms import Floats, Form, Ints, RangeForm, TreeForm
+from shoal.kernels import forms as kernels
+from shoal.kernels.groups import close_groups, group_costs, members
+from shoal.measures.additive import CompiledMeasure
+from shoal.table import Column
+
+GROWTH = (2, 3, 5, 8, 12)
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Rungs of one column: a bin number per code, and what a record costs there on average."""
+
+    rungs: tuple[Ints, ...]
+    costs: Floats
+
+
+def make_ladders(columns: tuple[Column, ...], objective: CompiledMeasure) -> list[Ladder]:
+    """A ladder per column, its rungs ordered by what they cost under the objective."""
+    return [_ladder(j, column, objective) for j, column in enumerate(columns)]
+
+
+def _ladder(j: int, column: Column, objective: CompiledMeasure) -> Ladder:
+    rungs = _rungs(column.form, column.counts)
+    costs = [_mean_cost(rung, j, column, objective) for rung in rungs]
+    order = np.argsort(costs, kind="stable")
+    return Ladder(tuple(rungs[i] for i in order), np.array(costs)[order])
+
+
+def _mean_cost(rung: Ints, j: int, column: Column, objective: CompiledMeasure) -> float:
+    """What closing every bin costs a record on average."""
+    seen = np.flatnonzero(column.counts)
+    _, bins = np.unique(rung[seen], return_inverse=True)
+    bins = bins.astype(np.int32)
+    arrays = _single(objective.arrays, j)
+    order, bounds = members(bins, int(bins.max()) + 1)
+    closures = close_groups(arrays, seen[:, None].astype(np.int32), order, bounds)
+    cost = group_costs(arrays, closures)[0]
+    return float((cost[bins] + arrays.base[seen]) @ column.counts[seen] / column.counts.sum())
+
+
+def _single(c: kernels.Compiled, j: int) -> kernels.Compiled:
+    """The compiled form of column j alone."""
+    one, entries = slice(j, j + 1), slice(c.start[j], c.start[j + 1])
+    return kernels.Compiled(
+        form=c.form[one],
+        start=c.start[j : j + 2] - c.start[j],
+        slot=c.slot[j : j + 2] - c.slot[j],
+        null=c.null[one],
+        kind=c.kind[one],
+        jump=c.jump[one],
+        scale=c.scale[one],
+        parent=c.parent[entries],
+        cost=c.cost[entries],
+        records=c.records[entries],
+        records_log=c.records_log[entries],
+        base=c.base[entries],
+    )
+
+
+def _rungs(form: Form, counts: Floats) -> list[Ints]:
+    if isinstance(form, TreeForm):
+        rungs = _tree_rungs(form)
+    elif isinstance(form, RangeForm):
+        rungs = _binned_rungs(form.positions, form)
+    else:
+        # values of like frequency share a bin: frequent ones can then stay apart from the rare
+        rank = np.empty(form.size)
+        rank[np.argsort(-counts, kind="stable")] = np.arange(form.size)
+        rungs = _binned_rungs(rank[: len(form.labels)], form)
+    return rungs
+
+
+def _tree_rungs(form: TreeForm) -> list[Ints]:
+    """Rung h sends a value to its highest ancestor of height at most h."""
+    rungs = []
+    for h in range(int(form.heights[-1]) + 1):
+        node = np.arange(form.entries, dtype=np.int32)
+        for inner in range(form.entries - 1, -1, -1):
+            parent = form.parent[inner]
+            if form.heights[parent] <= h:
+                node[inner] = node[parent]
+        rungs.append(node[: form.size].copy())
+    return rungs
+
+
+def _binned_rungs(positions: Floats, form: Form) -> list[Ints]:
+    """Each value alone, bins of growing width, everything but null together, everything together."""
+    m = len(form.labels)
+    rungs = [np.arange(form.size, dtype=np.int32)]
+    spread = positions - positions.min()
+    gap = float(spread.max()) / max(1, m - 1)
+    for width in widths(m):
+        bins = np.floor(spread / (gap * width) + 1e-9).astype(np.int32)
+        rungs.append(_with_null(bins, form))
+    if form.has_null:
+        rungs.append(_with_null(np.zeros(m, dtype=np.int32), form))
+    if form.size > 1:
+        rungs.append(np.zeros(form.size, dtype=np.int32))
+    return rungs
+
+
+def _with_null(bins: Ints, form: Form) -> Ints:
+    return np.append(bins, bins.max() + 1).astype(np.int32) if form.has_null else bins
+
+
+def widths(values: int) -> list[int]:
+    """2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, … below the number of values."""
+    found: list[int] = []
+    scale = 1
+    while not found or found[-1] < values:
+        found.extend(step * scale for step in GROWTH)
+        scale *= 10
+    return [w for w in dict.fromkeys(found) if w < values]

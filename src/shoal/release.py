@@ -1,0 +1,90 @@
+"""The result of a run: the released table and what is known of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+
+from shoal.errors import raise_problems
+from shoal.generalization.forms import Ints
+from shoal.io import write
+from shoal.measures import column_losses, loss
+from shoal.measures.additive import ADDITIVE
+from shoal.measures.catalogue import check_measure
+from shoal.privacy import Audit
+from shoal.settings import Settings
+from shoal.table.closed import Closed
+
+
+@dataclass(frozen=True, repr=False)
+class Release:
+    """A released table that has passed its audit.
+
+    Attributes
+    ----------
+    data
+        The released table, a frame of the same kind as the input (Arrow for a file).
+    groups
+        The group of every input record, in input order. Never written to disk: it would link records.
+    settings
+        The settings that make this release again, models spelled out.
+    audit
+        What the independent audit proved: records, groups, k.
+    notes
+        What the method had to say about its run.
+    seconds
+        Seconds by stage.
+    """
+
+    data: Any
+    settings: Settings
+    audit: Audit
+    closed: Closed = field(repr=False)
+    notes: Sequence[str] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> Ints:
+        return self.closed.groups
+
+    @property
+    def k(self) -> int:
+        """Records in the smallest group, as proved by the audit."""
+        return self.audit.k
+
+    def loss(
+        self, measure: str | None = None, *, aggregate: str | None = None, w: float = 0.5
+    ) -> float:
+        """Compute a measure of information loss; by default the objective.
+
+        See `shoal.measures()` for what there is. `aggregate` is "sum" or "mean" for measures that have both,
+        `w` the share of `mi` in `wmi`.
+        """
+        return loss(
+            self.closed,
+            measure or self.settings.objective,
+            k=self.settings.k,
+            weights=self.settings.weights,
+            aggregate=aggregate,
+            w=w,
+        )
+
+    def column_losses(self, measure: str | None = None) -> dict[str, float]:
+        """Mean loss of a record in each quasi-identifier, unweighted, by a measure that adds up over them."""
+        name = measure or self.settings.objective
+        raise_problems(check_measure(name, ADDITIVE))
+        return column_losses(self.closed, name)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all."""
+        write(nw.from_native(self.data, eager_only=True).to_arrow(), path, overwrite=overwrite)
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.audit.records:,} records in {self.audit.groups:,} groups, k = {self.k}, "
+            f"{self.settings.objective} = {self.loss():.4g})"
+        )

@@ -1,0 +1,48 @@
+"""A partition with its closures: what a release says of every record, still in integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from shoal.generalization.forms import Floats, Ints
+from shoal.table.encode import Table
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Groups of equal released records and the closure of each: ours, or read from a given release."""
+
+    table: Table
+    groups: Ints  # a number per record, 0 … groups − 1
+    closures: Ints  # slots × groups
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Records in each group."""
+        return np.bincount(self.groups, minlength=self.closures.shape[1]).astype(np.float64)
+
+    @cached_property
+    def slot(self) -> list[slice]:
+        """The rows of `closures` that belong to each quasi-identifier."""
+        ends = np.cumsum([0, *(column.form.slots for column in self.table.columns)])
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def of_column(self, j: int) -> Ints:
+        """The closures of quasi-identifier j."""
+        return self.closures[self.slot[j]]
+
+    @cached_property
+    def widths(self) -> Floats:
+        """Number of allowed values in each closure: quasi-identifiers × groups."""
+        columns = enumerate(self.table.columns)
+        return np.stack([column.form.sizes(self.of_column(j)) for j, column in columns])
+
+
+def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
+    """Number groups by their closures, so that groups that read the same are one."""
+    distinct, place = np.unique(closures, axis=1, return_inverse=True)
+    return Closed(table, place.reshape(-1)[groups].astype(np.int32), distinct)

@@ -1,0 +1,133 @@
+"""Closures back to text or bounds in a frame of the user's kind, and a given release back to closures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import InputError, raise_problems
+from shoal.generalization.forms import Form, Ints, RangeForm
+from shoal.generalization.models import labels_of
+from shoal.table.closed import Closed, merge_equal
+from shoal.table.encode import Column, Table, column_problems
+from shoal.table.frames import Frame, arrow_column
+
+STYLES = ("text", "bounds")
+
+
+def bound_names(name: str) -> tuple[str, str]:
+    """The two columns that hold an interval's bounds."""
+    return f"{name}_min", f"{name}_max"
+
+
+def render(
+    frame: Frame,
+    closed: Closed,
+    order: npt.NDArray[np.int64],
+    identifiers: Sequence[str] = (),
+    style: str = "text",
+) -> Frame:
+    """Make the released frame: records in `order`, closures in place of quasi-identifiers, no identifiers."""
+    columns = {column.name: j for j, column in enumerate(closed.table.columns)}
+    groups = pa.array(closed.groups[order])
+    released: dict[str, pa.Array] = {}
+    names: list[str] = []
+    for name in frame.columns:
+        if name in columns:
+            j = columns[name]
+            texts = _rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
+            released.update({key: per_group.take(groups) for key, per_group in texts.items()})
+            names.extend(texts)
+        elif name not in identifiers:
+            names.append(name)
+    backend = frame.implementation
+    generalized = nw.from_arrow(pa.table(released), backend=backend)
+    kept = [name for name in names if name not in released]
+    if not kept:
+        return generalized.select(names)
+    others = nw.maybe_reset_index(frame.select(kept)[order.tolist()])
+    return nw.concat([others, generalized], how="horizontal").select(names)
+
+
+def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
+    """What each group releases in one quasi-identifier, by released column."""
+    if style == "text" or not isinstance(form, RangeForm):
+        return {name: pa.array(form.text(closures), type=pa.string())}
+    values: pa.Array = form.values
+    low, high = closures[0].copy(), closures[1].copy()
+    alone = low == form.null
+    high[(high == form.null) & ~alone] = len(values) - 1  # `*` reads as the whole range
+    ends = [pa.array(np.where(alone, 0, end), mask=alone) for end in (low, high)]
+    return {key: values.take(end) for key, end in zip(bound_names(name), ends, strict=True)}
+
+
+def read_release(table: Table, frame: Frame) -> Closed:
+    """Read a release of an encoded table, records in the same order, back to groups and closures.
+
+    Raises
+    ------
+    InputError
+        Where columns are missing, texts are no closure of their column, or records lie outside theirs.
+    """
+    if frame.shape[0] != table.records:
+        raise InputError(
+            f"The release has {frame.shape[0]} records and the table {table.records}; "
+            "give a release of the whole table in the same order (keep_order)."
+        )
+    problems: list[str] = []
+    places, closures = [], []
+    for column in table.columns:
+        try:
+            place, column_closures = _parsed(column, frame)
+            places.append(place)
+            closures.append(column_closures)
+        except InputError as error:
+            problems.extend(error.problems)
+    raise_problems(problems)
+    rows, groups = np.unique(np.stack(places, axis=1), axis=0, return_inverse=True)
+    per_group = [c[:, rows[:, j]] for j, c in enumerate(closures)]
+    return merge_equal(table, groups.reshape(-1).astype(np.int32), np.concatenate(per_group))
+
+
+def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
+    """A closure number per record and the closures, of one quasi-identifier of a release."""
+    bounds = bound_names(column.name)
+    if column.name not in frame.columns and all(name in frame.columns for name in bounds):
+        form = column.form
+        assert isinstance(form, RangeForm)
+        low, high = (_texts(frame, name) for name in bounds)
+        whole = (form.labels[0], form.labels[-1])
+        texts = [
+            None if a is None or b is None
+            else a if a == b
+            else "*" if form.has_null and (a, b) == whole
+            else f"[{a}, {b}]"
+            for a, b in zip(low, high, strict=True)
+        ]  # fmt: skip
+    else:
+        raise_problems(column_problems(frame.columns, [column.name]))
+        texts = _texts(frame, column.name)
+    distinct = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    parsed = [column.form.parse(text) for text in distinct]
+    unknown = sum(closure is None for closure in parsed)
+    if unknown:
+        raise InputError(
+            f"{unknown} of the {len(parsed)} released values of column '{column.name}' are no "
+            f"{column.model.name} closures of it; release it with the same model."
+        )
+    place = np.array([distinct[text] for text in texts], dtype=np.int32)
+    return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
+
+
+def _texts(frame: Frame, name: str) -> list[str | None]:
+    """A released column as text."""
+    array = arrow_column(frame, name)
+    values = pc.unique(array.drop_null())
+    labels = pa.array(labels_of(values), type=pa.large_string())
+    texts: list[str | None] = labels.take(pc.index_in(array, value_set=values)).to_pylist()
+    return texts

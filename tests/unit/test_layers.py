@@ -1,0 +1,150 @@
+"""Imports inside the package point down only, so that a reader can stop at any room."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# From top to bottom; a room is a module or a folder of src/shoal, "shoal" is the public face in __init__.py.
+ORDER = (
+    "__main__",
+    "cli",
+    "shoal",
+    "anonymize",
+    "listing",
+    "release",
+    "io",
+    "samples",
+    "settings",
+    "methods",
+    "problem",
+    "privacy",
+    "measures",
+    "table",
+    "generalization",
+    "progress",
+    "errors",
+    "kernels",
+)
+FROM_ANYWHERE_BUT_KERNELS = ("errors", "progress", "__version__")
+
+PACKAGE = Path(__file__).parents[2] / "src" / "shoal"
+
+
+def room_of(path: Path, package: Path) -> str:
+    return path.relative_to(package).parts[0].removesuffix(".py")
+
+
+def imported_modules(path: Path, package: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and absolute dotted name of everything a file imports, at any depth of its code."""
+    folders = ["shoal", *path.parent.relative_to(package).parts]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names):
+                for name in names:
+                    yield node.lineno, name.name
+            case ast.ImportFrom(module, names, level):
+                above = folders[: len(folders) - level + 1] if level else []
+                base = ".".join([*above, *([module] if module else [])])
+                for name in names:
+                    yield node.lineno, f"{base}.{name.name}"
+            case ast.Call(
+                func=ast.Name("import_module" | "__import__") | ast.Attribute(attr="import_module"),
+                args=[ast.Constant(str(name)), *_],
+            ):
+                yield node.lineno, name
+
+
+def imported_rooms(path: Path, package: Path) -> Iterator[tuple[int, str]]:
+    """Yield line and room of each import of the package by one of its files."""
+    for line, module in imported_modules(path, package):
+        top, _, rest = module.partition(".")
+        if top == "shoal":
+            name = rest.partition(".")[0]
+            is_room = (package / name).is_dir() or (package / f"{name}.py").is_file()
+            known = is_room or name in ORDER or name == "__version__"
+            yield line, name if name and known else "shoal"
+
+
+def may_import(room: str, other: str) -> bool:
+    if room == other:
+        return True
+    if other in FROM_ANYWHERE_BUT_KERNELS:
+        return room != "kernels"
+    return ORDER.index(room) < ORDER.index(other)
+
+
+def faults(package: Path) -> list[str]:
+    """List every unknown room and every import that points up."""
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        room, place = room_of(path, package), path.relative_to(package.parent)
+        if room == "__init__":
+            continue
+        if room not in ORDER:
+            found.append(f"{place}: add the room '{room}' to ORDER in tests/unit/test_layers.py")
+            continue
+        for line, other in imported_rooms(path, package):
+            if other not in (*ORDER, "__version__"):
+                found.append(f"{place}:{line}: '{other}' is not in ORDER; add it")
+            elif not may_import(room, other):
+                found.append(f"{place}:{line}: {room} imports {other}, which is above it")
+    return found
+
+
+def test_imports_point_down_only() -> None:
+    assert list(PACKAGE.rglob("*.py")), f"{PACKAGE} holds no modules"
+    problems = faults(PACKAGE)
+    assert not problems, "\n" + "\n".join(problems)
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("kernels/forms.py", "from shoal.errors import ShoalError"),
+        ("kernels/forms.py", "from shoal import __version__"),
+        ("kernels/forms.py", "import shoal"),
+        ("table/roles.py", "from shoal.methods.cover import cover"),
+        ("table/roles.py", "from ..methods import cover"),
+        ("table/__init__.py", "from ..methods import cover"),
+        ("table/roles.py", "from .. import methods"),
+        ("table/roles.py", "from shoal import Interval"),
+        ("table/roles.py", "import shoal.methods.cover as cover"),
+        ("table/roles.py", "def late():\n    from shoal import methods"),
+        ("table/roles.py", "import importlib\nimportlib.import_module('shoal.methods')"),
+        ("problem.py", "from .anonymize import anonymize"),
+        ("attic.py", ""),
+        ("attic/old.py", ""),
+    ],
+)
+def test_a_wrong_import_or_an_unknown_room_is_found(tmp_path: Path, place: str, code: str) -> None:
+    assert len(faults(made_package(tmp_path, place, code))) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "code"),
+    [
+        ("__init__.py", "from shoal.cli import main"),
+        ("__main__.py", "from shoal.cli import main"),
+        ("cli/main.py", "import shoal\nfrom shoal import Interval, anonymize"),
+        ("errors.py", "from shoal.progress import Progress"),
+        ("kernels/forms.py", "import numba\nfrom . import groups\nfrom .groups import members"),
+        ("table/roles.py", "from shoal import __version__, errors\nfrom . import nulls"),
+        ("table/roles.py", "from ..kernels.forms import TREE\nfrom .nulls import NULL"),
+        ("table/__init__.py", "from .roles import Role"),
+        ("problem.py", "from .table import roles\nimport shoaling.cli"),
+    ],
+)
+def test_an_import_that_points_down_is_not_a_fault(tmp_path: Path, place: str, code: str) -> None:
+    assert faults(made_package(tmp_path, place, code)) == []
+
+
+def made_package(folder: Path, place: str, code: str) -> Path:
+    package = folder / "shoal"
+    path = package / place
+    path.parent.mkdir(parents=True)
+    path.write_text(code, encoding="utf-8")
+    return package
