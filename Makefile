@@ -41,11 +41,11 @@ format: $(STAMP)-test ## Format the code and mend what ruff can mend
 	$(BIN)/python -m ruff check --fix .
 	$(BIN)/python -m ruff format .
 
-bench: $(STAMP)-test ## Measure speed and loss
-	$(BIN)/python benchmarks/run.py
+bench: $(STAMP)-test ## Measure speed and loss of all methods; another: make bench BENCHMARK=targets
+	$(BIN)/python -m benchmarks $(or $(BENCHMARK),methods)
 
 clean: ## Remove .venv and everything else that was made here
-	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv shoal-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv

@@ -23,8 +23,12 @@ if TYPE_CHECKING:
     from shoal.generalization import Suppression as Suppression
     from shoal.listing import measures as measures
     from shoal.listing import methods as methods
+    from shoal.methods import Agglomerative as Agglomerative
+    from shoal.methods import BottomUp as BottomUp
     from shoal.methods import Cover as Cover
+    from shoal.methods import KMember as KMember
     from shoal.methods import Mondrian as Mondrian
+    from shoal.methods import Sequential as Sequential
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
 
@@ -35,7 +39,7 @@ _HOMES = {
     "errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
     "generalization": ("Hierarchy", "Interval", "Subset", "Suppression"),
     "listing": ("measures", "methods"),
-    "methods": ("Cover", "Mondrian"),
+    "methods": ("Agglomerative", "BottomUp", "Cover", "KMember", "Mondrian", "Sequential"),
     "release": ("Release",),
     "settings": ("Settings",),
 }

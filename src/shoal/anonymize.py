@@ -11,19 +11,19 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shoal.errors import raise_problems
-from shoal.generalization import Model
+from shoal.generalization import Interval, Model
 from shoal.io import read
 from shoal.kernels.compilation import is_cached
 from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
 from shoal.measures import loss as measure_loss
 from shoal.methods import Method
-from shoal.privacy import Audit, audit_frame, check_feasible
+from shoal.privacy import Audit, audit_compatibility, audit_frame, check_feasible
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
 from shoal.release import Release
 from shoal.settings import Settings, make_settings
-from shoal.table import encode, open_frame
+from shoal.table import Table, encode, open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import Frame
 from shoal.table.order import shuffled
@@ -41,6 +41,7 @@ def anonymize(
     identifiers: Sequence[str] | None = None,
     k: int | None = None,
     objective: str | None = None,
+    w: float | None = None,
     weights: Mapping[str, float] | None = None,
     method: str | Method | None = None,
     seed: int | None = None,
@@ -66,8 +67,9 @@ def anonymize(
         Columns released unchanged, and columns removed.
     k
         The least number of records that must read the same. Larger is safer and costs more.
-    objective, weights
-        The measure to minimize (default "lm") and how much each quasi-identifier matters (default 1).
+    objective, w, weights
+        The measure to minimize (default "lm"), the share of `mi` in objective "wmi" (default 0.5), and how
+        much each quasi-identifier matters (default 1).
     method
         The name of a method (default "cover") or a method with options, like `shoal.Mondrian(strict=False)`.
     seed
@@ -99,6 +101,7 @@ def anonymize(
         identifiers=identifiers,
         k=k,
         objective=objective,
+        w=w,
         weights=weights,
         method=method,
         seed=seed,
@@ -110,18 +113,15 @@ def anonymize(
     raise_problems(_render_problems(frame, settings))
     encoded = watch("encoding", lambda: _encode(frame, settings))
     check_feasible(encoded, settings.k)
-    problem = Problem.of(encoded, settings.objective, settings.k, settings.weights)
+    problem = Problem.of(encoded, settings.objective, settings.k, settings.weights, settings.w)
     if not is_cached():
         watch.progress("compiling kernels, first run only", 0, 1)
     partition = watch(
         "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
     )
-    closed = watch("closing", lambda: problem.close(partition.groups))
+    closed = watch("closing", lambda: problem.close(partition.groups, partition.windows))
     released = watch("rendering", lambda: _render(frame, closed, settings))
-    audit = watch(
-        "auditing",
-        lambda: audit_frame(released, encoded.names, settings.k, settings.identifiers),
-    )
+    audit = watch("auditing", lambda: _prove(released, encoded, settings))
     spelled_out = replace(
         settings, quasi_identifiers={column.name: column.model for column in encoded.columns}
     )
@@ -173,7 +173,7 @@ def loss(
     weights: Mapping[str, float] | None = None,
     k: int | None = None,
     aggregate: str | None = None,
-    w: float = 0.5,
+    w: float | None = None,
 ) -> float:
     """Compute a measure of information loss on any release of a table, records in the same order.
 
@@ -191,6 +191,7 @@ def loss(
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         weights=weights,
+        w=w,
         k=k or (None if settings else 1),
     )
     encoded = _encode(open_table(table), promised)
@@ -204,7 +205,7 @@ def loss(
         if count
     )
     return measure_loss(
-        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=w
+        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
     )
 
 
@@ -215,6 +216,13 @@ def open_table(table: Any) -> Frame:
 
 def _encode(frame: Frame, settings: Settings) -> Any:
     return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
+
+
+def _prove(released: Frame, table: Table, settings: Settings) -> Audit:
+    """Audit a finished release by what its method promises."""
+    if settings.method.homogeneous:
+        return audit_frame(released, table.names, settings.k, settings.identifiers)
+    return audit_compatibility(table, released, settings.k, settings.identifiers)
 
 
 def _render(frame: Frame, closed: Closed, settings: Settings) -> Frame:
@@ -232,7 +240,12 @@ def _render_problems(frame: Frame, settings: Settings) -> list[str]:
     """Columns of the table that bounds would overwrite."""
     if settings.render != "bounds":
         return []
-    wanted = {bound for name in settings.quasi_identifiers for bound in bound_names(name)}
+    intervals = [
+        name
+        for name, model in settings.quasi_identifiers.items()
+        if model is None or isinstance(model, Interval)
+    ]
+    wanted = {bound for name in intervals for bound in bound_names(name)}
     return [
         f"Column '{name}' is in the way of an interval's bounds; rename it."
         for name in frame.columns

@@ -11,16 +11,19 @@ import numpy as np
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels import groups as kernels
 from shoal.kernels.forms import Compiled
+from shoal.kernels.rows import Pairs, make_pairs
 from shoal.measures.additive import CompiledMeasure, compile_measure
+from shoal.measures.private import compile_wmi
 from shoal.table import Column, Table
 from shoal.table.closed import Closed, merge_equal
 
 
 @dataclass(frozen=True)
 class Points:
-    """The distinct quasi-identifier combinations of a table, with their number of records."""
+    """The distinct combinations of quasi-identifiers and class, with their number of records."""
 
     codes: Ints
+    classes: Ints
     weights: Ints
     of_record: Ints  # the point of each record
 
@@ -31,14 +34,24 @@ class Problem:
 
     table: Table
     objective: CompiledMeasure
+    classes: Ints  # of each record; what a closure costs a record may depend on it
     k: int
 
     @classmethod
     def of(
-        cls, table: Table, objective: str, k: int, weights: Mapping[str, float] | None = None
+        cls,
+        table: Table,
+        objective: str,
+        k: int,
+        weights: Mapping[str, float] | None = None,
+        w: float = 0.5,
     ) -> Problem:
-        """Compile the objective for a table."""
-        return cls(table, compile_measure(objective, table.columns, weights), k)
+        """Compile the objective for a table; `w` is the share of `mi` in `wmi`."""
+        if objective in ("pmi", "wmi"):
+            share = w if objective == "wmi" else 0.0
+            return cls(table, compile_wmi(table, share, weights or {}), table.classes, k)
+        classes = np.zeros(table.records, dtype=np.int32)
+        return cls(table, compile_measure(objective, table.columns, weights), classes, k)
 
     @property
     def codes(self) -> Ints:
@@ -53,21 +66,52 @@ class Problem:
         """The compiled columns, as kernels read them."""
         return self.objective.arrays
 
+    @property
+    def class_count(self) -> int:
+        return int(self.arrays.cost.shape[0])
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Costs of any two nodes' meeting point, for the hot loops."""
+        return make_pairs(self.arrays)
+
     @cached_property
     def points(self) -> Points:
         """Equal records as one weighted point."""
-        codes, place, counts = np.unique(
-            self.codes, axis=0, return_inverse=True, return_counts=True
+        rows, place, counts = np.unique(
+            np.column_stack([self.codes, self.classes]),
+            axis=0,
+            return_inverse=True,
+            return_counts=True,
         )
-        return Points(codes, counts.astype(np.int32), place.reshape(-1).astype(np.int32))
+        return Points(
+            np.ascontiguousarray(rows[:, :-1]),
+            np.ascontiguousarray(rows[:, -1]),
+            counts.astype(np.int32),
+            place.reshape(-1).astype(np.int32),
+        )
 
-    def close(self, groups: Ints) -> Closed:
-        """Close every group as tightly as its members allow; groups that read the same become one."""
+    def closures(self, groups: Ints) -> tuple[Ints, Floats]:
+        """Closure of every group and its records by class."""
         order, bounds = kernels.members(groups, int(groups.max()) + 1)
         closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
+        return closures, kernels.count_classes(self.classes, self.class_count, order, bounds)
+
+    def close(self, groups: Ints, windows: Ints | None = None) -> Closed:
+        """Close every group as tightly as its members allow; groups that read the same become one.
+
+        With `windows`, a record's closure covers the records in its row of them instead.
+        """
+        if windows is None:
+            closures, _ = self.closures(groups)
+        else:
+            order, bounds = windows.reshape(-1), np.arange(len(windows) + 1) * windows.shape[1]
+            closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
+        kernels.spread_nulls(self.arrays, closures)
         return merge_equal(self.table, groups, closures)
 
-    def cost(self, closed: Closed) -> float:
+    def cost(self, groups: Ints) -> float:
         """The objective, summed over all records."""
-        costs: Floats = kernels.group_costs(self.arrays, closed.closures) @ closed.sizes
-        return float((costs + self.objective.offset).sum())
+        closures, counts = self.closures(groups)
+        costs = kernels.group_costs(self.arrays, closures, counts)
+        return float(costs.sum() + self.objective.offset.sum())

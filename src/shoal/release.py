@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import narwhals as nw
+import pyarrow as pa
 
 from shoal.errors import raise_problems
 from shoal.generalization.forms import Ints
 from shoal.io import write
 from shoal.measures import column_losses, loss
-from shoal.measures.additive import ADDITIVE
-from shoal.measures.catalogue import check_measure
+from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit
 from shoal.settings import Settings
+from shoal.table import open_frame
 from shoal.table.closed import Closed
+from shoal.table.frames import arrow_values
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,12 +58,12 @@ class Release:
         return self.audit.k
 
     def loss(
-        self, measure: str | None = None, *, aggregate: str | None = None, w: float = 0.5
+        self, measure: str | None = None, *, aggregate: str | None = None, w: float | None = None
     ) -> float:
         """Compute a measure of information loss; by default the objective.
 
         See `shoal.measures()` for what there is. `aggregate` is "sum" or "mean" for measures that have both,
-        `w` the share of `mi` in `wmi`.
+        `w` the share of `mi` in `wmi`, by default that of the settings.
         """
         return loss(
             self.closed,
@@ -70,18 +71,20 @@ class Release:
             k=self.settings.k,
             weights=self.settings.weights,
             aggregate=aggregate,
-            w=w,
+            w=self.settings.w if w is None else w,
         )
 
     def column_losses(self, measure: str | None = None) -> dict[str, float]:
         """Mean loss of a record in each quasi-identifier, unweighted, by a measure that adds up over them."""
         name = measure or self.settings.objective
-        raise_problems(check_measure(name, ADDITIVE))
-        return column_losses(self.closed, name)
+        raise_problems(check_measure(name, ADDS_UP))
+        return column_losses(self.closed, name, w=self.settings.w)
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all."""
-        write(nw.from_native(self.data, eager_only=True).to_arrow(), path, overwrite=overwrite)
+        frame = open_frame(self.data)
+        columns = {name: arrow_values(frame, name) for name in frame.columns}
+        write(pa.table(columns), path, overwrite=overwrite)
 
     def __repr__(self) -> str:
         return (

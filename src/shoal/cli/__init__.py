@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from types import FrameType
@@ -11,8 +12,14 @@ from shoal.errors import ShoalError
 
 
 def main() -> NoReturn:
-    """Run the command line and exit: 0 done, 2 the user's input, 3 requirement not met, 1 anything else."""
+    """Run the command line and exit.
+
+    0 done, 2 the user's input, 3 requirement not met, 130 stopped from outside, 1 anything else.
+    """
     signal.signal(signal.SIGTERM, _stop)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest
     from shoal.cli.app import app
 
     try:

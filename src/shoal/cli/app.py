@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,7 +36,7 @@ Columns = Annotated[
         "-q",
         "--quasi-identifier",
         metavar="COLUMN[:MODEL[:FILE]]",
-        help="Column to generalize; MODEL is suppression, interval, subset or hierarchy:FILE.",
+        help="Column to generalize, repeatable; MODEL is suppression, interval, subset or hierarchy:FILE.",
     ),
 ]
 
@@ -59,15 +60,20 @@ def anonymize(
     settings: SettingsFile = None,
     quasi_identifier: Columns = None,
     sensitive: Annotated[
-        list[str] | None, typer.Option("-s", "--sensitive", help="Column to release unchanged.")
+        list[str] | None,
+        typer.Option(
+            "-s", "--sensitive", metavar="COLUMN", help="Column to release unchanged; repeatable."
+        ),
     ] = None,
     identifier: Annotated[
-        list[str] | None, typer.Option("-i", "--identifier", help="Column to remove.")
+        list[str] | None,
+        typer.Option("-i", "--identifier", metavar="COLUMN", help="Column to remove; repeatable."),
     ] = None,
     k: K = None,
     objective: Annotated[
         str | None, typer.Option(help="Measure to minimize, see `shoal measures`.")
     ] = None,
+    w: Annotated[float | None, typer.Option("--w", help="Share of mi in objective wmi.")] = None,
     weight: Annotated[
         list[str] | None, typer.Option(metavar="COLUMN=NUMBER", help="How much a column matters.")
     ] = None,
@@ -77,7 +83,8 @@ def anonymize(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes chance repeatable.")] = None,
     keep_order: Annotated[
-        bool | None, typer.Option("--keep-order", help="Keep the order of records (can identify).")
+        bool | None,
+        typer.Option("--keep-order/--shuffle", help="Keep the order of records (can identify)."),
     ] = None,
     render: Annotated[
         str | None, typer.Option(help="text, or bounds: two columns per interval.")
@@ -89,33 +96,51 @@ def anonymize(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Anonymize a table and write the release, once an audit has proved it."""
+    """Anonymize a table and write the release once it is proved."""
     from shoal.io import output_problems
+    from shoal.settings import make_settings
 
     problems = output_problems(output, overwrite)
-    if save_settings and save_settings.exists() and not overwrite:
-        problems.append(f"'{save_settings}' exists; choose another name or pass --overwrite.")
+    if save_settings:
+        problems += _file_problems(save_settings, overwrite)
+        if save_settings.resolve() == output.resolve():
+            problems.append(f"'{output}' cannot hold release and settings; name two files.")
     given: dict[str, Any] = {
         "quasi_identifiers": options.models(quasi_identifier, problems),
         "sensitive": sensitive or None,
         "identifiers": identifier or None,
         "k": k,
         "objective": objective,
+        "w": w,
         "weights": options.weights(weight, problems),
         "method": options.method(method, option, problems),
         "seed": seed,
         "keep_order": keep_order,
         "render": render,
     }
+    try:
+        chosen: Any = make_settings(settings, **given)
+    except InputError as error:
+        problems += error.problems
     raise_problems(problems)
-    _run(table, output, settings, given, overwrite, save_settings, quiet, json)
+    _run(table, output, chosen, overwrite, save_settings, quiet, json)
+
+
+def _file_problems(path: Path, overwrite: bool) -> list[str]:
+    """Say in sentences why a settings file could not be written to this path."""
+    if path.is_dir():
+        return [f"'{path}' is a folder; name a file in it."]
+    if not path.parent.is_dir():
+        return [f"The folder '{path.parent}' does not exist; create it or choose another."]
+    if path.exists() and not overwrite:
+        return [f"'{path}' exists; choose another name or pass --overwrite."]
+    return []
 
 
 def _run(
     table: Any,
     output: Path,
-    settings: Path | None,
-    given: dict[str, Any],
+    settings: Any,
     overwrite: bool,
     save_settings: Path | None,
     quiet: bool,
@@ -127,7 +152,7 @@ def _run(
 
     start = time.perf_counter()
     with progress_bar(quiet or json) as progress:
-        release = run(table, settings=settings, progress=progress, **given)
+        release = run(table, settings=settings, progress=progress)
         progress("writing", 0, 1)
         release.save(output, overwrite=overwrite)
     if save_settings:
@@ -145,7 +170,7 @@ def audit(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Prove that a table keeps its requirement; exit code 3 if it does not."""
+    """Prove that a table keeps its requirement, or exit with 3."""
     from shoal.anonymize import audit as prove
     from shoal.cli.show import audited
 
@@ -163,13 +188,12 @@ def init(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
 ) -> None:
-    """Write a settings file for a table, roles and models guessed, to be read and corrected."""
+    """Write a settings file with guessed roles, to be corrected."""
     from shoal.anonymize import open_table
     from shoal.cli.guess import guessed_settings
 
     target = output or Path(table.name.split(".")[0] + ".toml")
-    if target.exists() and not overwrite:
-        raise InputError(f"'{target}' exists; choose another name or pass --overwrite.")
+    raise_problems(_file_problems(target, overwrite))
     text = guessed_settings(open_table(table), table.name)
     try:
         target.write_text(text, encoding="utf-8")
@@ -177,7 +201,7 @@ def init(
         raise InputError(f"'{target}' cannot be written: {error.strerror}.") from None
     typer.echo(
         f"Wrote {target}. Check every role in it, then run:\n"
-        f"  shoal anonymize {table} --settings {target} --output release.csv"
+        f"  shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(target))} --output release.csv"
     )
 
 
@@ -189,7 +213,7 @@ def demo(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Anonymize the sample table, 48,842 people of the 1994 US census, with k = 10."""
+    """Anonymize the sample table, 48,842 people of a US census."""
     from shoal import samples
 
     try:
@@ -202,16 +226,16 @@ def demo(
             "income sensitive, k = 10."
         )
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
-    _run(samples.adult(), output, samples.adult_settings(), {}, True, settings, quiet, json)
+    _run(samples.adult(), output, samples.adult_settings(), True, settings, quiet, json)
 
 
 @app.command()
 def methods() -> None:
-    """List the methods."""
-    from shoal.cli.show import listing
-    from shoal.listing import methods as known
+    """List the methods: paper, recoding, guarantee, growth in n, options."""
+    from shoal.cli.show import blocks
+    from shoal.listing import method_facts
 
-    listing(known())
+    blocks(method_facts())
 
 
 @app.command()

@@ -16,8 +16,10 @@ _SENSITIVE = (
     r"\b(diagnosis|disease|ill|illness|condition|symptom|income|salary|wage|religion|crime|therapy|"
     r"treatment|medication|drug|outcome|result|status hiv|hiv|debt|score)\b"
 )
-_HEADER = """\
-# Settings for {table}, guessed: read every line, an attacker's knowledge cannot be guessed.
+_TITLE = (
+    "Settings for {table}, guessed: read every line, an attacker's knowledge cannot be guessed."
+)
+_HEADER = """
 # identifiers are removed, sensitive columns released unchanged, quasi-identifiers generalized.
 # Columns that stand nowhere below are released unchanged.
 """
@@ -47,7 +49,8 @@ def guessed_settings(frame: Frame, table: str) -> str:
         try:
             array = arrow_column(frame, name)
         except InputError as error:
-            blocks.append(f"# {name}: left out. {error.problems[0]}")
+            roles["identifiers"].append(name)
+            blocks.append(_comment(f"{name}: to be removed. {error.problems[0]}"))
             continue
         known = len(array) - array.null_count
         distinct = len(pc.unique(array.drop_null()))
@@ -57,22 +60,32 @@ def guessed_settings(frame: Frame, table: str) -> str:
         elif re.search(_SENSITIVE, words):
             roles["sensitive"].append(name)
         elif known == 0:
-            blocks.append(f"# {name}: left out, it is empty.")
+            blocks.append(_comment(f"{name}: left out, it is empty."))
         else:
             blocks.append(
-                f"[quasi_identifiers.{json.dumps(name, ensure_ascii=False)}]  # {distinct:,} values\n"
+                f"[quasi_identifiers.{_quoted(name)}]  # {distinct:,} values\n"
                 f'model = "{model}"' + _hint(model)
             )
     lists = "\n".join(
-        f"{role} = {json.dumps(names, ensure_ascii=False)}" for role, names in roles.items()
+        f"{role} = [{', '.join(map(_quoted, names))}]" for role, names in roles.items()
     )
     return (
-        _HEADER.format(table=table)
+        _comment(_TITLE.format(table=table))
+        + _HEADER
         + f"[columns]\n{lists}\n\n"
         + "\n\n".join(blocks)
         + "\n"
         + _FOOTER
     )
+
+
+def _comment(text: str) -> str:
+    return "# " + re.sub(r"[\x00-\x1f\x7f]+", " ", text)
+
+
+def _quoted(name: str) -> str:
+    """A name as TOML: like JSON, which leaves DEL as it is."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _hint(model: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,18 +10,16 @@ from shoal.errors import InputError, near_miss
 
 
 def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
-    """Models by column from `COLUMN[:MODEL[:FILE]]`."""
+    """Models by column from `COLUMN[:MODEL[:FILE]]`; a colon in a column's name is written `\\:`."""
     if not given:
         return None
     from shoal.generalization import MODELS, Hierarchy
 
     found: dict[str, Any] = {}
     for text in given:
-        column, kind, path = text, None, None
-        parts = text.split(":", 2)
-        if len(parts) > 1:
-            column, kind = parts[:2]
-            path = parts[2] if len(parts) > 2 else None
+        parts: list[Any] = re.split(r"(?<!\\):", text, maxsplit=2)
+        column, kind, path = [*parts, None, None][:3]
+        column = column.replace("\\:", ":")
         if column in found:
             problems.append(f"Quasi-identifier '{column}' is named twice; name it once.")
         found[column] = None
@@ -29,7 +28,8 @@ def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] |
         if kind not in MODELS:
             close = near_miss(kind, MODELS) or "."
             problems.append(
-                f"There is no model '{kind}' (column '{column}'){close} Models: {', '.join(MODELS)}."
+                f"There is no model '{kind}' (column '{column}'){close} Models: {', '.join(MODELS)}; "
+                "a colon in a column's name is written \\:."
             )
         elif (kind == "hierarchy") != (path is not None):
             problems.append(

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -53,24 +54,22 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
             "notes": list(release.notes),
             "seconds": round(seconds, 3),
         }
-        sys.stdout.write(json.dumps(facts, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(facts) + "\n")
         return
-    console = Console()
-    facts_table = Table(show_header=False, box=None, pad_edge=False)
-    facts_table.add_row("records", f"{release.audit.records:,}")
-    facts_table.add_row("groups", f"{release.audit.groups:,}")
-    facts_table.add_row(
-        "k", f"{release.k} reached, {release.settings.k} required, proved by the audit"
-    )
-    facts_table.add_row("loss", f"{release.loss():.4g} ({measure})")
-    for name, value in losses.items():
-        facts_table.add_row(f"  {name}", f"{value:.4g}")
-    facts_table.add_row("method", release.settings.method.name)
-    for note in release.notes:
-        facts_table.add_row("note", note)
-    facts_table.add_row("seconds", f"{seconds:.1f}")
-    facts_table.add_row("written", str(output))
-    console.print(facts_table)
+    lines = {
+        "records": f"{release.audit.records:,}",
+        "groups": f"{release.audit.groups:,}",
+        "k": f"{release.k} reached, {release.settings.k} required, proved by the audit",
+        "loss": f"{release.loss():.4g} ({measure})",
+        **{f"  {name}": f"{value:.4g}" for name, value in losses.items()},
+        "method": release.settings.method.name,
+        **({"note": "; ".join(release.notes)} if release.notes else {}),
+        "seconds": f"{seconds:.1f}",
+        "written": str(output),
+    }
+    width = max(map(cell_len, lines))
+    for name, text in lines.items():
+        sys.stdout.write(f"{set_cell_size(name, width)}  {text}\n")
 
 
 def audited(audit: Audit, table: Path, as_json: bool) -> None:
@@ -78,9 +77,8 @@ def audited(audit: Audit, table: Path, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps({"table": str(table), **asdict(audit)}) + "\n")
     else:
-        Console().print(
-            f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.",
-            highlight=False,
+        sys.stdout.write(
+            f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.\n"
         )
 
 
@@ -90,3 +88,14 @@ def listing(lines: Mapping[str, str]) -> None:
     for name, line in lines.items():
         table.add_row(name, line)
     Console().print(table)
+
+
+def blocks(entries: Mapping[str, Mapping[str, str]]) -> None:
+    """Print names, each with its facts below."""
+    console = Console()
+    for name, facts in entries.items():
+        console.print(name, style="bold", highlight=False)
+        table = Table(show_header=False, box=None, pad_edge=True)
+        for fact, text in facts.items():
+            table.add_row(fact, text)
+        console.print(table)

@@ -12,12 +12,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+Records = npt.NDArray[np.integer[Any]]  # numbers of records
 
 STAR = "*"
 _BITS = 31

@@ -166,7 +166,8 @@ class Hierarchy(Model):
                 top[place[leaf]] = node
         roots = [node for node, up in enumerate(parent) if up < 0]
         if len(roots) > 1 or not inner:
-            if STAR in sets or STAR in place:
+            whole = not inner and sets.get(STAR) == set(leaves)  # a single value below `*`
+            if (STAR in sets and not whole) or STAR in place:
                 raise InputError(f"{what}: '*' must name the whole; rename that set or value.")
             for node in roots:
                 parent[node] = len(parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -82,7 +82,7 @@ class Interval(Model):
             )
         values, codes = _within(column, values, self.domain)
         if pa.types.is_temporal(values.type):
-            positions = pc.cast(values, pa.timestamp("us")).cast(pa.int64())
+            positions = pc.cast(values, pa.timestamp("us"), safe=False).cast(pa.int64())
         else:
             positions = values
         numbers = np.array(pc.cast(positions, pa.float64(), safe=False), dtype=np.float64)
@@ -163,6 +163,8 @@ def _within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tupl
 
     if domain is None:
         return values, np.arange(len(values), dtype=np.int32)
+    if isinstance(domain, str) or not isinstance(domain, Iterable):
+        raise InputError(f"The domain of column '{column}' must be a list of values.")
     try:
         allowed = pc.unique(pa.array(list(domain), from_pandas=True).cast(values.type).drop_null())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):

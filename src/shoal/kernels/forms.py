@@ -7,6 +7,9 @@ A group's closure is one column of an int32 array `closures[slot, group]`:
 - RANGE takes two slots, the lowest and the highest code. A null has the highest code of all; a range
   that reaches it from below is the whole domain.
 - SET takes a bit for each code, 31 to a slot. A set that holds null and anything else is the whole domain.
+
+What a closure costs a record may depend on the record's class (its sensitive value, for `pmi`); most
+objectives have a single class. `y` is a class, `j` a column, `g` a group throughout.
 """
 
 from __future__ import annotations
@@ -31,11 +34,16 @@ class Compiled(NamedTuple):
     kind: np.ndarray  # int64[r], how RANGE and SET costs follow from their sums
     jump: np.ndarray  # float64[r], LINEAR: what any closure of several values costs beside its sum
     scale: np.ndarray  # float64[r], what the other kinds are multiplied by
+    blend: np.ndarray  # float64[r], LOG: how much the log of the class's own records is taken off
+    unit: (
+        np.ndarray
+    )  # float64[r], RANGE and LINEAR: cost of one code more where all steps are equal, else 0
     parent: np.ndarray  # int32[entries], TREE
-    cost: np.ndarray  # float64[entries], TREE: of a node; RANGE: prefix sums; SET: addends
-    records: np.ndarray  # float64[entries], records: RANGE: prefix sums; SET: addends
-    records_log: np.ndarray  # float64[entries], n·log2(n) of each value's records likewise
-    base: np.ndarray  # float64[entries], what a record adds by its own code, whatever its closure
+    cost: np.ndarray  # float64[classes, entries], TREE: of a node; RANGE: prefix sums; SET: addends
+    records: np.ndarray  # float64[entries], RANGE: prefix sums; SET: addends
+    second: (
+        np.ndarray
+    )  # float64[classes, entries], ENTROPY: n·log2(n) likewise; LOG: records of the class
 
 
 @njit(cache=True, inline="always")
@@ -50,103 +58,117 @@ def meet(parent, start, a, b):
 
 
 @njit(cache=True)
-def spread_cost(kind, jump, scale, several, linear, p, q):
-    """Cost of a RANGE or SET closure from the sums over its values."""
+def spread_cost(c, j, several, linear, p, q):
+    """Cost of a RANGE or SET closure of column j from the sums over its values."""
+    kind = c.kind[j]
     if kind == LINEAR:
-        return jump + linear if several else 0.0
+        return c.jump[j] + linear if several else 0.0
+    if p <= 0.0:
+        return 0.0
     if kind == LOG:
-        return scale * np.log2(p) if p > 0.0 else 0.0
-    if not several or p <= 0.0:
+        own = c.blend[j] * np.log2(q) if q > 0.0 else 0.0
+        return c.scale[j] * (np.log2(p) - own)
+    if not several:
         return 0.0
     if kind == ENTROPY:
-        return scale * max(0.0, np.log2(p) - q / p)
-    return scale * max(0.0, p * np.log2(p) - q)
+        return c.scale[j] * max(0.0, np.log2(p) - q / p)
+    return c.scale[j] * max(0.0, p * np.log2(p) - q)
 
 
 @njit(cache=True)
-def range_cost(c, j, low, high):
+def range_cost(c, y, j, low, high):
     """Cost of the range low..high of column j."""
     if high == c.null[j]:
         low = low if low == high else 0
+    if c.unit[j] > 0.0:
+        return c.jump[j] + (high - low) * c.unit[j] if low < high else 0.0
     s = c.start[j]
     return spread_cost(
-        c.kind[j],
-        c.jump[j],
-        c.scale[j],
+        c,
+        j,
         low < high,
-        c.cost[s + high] - c.cost[s + low],
+        c.cost[y, s + high] - c.cost[y, s + low],
         c.records[s + high + 1] - c.records[s + low],
-        c.records_log[s + high + 1] - c.records_log[s + low],
+        c.second[y, s + high + 1] - c.second[y, s + low],
     )
 
 
 @njit(cache=True)
-def set_cost(c, j, closures, g, extra):
-    """Cost of the set of column j in closure g, with one code more when `extra` is not negative."""
+def set_sums(c, y, j, closures, g, others, h, extra):
+    """Size and sums of the union of two sets of column j and one more code; h or extra may be -1."""
     s, first = c.start[j], c.slot[j]
-    words = c.slot[j + 1] - first
     size, linear, p, q = 0, 0.0, 0.0, 0.0
     has_null = False
-    for w in range(words):
+    for w in range(c.slot[j + 1] - first):
         word = closures[first + w, g]
+        if h >= 0:
+            word |= others[first + w, h]
         if extra >= 0 and extra // BITS == w:
             word |= 1 << (extra % BITS)
+        e = s + w * BITS
         while word:
-            low = word & -word
-            code = w * BITS
-            while low > 1:
-                low >>= 1
-                code += 1
-            word &= word - 1
-            size += 1
-            linear += c.cost[s + code]
-            p += c.records[s + code]
-            q += c.records_log[s + code]
-            has_null |= code == c.null[j]
+            if word & 1:
+                size += 1
+                linear += c.cost[y, e]
+                p += c.records[e]
+                q += c.second[y, e]
+                has_null |= e - s == c.null[j]
+            word >>= 1
+            e += 1
     if has_null and size > 1:
         linear, p, q = 0.0, 0.0, 0.0
         for e in range(s, c.start[j + 1]):
-            linear += c.cost[e]
+            linear += c.cost[y, e]
             p += c.records[e]
-            q += c.records_log[e]
-    return spread_cost(c.kind[j], c.jump[j], c.scale[j], size > 1, linear, p, q)
+            q += c.second[y, e]
+    return size, linear, p, q
 
 
 @njit(cache=True)
-def column_cost(c, j, closures, g):
+def set_cost(c, y, j, closures, g, others, h, extra):
+    """Cost of the union of two sets of column j and one more code; h or extra may be -1."""
+    size, linear, p, q = set_sums(c, y, j, closures, g, others, h, extra)
+    return spread_cost(c, j, size > 1, linear, p, q)
+
+
+@njit(cache=True)
+def column_cost(c, y, j, closures, g):
     """What closure g costs a record in column j."""
     first = c.slot[j]
     if c.form[j] == TREE:
-        return c.cost[c.start[j] + closures[first, g]]
+        return c.cost[y, c.start[j] + closures[first, g]]
     if c.form[j] == RANGE:
-        return range_cost(c, j, closures[first, g], closures[first + 1, g])
-    return set_cost(c, j, closures, g, -1)
+        return range_cost(c, y, j, closures[first, g], closures[first + 1, g])
+    return set_cost(c, y, j, closures, g, closures, -1, -1)
 
 
 @njit(cache=True)
-def closure_cost(c, closures, g):
+def value_cost(c, y, j, code):
+    """What the closure of a single value of column j costs: 0 but for the LOG kind."""
+    e = c.start[j] + code
+    if c.form[j] == TREE:
+        return c.cost[y, e]
+    if c.form[j] == RANGE:
+        return range_cost(c, y, j, code, code)
+    return spread_cost(c, j, False, 0.0, c.records[e], c.second[y, e])
+
+
+@njit(cache=True)
+def closure_cost(c, y, closures, g):
     """What closure g costs a record in all columns."""
     total = 0.0
     for j in range(c.form.size):
-        total += column_cost(c, j, closures, g)
+        total += column_cost(c, y, j, closures, g)
     return total
 
 
 @njit(cache=True)
-def cost_with(c, closures, g, record):
-    """What closure g would cost a record if it also covered `record` (one code per column)."""
+def total_cost(c, closures, counts, g):
+    """What closure g costs all records of a group, counted by class."""
     total = 0.0
-    for j in range(c.form.size):
-        first = c.slot[j]
-        code = record[j]
-        if c.form[j] == TREE:
-            s = c.start[j]
-            total += c.cost[s + meet(c.parent, s, closures[first, g], code)]
-        elif c.form[j] == RANGE:
-            low, high = closures[first, g], closures[first + 1, g]
-            total += range_cost(c, j, min(low, code), max(high, code))
-        else:
-            total += set_cost(c, j, closures, g, code)
+    for y in range(counts.shape[0]):
+        if counts[y, g] > 0.0:
+            total += counts[y, g] * closure_cost(c, y, closures, g)
     return total
 
 
@@ -156,13 +178,14 @@ def open_closure(c, closures, g, record):
     for j in range(c.form.size):
         first = c.slot[j]
         code = record[j]
-        closures[first, g] = code
-        if c.form[j] == RANGE:
-            closures[first + 1, g] = code
-        elif c.form[j] == SET:
+        if c.form[j] == SET:
             for s in range(first, c.slot[j + 1]):
                 closures[s, g] = 0
             closures[first + code // BITS, g] = 1 << (code % BITS)
+        else:
+            closures[first, g] = code
+            if c.form[j] == RANGE:
+                closures[first + 1, g] = code
 
 
 @njit(cache=True)
@@ -178,3 +201,18 @@ def widen_closure(c, closures, g, record):
             closures[first + 1, g] = max(closures[first + 1, g], code)
         else:
             closures[first + code // BITS, g] |= 1 << (code % BITS)
+
+
+@njit(cache=True)
+def join_closures(c, closures, g, others, h):
+    """Let closure g also cover closure h of `others`."""
+    for j in range(c.form.size):
+        first = c.slot[j]
+        if c.form[j] == TREE:
+            closures[first, g] = meet(c.parent, c.start[j], closures[first, g], others[first, h])
+        elif c.form[j] == RANGE:
+            closures[first, g] = min(closures[first, g], others[first, h])
+            closures[first + 1, g] = max(closures[first + 1, g], others[first + 1, h])
+        else:
+            for s in range(first, c.slot[j + 1]):
+                closures[s, g] |= others[s, h]

@@ -1,4 +1,4 @@
-"""Closures and costs of all groups at once, and where a record joins at least cost."""
+"""Closures and costs of all groups at once, and where records join at least cost."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from shoal.kernels.forms import (
     BITS,
     RANGE,
     TREE,
-    closure_cost,
     column_cost,
-    cost_with,
     open_closure,
+    total_cost,
     widen_closure,
 )
+from shoal.kernels.rows import totals_with_record
 
 
 @njit(cache=True)
@@ -34,20 +34,29 @@ def members(groups, count):
 
 
 @njit(cache=True)
+def count_classes(classes, class_count, order, bounds):
+    """Records of each class in each group: float64[classes, groups]."""
+    counts = np.zeros((class_count, bounds.size - 1))
+    for g in range(bounds.size - 1):
+        for i in range(bounds[g], bounds[g + 1]):
+            counts[classes[order[i]], g] += 1.0
+    return counts
+
+
+@njit(cache=True)
 def close_groups(c, codes, order, bounds):
-    """Closure of every group, in the canonical shape: equal closures are equal columns."""
+    """Closure of every group, as it is while groups grow: a null may still stand beside other values."""
     closures = np.zeros((c.slot[-1], bounds.size - 1), np.int32)
     for g in range(bounds.size - 1):
         open_closure(c, closures, g, codes[order[bounds[g]]])
         for i in range(bounds[g] + 1, bounds[g + 1]):
             widen_closure(c, closures, g, codes[order[i]])
-    spread_nulls(c, closures)
     return closures
 
 
 @njit(cache=True)
 def spread_nulls(c, closures):
-    """Write out closures that mix null with anything else as the whole domain."""
+    """Write out closures that mix null with anything else as the whole domain, so that equals look equal."""
     for j in range(c.form.size):
         null, first = c.null[j], c.slot[j]
         if null < 0 or c.form[j] == TREE:
@@ -67,38 +76,30 @@ def spread_nulls(c, closures):
 
 
 @njit(cache=True, parallel=True)
-def group_costs(c, closures):
-    """What each closure costs a record, per column: float64[r, groups]."""
-    costs = np.empty((c.form.size, closures.shape[1]))
+def group_costs(c, closures, counts):
+    """What each group costs in each column, all its records together: float64[r, groups]."""
+    costs = np.zeros((c.form.size, closures.shape[1]))
     for g in prange(closures.shape[1]):
         for j in range(c.form.size):
-            costs[j, g] = column_cost(c, j, closures, g)
-    return costs
-
-
-@njit(cache=True, parallel=True)
-def join_costs(c, closures, record):
-    """What each closure would cost a record if it also covered `record`: float64[groups]."""
-    costs = np.empty(closures.shape[1])
-    for g in prange(closures.shape[1]):
-        costs[g] = cost_with(c, closures, g, record)
+            for y in range(counts.shape[0]):
+                if counts[y, g] > 0.0:
+                    costs[j, g] += counts[y, g] * column_cost(c, y, j, closures, g)
     return costs
 
 
 @njit(cache=True)
-def join_cheapest(c, codes, groups, closures, sizes, records):
+def join_cheapest(c, pairs, codes, classes, groups, closures, counts, records):
     """Put each of `records` into the group where it adds least cost, one after the other, in place."""
-    current = np.empty(closures.shape[1])
-    for g in range(current.size):
-        current[g] = closure_cost(c, closures, g)
+    size = closures.shape[1]
+    current, added, scratch = np.empty(size), np.empty(size), np.empty(size)
+    for g in range(size):
+        current[g] = total_cost(c, closures, counts, g)
     for i in records:
-        added = join_costs(c, closures, codes[i])
-        for g in range(current.size):
-            added[g] = (sizes[g] + 1) * added[g] - sizes[g] * current[g]
-        best = np.argmin(added)
+        totals_with_record(c, pairs, closures, counts, size, codes[i], classes[i], added, scratch)
+        best = np.argmin(added - current)
         widen_closure(c, closures, best, codes[i])
-        current[best] = closure_cost(c, closures, best)
-        sizes[best] += 1
+        counts[classes[i], best] += 1.0
+        current[best] = total_cost(c, closures, counts, best)
         groups[i] = best
 
 

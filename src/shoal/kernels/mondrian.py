@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.forms import TREE, column_cost, open_closure, widen_closure
+from shoal.kernels.forms import TREE, column_cost, open_closure, value_cost, widen_closure
 
 
 @njit(cache=True)
@@ -89,13 +89,14 @@ def split_column(c, j, codes, segment, closure, k, relaxed):
 
 
 @njit(cache=True)
-def split_records(c, codes, records, k, relaxed):
+def split_records(c, codes, classes, records, k, relaxed):
     """Group number of each of `records`."""
     order = records.copy()
     group = np.empty(records.size, np.int32)  # by place in `order`
     stack = [(0, records.size)]
     closure = np.empty((c.slot[-1], 1), np.int32)
     width = np.empty(c.form.size)
+    by_class = np.empty(c.cost.shape[0])
     groups = 0
     while len(stack) > 0:
         low, high = stack.pop()
@@ -106,13 +107,15 @@ def split_records(c, codes, records, k, relaxed):
             for i in range(1, segment.size):
                 widen_closure(c, closure, 0, codes[segment[i]])
             for j in range(width.size):
-                base = 0.0
+                width[j] = 0.0
+                for y in range(by_class.size):
+                    by_class[y] = column_cost(c, y, j, closure, 0)
                 for i in segment:
-                    base += c.base[c.start[j] + codes[i, j]]
-                width[j] = column_cost(c, j, closure, 0) + base / segment.size
+                    y = classes[i]
+                    width[j] += by_class[y] - value_cost(c, y, j, codes[i, j])
             for _ in range(width.size):
                 j = np.argmax(width)
-                if width[j] <= 1e-12:
+                if width[j] <= 1e-9:
                     break
                 arranged, ends = split_column(c, j, codes, segment, closure, k, relaxed)
                 if ends.size > 1:

@@ -6,12 +6,12 @@ These can be minimized; `compile_measure` turns one into the arrays that kernels
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, RangeForm, TreeForm
-from shoal.kernels.forms import RANGE, SET, TREE, WEIGHED_ENTROPY, Compiled
+from shoal.generalization.forms import Floats, Form, RangeForm, TreeForm
+from shoal.kernels.forms import LINEAR, RANGE, SET, TREE, Compiled
 from shoal.measures import features
 from shoal.table import Column
 
@@ -52,6 +52,7 @@ class CompiledMeasure:
 
     arrays: Compiled
     offset: Floats  # per column, summed over all records
+    monotone: bool  # whether a closure never costs less when it grows
 
 
 def compile_measure(
@@ -59,53 +60,83 @@ def compile_measure(
 ) -> CompiledMeasure:
     """Compile an additive measure for these columns."""
     measure = ADDITIVE[name]
-    weight = [
-        float((weights or {}).get(column.name, 1.0)) if measure.weighted else 1.0
-        for column in columns
+    compiled = [
+        [scaled(measure.feature(column.form, column.counts), weight)]
+        for column, weight in zip(columns, _weights(measure, columns, weights), strict=True)
     ]
+    return assemble(columns, compiled, name != "entropy")
+
+
+def assemble(
+    columns: Sequence[Column], compiled: Sequence[Sequence[features.Feature]], monotone: bool
+) -> CompiledMeasure:
+    """Lay features, per column and class, out as kernels read them."""
     start = np.concatenate([[0], np.cumsum([column.form.entries for column in columns])])
     slot = np.concatenate([[0], np.cumsum([column.form.slots for column in columns])])
-    parent = np.zeros(start[-1], dtype=np.int32)
-    cost, count, count_log = np.zeros(start[-1]), np.zeros(start[-1]), np.zeros(start[-1])
-    form, kind = np.zeros(len(columns), np.int64), np.zeros(len(columns), np.int64)
-    jump, scale = np.zeros(len(columns)), np.array(weight)
-    base, offset = np.zeros(start[-1]), np.zeros(len(columns))
-    for j, column in enumerate(columns):
+    classes = len(compiled[0])
+    cost, second = np.zeros((classes, start[-1])), np.zeros((classes, start[-1]))
+    records, parent = np.zeros(start[-1]), np.zeros(start[-1], dtype=np.int32)
+    form = np.zeros(len(columns), dtype=np.int64)
+    for j, (column, per_class) in enumerate(zip(columns, compiled, strict=True)):
         at = slice(start[j], start[j + 1])
         counts = column.counts
-        feature = measure.feature(column.form, counts)
-        cost[at] = weight[j] * feature.cost
-        kind[j], jump[j] = feature.kind, weight[j] * feature.jump
-        if feature.kind == WEIGHED_ENTROPY:
-            scale[j] /= counts.sum()
-        if feature.base is not None:
-            base[start[j] : start[j] + counts.size] = weight[j] * feature.base
-            offset[j] = weight[j] * feature.base @ counts
-        logs = counts * features.log2(counts)
         if isinstance(column.form, TreeForm):
             form[j], parent[at] = TREE, column.form.parent
-        elif isinstance(column.form, RangeForm):
-            form[j] = RANGE
-            count[at], count_log[at] = _prefix(counts), _prefix(logs)
         else:
-            form[j] = SET
-            count[at], count_log[at] = counts, logs
+            form[j] = RANGE if isinstance(column.form, RangeForm) else SET
+            records[at] = _summable(column.form, counts)
+        for y, feature in enumerate(per_class):
+            cost[y, at] = feature.cost
+            if not isinstance(column.form, TreeForm):
+                own = feature.own if feature.own is not None else counts * features.log2(counts)
+                second[y, at] = _summable(column.form, own)
+    first = [per_class[0] for per_class in compiled]
     arrays = Compiled(
         form=form,
         start=start.astype(np.int64),
         slot=slot.astype(np.int64),
         null=np.array([column.form.null for column in columns], dtype=np.int64),
-        kind=kind,
-        jump=jump,
-        scale=scale,
+        kind=np.array([feature.kind for feature in first], dtype=np.int64),
+        jump=np.array([feature.jump for feature in first]),
+        scale=np.array([feature.scale for feature in first]),
+        blend=np.array([feature.blend for feature in first]),
+        unit=np.array([_step(c.form, f) for c, f in zip(columns, first, strict=True)]),
         parent=parent,
         cost=cost,
-        records=count,
-        records_log=count_log,
-        base=base,
+        records=records,
+        second=second,
     )
-    return CompiledMeasure(arrays, offset)
+    return CompiledMeasure(arrays, np.array([feature.offset for feature in first]), monotone)
 
 
-def _prefix(values: Floats) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(values)])
+def _weights(
+    measure: Additive, columns: Sequence[Column], weights: Mapping[str, float] | None
+) -> list[float]:
+    known = (weights or {}) if measure.weighted else {}
+    return [float(known.get(column.name, 1.0)) for column in columns]
+
+
+def scaled(feature: features.Feature, weight: float) -> features.Feature:
+    """A feature times a column's weight."""
+    return replace(
+        feature,
+        cost=weight * feature.cost,
+        jump=weight * feature.jump,
+        scale=weight * feature.scale,
+        offset=weight * feature.offset,
+    )
+
+
+def _step(form: Form, feature: features.Feature) -> float:
+    """What one more code costs in a range where all steps cost the same, else 0."""
+    if not isinstance(form, RangeForm) or feature.kind != LINEAR or form.size < 2:
+        return 0.0
+    steps = np.diff(feature.cost[: form.size])
+    return float(steps[0]) if np.ptp(steps) < 1e-12 else 0.0
+
+
+def _summable(form: Form, values: Floats) -> Floats:
+    """Prefix sums for a range, the numbers themselves for a set."""
+    if isinstance(form, RangeForm):
+        return np.concatenate([[0.0], np.cumsum(values)])
+    return values

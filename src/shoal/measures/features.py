@@ -21,8 +21,11 @@ class Feature:
 
     cost: Floats  # tree: per node; range: prefix sums; set: addends
     kind: int = LINEAR
-    jump: float = 0.0
-    base: Floats | None = None  # what a record adds by its own code (mi: −log of its value's share)
+    jump: float = 0.0  # LINEAR: what any closure of several values costs beside its sum
+    scale: float = 1.0  # what the other kinds are multiplied by
+    blend: float = 0.0  # LOG: how much the log of the class's own records is taken off
+    own: Floats | None = None  # LOG: records of the class by value
+    offset: float = 0.0  # what all records together add whatever their closures
 
 
 Maker = Callable[[Form, Floats], Feature]
@@ -91,16 +94,25 @@ def entropy(form: Form, counts: Floats) -> Feature:
 def weighed_entropy(form: Form, counts: Floats) -> Feature:
     """Pr(B)·H(X | X ∈ B)."""
     if not isinstance(form, TreeForm):
-        return Feature(np.zeros(form.entries), kind=WEIGHED_ENTROPY)
+        return Feature(np.zeros(form.entries), kind=WEIGHED_ENTROPY, scale=1 / counts.sum())
     return Feature(_unknown(form, counts) / counts.sum())
 
 
 def log_share(form: Form, counts: Floats) -> Feature:
     """log of the records in B, beside −log of those with the record's own value: −log Pr(v | B) in all."""
-    base = -log2(counts)
+    return log_shares(form, counts, counts, 1.0)
+
+
+def log_shares(form: Form, counts: Floats, own: Floats, w: float) -> Feature:
+    """w·mi + (1 − w)·pmi for records of one class, `own` counting that class by value.
+
+    That is log n(B) − (1 − w)·log own(B) − w·log n(v): the last term is the same whatever B.
+    """
+    offset = -w * float(counts @ log2(counts))
     if isinstance(form, TreeForm):
-        return Feature(log2(form.sum_up(counts)), base=base)
-    return Feature(np.zeros(form.entries), kind=LOG, base=base)
+        cost = log2(form.sum_up(counts)) - (1 - w) * log2(form.sum_up(own))
+        return Feature(cost, offset=offset)
+    return Feature(np.zeros(form.entries), kind=LOG, blend=1 - w, own=own, offset=offset)
 
 
 def log2(counts: Floats) -> Floats:

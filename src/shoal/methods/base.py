@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+import numpy as np
+
+from shoal.generalization.forms import Ints, Records
+from shoal.kernels.groups import close_groups, count_classes, join_cheapest, members
+from shoal.problem import Problem
 from shoal.progress import Progress
-
-if TYPE_CHECKING:
-    from shoal.generalization.forms import Ints
-    from shoal.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,9 @@ class Partition:
 
     groups: Ints
     notes: tuple[str, ...] = ()
+    windows: Ints | None = (
+        None  # the records that each record's closure covers, where groups do not say it
+    )
 
 
 class Method(ABC):
@@ -26,6 +31,11 @@ class Method(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    source: ClassVar[str]  # paper and section
+    recoding: ClassVar[str]  # local, multidimensional, global, non-homogeneous
+    guarantee: ClassVar[str]
+    growth: ClassVar[str]  # of time, in the number of records n
+    homogeneous: ClassVar[bool] = True  # whether the records of a group read the same
 
     @abstractmethod
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
@@ -34,3 +44,35 @@ class Method(ABC):
     def problems(self) -> list[str]:
         """Sentences for options that cannot be."""
         return []
+
+
+def choice_problems(name: str, given: object, known: Iterable[str]) -> list[str]:
+    """A sentence if an option is none of those known."""
+    choices = list(known)
+    if given in choices:
+        return []
+    return [f"The '{name}' parameter must be one of {', '.join(choices)}. Got '{given}' instead."]
+
+
+def least_problems(name: str, given: float, least: float) -> list[str]:
+    """A sentence if an option is below its least value."""
+    if given >= least:
+        return []
+    return [f"The '{name}' parameter must be at least {least}. Got {given} instead."]
+
+
+def join_rest(problem: Problem, groups: Ints, records: Records | None = None) -> None:
+    """Let records without a group (−1) join, one after the other, the group where they add least cost.
+
+    `groups` are those of all records, or of `records` alone.
+    """
+    rest, placed = np.flatnonzero(groups < 0), np.flatnonzero(groups >= 0)
+    if not rest.size:
+        return
+    codes = problem.codes if records is None else problem.codes[records]
+    classes = problem.classes if records is None else problem.classes[records]
+    order, bounds = members(groups[placed], int(groups.max()) + 1)
+    order = placed[order]
+    closures = close_groups(problem.arrays, codes, order, bounds)
+    counts = count_classes(classes, problem.class_count, order, bounds)
+    join_cheapest(problem.arrays, problem.pairs, codes, classes, groups, closures, counts, rest)

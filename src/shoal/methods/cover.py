@@ -10,15 +10,15 @@ import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.cells import count_full_cells, walk_cells
-from shoal.kernels.groups import close_groups, join_cheapest, members
 from shoal.kernels.mondrian import split_records
-from shoal.methods.base import Method, Partition
+from shoal.methods.base import Method, Partition, join_rest
 from shoal.methods.ladders import Ladder, make_ladders
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 Keys = npt.NDArray[np.uint64]
 CHUNK = 256  # lattice points between two reports of progress
+MOST_STEPS = 2_000_000  # lattice points times columns that are looked at when not all points can be
 KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
 
 
@@ -41,6 +41,10 @@ class Cover(Method):
     max_points: int = 200_000
 
     name = "cover"
+    source = "GiT09 §6.3, fast form"
+    recoding = "local"
+    guarantee = "none"
+    growth = "n"
     summary = (
         "greedy cover by cells of the lattice; the default: lowest loss, near-linear in records"
     )
@@ -53,7 +57,7 @@ class Cover(Method):
         return []
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
-        ladders = make_ladders(problem.columns, problem.objective)
+        ladders = make_ladders(problem)
         shorter = _thin(ladders, self.max_points)
         lattice, costs = _cheapest_first([ladder.costs for ladder in shorter], self.max_points)
         points = problem.points
@@ -63,16 +67,18 @@ class Cover(Method):
         record_group = group[points.of_record]
         rest = np.flatnonzero(record_group < 0)
         notes = []
-        if shorter != ladders:
+        if [len(a.rungs) for a in shorter] != [len(a.rungs) for a in ladders]:
             notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
         if rest.size >= problem.k:
-            cut = split_records(problem.arrays, problem.codes, rest, problem.k, False)
+            cut = split_records(
+                problem.arrays, problem.codes, problem.classes, rest, problem.k, False
+            )
             record_group[rest] = cut + groups
             notes.append(
                 f"the lattice is too large to walk whole: {rest.size:,} records were cut by mondrian"
             )
         elif rest.size:
-            _join(problem, record_group, groups, rest)
+            join_rest(problem, record_group)
         return Partition(record_group, tuple(notes))
 
 
@@ -97,19 +103,26 @@ def _cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
         total = np.round(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)), 9)
         order = np.argsort(total, kind="stable")
         return np.ascontiguousarray(rungs[:, order].T), total[order]
-    start = (0,) * len(sizes)
-    heap = [(float(sum(c[0] for c in costs)), start, 0)]
-    found: list[tuple[int, ...]] = []
-    total_costs: list[float] = []
-    while heap and len(found) < limit:
-        cost, point, last = heapq.heappop(heap)
-        found.append(point)
-        total_costs.append(cost)
-        for j in range(last, len(sizes)):  # each point is reached once: columns rise in order
+    limit = min(limit, MOST_STEPS // len(sizes))
+    points = [np.zeros(len(sizes), dtype=np.int32)]
+    found = [0.0 + sum(float(c[0]) for c in costs)]
+    heap: list[tuple[float, int, int]] = []  # cost, point it is one step from, column of that step
+    last = [0]
+    while len(found) <= limit:
+        point = points[-1]
+        for j in range(last[-1], len(sizes)):  # each point is reached once: columns rise in order
             if point[j] + 1 < sizes[j]:
                 step = float(costs[j][point[j] + 1] - costs[j][point[j]])
-                heapq.heappush(heap, (cost + step, (*point[:j], point[j] + 1, *point[j + 1 :]), j))
-    return np.array(found, dtype=np.int32), np.round(total_costs, 9)
+                heapq.heappush(heap, (found[-1] + step, len(points) - 1, j))
+        if not heap:
+            break
+        cost, origin, j = heapq.heappop(heap)
+        following = points[origin].copy()
+        following[j] += 1
+        points.append(following)
+        found.append(cost)
+        last.append(j)
+    return np.array(points), np.round(found, 9)
 
 
 def _stretches(costs: Floats) -> list[tuple[int, int, bool]]:
@@ -201,12 +214,3 @@ def _split_columns(sizes: list[int], most_rows: int) -> list[list[int]]:
         if sum(rows) <= most_rows:
             break
     return parts
-
-
-def _join(problem: Problem, group: Ints, groups: int, rest: npt.NDArray[np.int64]) -> None:
-    """Let the records left over join where they cost least."""
-    covered = np.flatnonzero(group >= 0)
-    order, bounds = members(group[covered], groups)
-    closures = close_groups(problem.arrays, problem.codes, covered[order], bounds)
-    sizes = np.diff(bounds).astype(np.float64)
-    join_cheapest(problem.arrays, problem.codes, group, closures, sizes, rest)

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, Form, Ints, RangeForm, TreeForm
-from shoal.kernels import forms as kernels
+from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
 from shoal.kernels.groups import close_groups, group_costs, members
-from shoal.measures.additive import CompiledMeasure
+from shoal.problem import Problem
 from shoal.table import Column
 
 GROWTH = (2, 3, 5, 8, 12)
@@ -27,47 +26,34 @@ class Ladder:
     costs: Floats
 
 
-def make_ladders(columns: tuple[Column, ...], objective: CompiledMeasure) -> list[Ladder]:
+def make_ladders(problem: Problem) -> list[Ladder]:
     """A ladder per column, its rungs ordered by what they cost under the objective."""
-    return [_ladder(j, column, objective) for j, column in enumerate(columns)]
+    return [_ladder(j, column, problem) for j, column in enumerate(problem.columns)]
 
 
-def _ladder(j: int, column: Column, objective: CompiledMeasure) -> Ladder:
+def _ladder(j: int, column: Column, problem: Problem) -> Ladder:
     rungs = _rungs(column.form, column.counts)
-    costs = [_mean_cost(rung, j, column, objective) for rung in rungs]
+    joint = np.column_stack([problem.codes[:, j], problem.classes])
+    seen = np.unique(joint, axis=0, return_index=True, return_counts=True)
+    costs = np.array([_mean_cost(rung, j, problem, *seen) for rung in rungs])
     order = np.argsort(costs, kind="stable")
-    return Ladder(tuple(rungs[i] for i in order), np.array(costs)[order])
+    return Ladder(tuple(rungs[i] for i in order), costs[order])
 
 
-def _mean_cost(rung: Ints, j: int, column: Column, objective: CompiledMeasure) -> float:
-    """What closing every bin costs a record on average."""
-    seen = np.flatnonzero(column.counts)
-    _, bins = np.unique(rung[seen], return_inverse=True)
-    bins = bins.astype(np.int32)
-    arrays = _single(objective.arrays, j)
-    order, bounds = members(bins, int(bins.max()) + 1)
-    closures = close_groups(arrays, seen[:, None].astype(np.int32), order, bounds)
-    cost = group_costs(arrays, closures)[0]
-    return float((cost[bins] + arrays.base[seen]) @ column.counts[seen] / column.counts.sum())
+def _mean_cost(
+    rung: Ints, j: int, problem: Problem, pairs: Ints, first: Records, weights: Records
+) -> float:
+    """What closing every bin costs a record in column j on average.
 
-
-def _single(c: kernels.Compiled, j: int) -> kernels.Compiled:
-    """The compiled form of column j alone."""
-    one, entries = slice(j, j + 1), slice(c.start[j], c.start[j + 1])
-    return kernels.Compiled(
-        form=c.form[one],
-        start=c.start[j : j + 2] - c.start[j],
-        slot=c.slot[j : j + 2] - c.slot[j],
-        null=c.null[one],
-        kind=c.kind[one],
-        jump=c.jump[one],
-        scale=c.scale[one],
-        parent=c.parent[entries],
-        cost=c.cost[entries],
-        records=c.records[entries],
-        records_log=c.records_log[entries],
-        base=c.base[entries],
-    )
+    `pairs` are the column's distinct codes and classes, each with its first record and number of records.
+    """
+    _, bins = np.unique(rung[pairs[:, 0]], return_inverse=True)
+    order, bounds = members(bins.astype(np.int32), int(bins.max()) + 1)
+    closures = close_groups(problem.arrays, problem.codes, first[order], bounds)
+    counts = np.zeros((problem.class_count, len(bounds) - 1))
+    np.add.at(counts, (pairs[:, 1], bins), weights)
+    costs = group_costs(problem.arrays, closures, counts)
+    return float(costs[j].sum() / problem.table.records)
 
 
 def _rungs(form: Form, counts: Floats) -> list[Ints]:

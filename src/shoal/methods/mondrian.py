@@ -28,11 +28,17 @@ class Mondrian(Method):
     strict: bool = True
 
     name = "mondrian"
+    source = "LeFevre et al. 2006"
+    recoding = "multidimensional"
+    guarantee = "none"
+    growth = "n log n"
     summary = "recursive median cuts; the fastest, loses more"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         progress("splitting groups", 0, 1)
         records = np.arange(problem.table.records)
-        groups = split_records(problem.arrays, problem.codes, records, problem.k, not self.strict)
+        groups = split_records(
+            problem.arrays, problem.codes, problem.classes, records, problem.k, not self.strict
+        )
         progress("splitting groups", 1, 1)
         return Partition(groups)

@@ -14,7 +14,8 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import AuditFailed, raise_problems
+from shoal.errors import AuditFailed, InputError, near_miss, raise_problems
+from shoal.table.frames import arrow_values
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,15 @@ class Audit:
     records: int
     groups: int
     k: int  # records in the smallest group
+
+
+def refuse_identifiers(frame: nw.DataFrame[Any], identifiers: Sequence[str]) -> None:
+    """Fail if an identifier is in a table."""
+    leaked = [name for name in identifiers if name in frame.columns]
+    if leaked:
+        raise AuditFailed(
+            f"Identifier column(s) {', '.join(leaked)} are in the table; remove them."
+        )
 
 
 def audit_frame(
@@ -47,21 +57,21 @@ def audit_frame(
         released = [name] if name in frame.columns else [f"{name}_min", f"{name}_max"]
         missing = [column for column in released if column not in frame.columns]
         if missing:
-            problems.append(
-                f"Quasi-identifier '{name}' is not in the table; audit a table that has it."
-            )
+            remedy = near_miss(name, frame.columns) or "; audit a table that has it."
+            problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
         else:
             columns.extend(released)
+    if not frame.shape[0]:
+        problems.append("The table has no records; there is nothing to prove.")
     raise_problems(problems)
-    leaked = [name for name in identifiers if name in frame.columns]
-    if leaked:
-        raise AuditFailed(
-            f"Identifier column(s) {', '.join(leaked)} are in the table; remove them."
-        )
-    keys = pa.table({str(i): frame.get_column(name).to_arrow() for i, name in enumerate(columns)})
-    if not keys.num_rows:
-        return Audit(0, 0, 0)
-    sizes = keys.group_by(keys.column_names).aggregate([([], "count_all")])["count_all"]
+    refuse_identifiers(frame, identifiers)
+    keys = pa.table({str(i): arrow_values(frame, name) for i, name in enumerate(columns)})
+    try:
+        sizes = keys.group_by(keys.column_names).aggregate([([], "count_all")])["count_all"]
+    except pa.ArrowNotImplementedError:
+        raise InputError(
+            "A quasi-identifier holds lists, structures or objects; convert it to numbers, dates or text."
+        ) from None
     smallest = pc.min(sizes).as_py()
     if smallest < k:
         small = pc.sum(pc.less(sizes, k)).as_py()

@@ -40,6 +40,14 @@ class Table:
         return int(self.codes.shape[0])
 
     @cached_property
+    def classes(self) -> Ints:
+        """A number per record for its combination of sensitive values."""
+        if not self.sensitive:
+            return np.zeros(self.records, dtype=np.int32)
+        rows = np.column_stack(list(self.sensitive.values()))
+        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
 

@@ -16,6 +16,10 @@ Frame = nw.DataFrame[Any]
 
 def open_frame(table: Any) -> Frame:
     """Return a Narwhals frame over an eager pandas, polars or Arrow frame with usable column names."""
+    if hasattr(type(table), "collect"):
+        raise InputError(
+            f"A table of type {type(table).__name__} is not in memory yet; collect it first."
+        )
     _check_names(table)
     try:
         return nw.from_native(table, eager_only=True)
@@ -28,7 +32,8 @@ def open_frame(table: Any) -> Frame:
 
 def _check_names(table: Any) -> None:
     """Refuse duplicate and empty column names before any library trips over them."""
-    names = list(getattr(table, "column_names", getattr(table, "columns", ())))
+    is_arrow = isinstance(table, pa.Table | pa.RecordBatch)
+    names = list(table.column_names if is_arrow else getattr(table, "columns", ()))
     problems = [
         f"Column '{name}' occurs {count} times; rename all but one."
         for name, count in Counter(names).items()
@@ -39,31 +44,67 @@ def _check_names(table: Any) -> None:
     raise_problems(problems)
 
 
-def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
-    """One column as Arrow in one of a few types: text, boolean, integer, float, decimal, date, timestamp."""
+def arrow_values(frame: Frame, name: str) -> pa.ChunkedArray:
+    """One column as Arrow in whatever type it has."""
+    column = frame.get_column(name)
     try:
-        array = pa.chunked_array([frame.get_column(name).to_arrow()])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
+        array = pa.chunked_array([column.to_arrow()])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        array = None  # raise outside of this block: the library's error shows a cell
+    if array is None or (column.dtype == nw.Object and _mixes_dates(column, array.type)):
         raise InputError(
-            f"Column '{name}' mixes values of different types; convert it to numbers, dates or text."
-        ) from None
-    kind = array.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_string(kind) or pa.types.is_string_view(kind) or pa.types.is_null(kind):
-        kind = pa.large_string()
-    elif pa.types.is_date64(kind):
-        kind = pa.date32()
-    elif pa.types.is_float16(kind) or pa.types.is_float32(kind):
-        kind = pa.float64()
-    elif pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_time(kind):
-        raise InputError(
-            f"Column '{name}' holds {kind}, which cannot be generalized; convert it to numbers, dates or text."
-        )
-    array = array.cast(kind)
-    if pa.types.is_floating(kind) and not pc.all(pc.is_finite(array), min_count=0).as_py():
-        bad = pc.sum(pc.invert(pc.is_finite(array))).as_py()
-        raise InputError(
-            f"Column '{name}' holds NaN or infinite numbers in {bad} record(s); make them missing or drop them."
+            f"Column '{name}' mixes types, or holds values that are no numbers, dates or text; "
+            "convert it to one of these."
         )
     return array
+
+
+def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
+    """One column as Arrow in one of a few types: text, boolean, integer, float, decimal, date, timestamp."""
+    array = arrow_values(frame, name)
+    kind = _plain(array.type)
+    if kind is None:
+        raise InputError(
+            f"Column '{name}' holds {_describe(array.type)}, which cannot be generalized; "
+            "convert it to numbers, dates or text."
+        )
+    array = array.cast(kind)
+    if pa.types.is_floating(kind):
+        bad = pc.sum(pc.invert(pc.is_finite(array))).as_py()
+        if bad:
+            raise InputError(
+                f"Column '{name}' holds NaN or infinite numbers in {bad} record(s); make them missing or drop them."
+            )
+        array = pc.add(array, 0.0)  # -0.0 is 0.0
+    return array
+
+
+def _mixes_dates(column: nw.Series[Any], kind: pa.DataType) -> bool:
+    """Whether dates stand beside timestamps: Arrow would cut off the hours in silence."""
+    return pa.types.is_temporal(kind) and len(set(map(type, column.drop_nulls().to_list()))) > 1
+
+
+def _plain(kind: pa.DataType) -> pa.DataType | None:
+    """The type in which values of an Arrow type are encoded, None where they cannot be."""
+    t = pa.types
+    if t.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if t.is_null(kind) or t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind):
+        return pa.large_string()
+    if t.is_floating(kind):
+        return pa.float64()
+    if t.is_date(kind):
+        return pa.date32()
+    if t.is_boolean(kind) or t.is_integer(kind) or t.is_decimal(kind) or t.is_timestamp(kind):
+        return kind
+    return None
+
+
+def _describe(kind: pa.DataType) -> str:
+    """Say in plain words what a column holds; the type itself could name cells."""
+    t = pa.types
+    if t.is_nested(kind):
+        return "lists or structures"
+    if t.is_time(kind) or t.is_duration(kind):
+        return "times of day or durations"
+    return "binary data or objects"

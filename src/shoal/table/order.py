@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from shoal.generalization.forms import Ints
 from shoal.table.closed import Closed
-from shoal.table.frames import Frame
+from shoal.table.frames import Frame, arrow_values
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -28,18 +28,19 @@ def shuffled(
         np.full(closed.table.records, seed, dtype=np.uint64) ^ closed.groups.astype(np.uint64)
     )
     for name in unchanged:
-        mixed = _mix(mixed ^ _ranks(frame.get_column(name).to_arrow()).astype(np.uint64))
+        mixed = _mix(mixed ^ _ranks(arrow_values(frame, name)).astype(np.uint64))
     return np.argsort(mixed, kind="stable")
 
 
-def _ranks(array: pa.Array) -> Ints:
+def _ranks(array: pa.ChunkedArray) -> Ints:
     """A number per value that does not depend on the order of records; null is 0."""
     try:
         values = pc.unique(array.drop_null())
         values = values.take(pc.array_sort_indices(values))
         places = pc.index_in(array, value_set=values)
     except (pa.ArrowNotImplementedError, pa.ArrowTypeError, pa.ArrowInvalid):
-        return _ranks(pa.array([None if v is None else repr(v) for v in array.to_pylist()]))
+        texts = [None if v is None else repr(v) for v in array.to_pylist()]
+        return _ranks(pa.chunked_array([texts], type=pa.string()))
     return np.asarray(pc.fill_null(pc.add(places, 1), 0), dtype=np.int32)
 
 

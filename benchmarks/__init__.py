@@ -1,0 +1,1 @@
+"""Speed and loss, measured: `python -m benchmarks` lists what there is, CONTRIBUTING.md says how to add one."""

@@ -1,0 +1,133 @@
+"""The runner: `python -m benchmarks NAME` measures, prints a table and, with --json FILE, keeps the numbers."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+
+import shoal
+from benchmarks import suite
+from benchmarks.tables import FOLDER, Tables, Unavailable
+from benchmarks.timing import YARDSTICK
+
+WIDTH = 150  # of a table that goes to a file or a pipe
+
+Row = dict[str, Any]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command line and return its exit code: 0 done, 1 a bar missed, 2 not runnable like this."""
+    names = sorted(module.name for module in iter_modules(suite.__path__))
+    options = _options(names).parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
+    if options.name is None:
+        for name in names:
+            console.print(f"{name:<12}{_benchmark(name).__doc__.splitlines()[0]}")
+        return 0
+    try:
+        if options.json:
+            _check_writable(options.json)
+        with console.status(f"Measuring {options.name} …"):
+            rows = _benchmark(options.name).run(Tables(options.data, options.records))
+    except Unavailable as reason:
+        print(reason, file=sys.stderr)
+        return 2
+    console.print(_grid(rows))
+    console.print(f"Seconds are those of the best run; x: times {YARDSTICK}.")
+    if options.json:
+        report = _circumstances(options.name, arguments) | {"rows": rows}
+        text = json.dumps(report, indent=2, ensure_ascii=False)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    return 1 if any(row.get("met") is False for row in rows) else 0
+
+
+def _options(names: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure speed and loss."
+    )
+    parser.add_argument("name", nargs="?", choices=names, help="without a name, list all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to a file")
+    parser.add_argument(
+        "--data", type=Path, default=FOLDER, metavar="FOLDER", help="the benchmark data"
+    )
+    parser.add_argument(
+        "--records", type=_count, metavar="N", help="first N records of every table only"
+    )
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
+    return int(text)
+
+
+def _benchmark(name: str) -> Any:
+    return import_module(f"{suite.__name__}.{name}")
+
+
+def _check_writable(path: Path) -> None:
+    """Refuse before the work is done, not after."""
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise Unavailable(f"'{path}' cannot be written; name another file with --json.")
+
+
+def _grid(rows: Sequence[Row]) -> Grid:
+    grid = Grid()
+    columns = []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        is_text = any(isinstance(value, str) for value in values)
+        grid.add_column(name.replace("_", " "), justify="left" if is_text else "right")
+        columns.append(_cells(values))
+    for cells in zip(*columns, strict=True):
+        grid.add_row(*cells)
+    return grid
+
+
+def _cells(values: Sequence[object]) -> list[str]:
+    """A column as text, its fractions with equally many digits."""
+    fractions = [str(value).partition(".")[2] for value in values if isinstance(value, float)]
+    digits = max(map(len, fractions), default=0)
+    cells = []
+    for value in values:
+        match value:
+            case None:
+                cells.append("")
+            case bool():
+                cells.append("yes" if value else "no")
+            case float():
+                cells.append(f"{value:.{digits}f}")
+            case int():
+                cells.append(f"{value:,}")
+            case _:
+                cells.append(str(value))
+    return cells
+
+
+def _circumstances(name: str, arguments: Sequence[str]) -> Row:
+    return {
+        "benchmark": name,
+        "command": shlex.join(["python", "-m", "benchmarks", *arguments]),
+        "shoal": shoal.__version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cpus": os.cpu_count(),
+        "yardstick": YARDSTICK,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

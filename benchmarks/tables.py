@@ -1,0 +1,136 @@
+"""The tables that benchmarks run on: the shipped sample, and real ones from a folder of benchmark data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import shoal
+from shoal.generalization import Model
+from shoal.io import read
+
+FOLDER = Path(__file__).parents[2] / "shared" / "data"
+
+ADULT_CATEGORIES = (
+    "workclass",
+    "marital-status",
+    "occupation",
+    "race",
+    "sex",
+    "native-country",
+)
+CENSUS_CATEGORIES = (
+    "sex",
+    "education",
+    "marital_status",
+    "race",
+    "class_of_worker",
+    "country_of_birth_self",
+    "occupation_code",
+)
+
+
+class Unavailable(Exception):
+    """A benchmark cannot run here; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table with a model for every quasi-identifier."""
+
+    name: str
+    data: pa.Table
+    models: Mapping[str, Model | None]
+
+    def sample(self, records: int) -> Table:
+        """About so many records, evenly spread over the table."""
+        step = max(1, self.data.num_rows // records)
+        return Table(self.name, self.data.take(np.arange(0, self.data.num_rows, step)), self.models)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Loaders of all tables; `records` keeps the first so many of each, for a quick look."""
+
+    folder: Path = FOLDER
+    records: int | None = None
+
+    def adult_sample(self) -> Table:
+        """The table that shoal ships, 48,842 × 8: age as interval, seven hierarchies, nulls."""
+        models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
+        return self._table("adult_sample", shoal.samples.adult(), models)
+
+    def adult_9(self) -> Table:
+        """30,162 × 9, hierarchies only, as in the publications of ARX."""
+        data = self._read("adult_arx/adult_arx.csv.gz")
+        trees = {"salary-class": "income"}
+        models = {
+            name: self._tree(f"adult/hierarchies/{trees.get(name, name)}.csv")
+            for name in data.column_names
+        }
+        return self._table("adult_9", data, models)
+
+    def adult_14(self) -> Table:
+        """45,222 × 14, suppression only, as in GT10."""
+        data = self._read("adult/adult_complete.csv.gz")
+        return self._table("adult_14", data, _suppressed(data.column_names[:14]))
+
+    def adult_8(self) -> Table:
+        """30,162 × 8: two intervals, six suppressions."""
+        models = {**_intervals("age", "education-num"), **_suppressed(ADULT_CATEGORIES)}
+        return self._table("adult_8", self._adult_train(), models)
+
+    def adult_8_trees(self, train_only: bool = True) -> Table:
+        """30,162 × 8 (45,222 with the test part): two intervals, six hierarchies."""
+        trees = {name: self._tree(f"adult/hierarchies/{name}.csv") for name in ADULT_CATEGORIES}
+        models = {**_intervals("age", "education-num"), **trees}
+        data = self._adult_train() if train_only else self._read("adult/adult_complete.csv.gz")
+        return self._table("adult_8_trees", data, models)
+
+    def fars(self) -> Table:
+        """100,937 × 8, hierarchies only: persons in fatal crashes."""
+        data = self._read("fars/fars.csv.gz")
+        models = {name: self._tree(f"fars/hierarchies/{name}.csv") for name in data.column_names}
+        return self._table("fars", data, models)
+
+    def census_kdd(self) -> Table:
+        """299,285 × 8: age as interval, seven suppressions."""
+        data = self._read("census_income_kdd/census_income_kdd.parquet")
+        models = {**_intervals("age"), **_suppressed(CENSUS_CATEGORIES)}
+        return self._table("census_kdd", data, models)
+
+    def _adult_train(self) -> pa.Table:
+        data = self._read("adult/adult_complete.csv.gz")
+        return data.filter(pc.equal(data["part"], "train"))
+
+    def _table(self, name: str, data: pa.Table, models: Mapping[str, Model | None]) -> Table:
+        return Table(name, data.select(list(models)).slice(0, self.records), models)
+
+    def _read(self, path: str) -> pa.Table:
+        return read(self._found(path))
+
+    def _tree(self, path: str) -> shoal.Hierarchy:
+        return shoal.Hierarchy.from_csv(self._found(path))
+
+    def _found(self, path: str) -> Path:
+        full = self.folder / path
+        if not full.is_file():
+            raise Unavailable(
+                f"The benchmark data '{os.path.relpath(full)}' is not there; "
+                "name the folder that holds it with --data FOLDER."
+            )
+        return full
+
+
+def _intervals(*names: str) -> dict[str, Model | None]:
+    return {name: shoal.Interval() for name in names}
+
+
+def _suppressed(names: Sequence[str]) -> dict[str, Model | None]:
+    return {name: shoal.Suppression() for name in names}

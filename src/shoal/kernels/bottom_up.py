@@ -1,0 +1,24 @@
+"""A round of bottom-up merging (XU06 Fig. 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.agglomerative import nearest
+from shoal.kernels.state import merge
+
+
+@njit(cache=True)
+def merge_round(c, pairs, s, k, kind, start, stop):
+    """Merge each group start..stop that is below k with its closest group, in order."""
+    room = s.size.size
+    out, scratch = np.empty(room), np.empty(room)
+    allowed = s.size > 0
+    for a in range(start, stop):
+        if s.size[a] == 0 or s.size[a] >= k:
+            continue
+        b, _ = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
+        if b >= 0:
+            merge(c, s, a, b)
+            allowed[b] = False

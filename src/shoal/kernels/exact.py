@@ -1,0 +1,53 @@
+"""The cheapest partition of a few records by dynamic programming over their subsets, as bit masks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.forms import open_closure, total_cost, widen_closure
+
+
+@njit(cache=True)
+def subset_costs(c, codes, classes, k):
+    """What every subset of the records costs as one group, infinite below k records: float64[2ⁿ]."""
+    subsets = 1 << classes.size
+    closures = np.zeros((c.slot[-1], subsets), np.int32)
+    counts = np.zeros((c.cost.shape[0], subsets))
+    size = np.zeros(subsets, np.int64)
+    costs = np.full(subsets, np.inf)
+    for i in range(classes.size):
+        alone = 1 << i
+        for others in range(alone):
+            g = alone | others
+            if others == 0:
+                open_closure(c, closures, g, codes[i])
+            else:
+                closures[:, g] = closures[:, others]
+                widen_closure(c, closures, g, codes[i])
+            counts[:, g] = counts[:, others]
+            counts[classes[i], g] += 1.0
+            size[g] = size[others] + 1
+            if size[g] >= k:
+                costs[g] = total_cost(c, closures, counts, g)
+    return costs
+
+
+@njit(cache=True)
+def cut_subsets(costs, least, choice, start, stop):
+    """For the subsets start..stop, all smaller ones being done: the least cost of cutting each into groups.
+
+    `least` is infinite where there is no way; `choice` is the group that holds the subset's first record.
+    """
+    for whole in range(start, stop):
+        first = whole & -whole
+        rest = whole ^ first
+        others = rest
+        while True:
+            total = costs[first | others] + least[rest ^ others]
+            if total < least[whole]:
+                least[whole] = total
+                choice[whole] = first | others
+            if others == 0:
+                break
+            others = (others - 1) & rest

@@ -1,0 +1,40 @@
+"""Ring generalization: which record carries which window of a ring, drawn at random (Wong et al. 2010)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def draw_matching(size, k, rng):
+    """A random assignment of windows to the places of a ring: place p gets a window q with p − q mod size < k.
+
+    Window q covers places q … q + k − 1, so every place suits k windows and every window k places. Starts
+    from a cyclic shift and trades windows along random alternating cycles.
+    """
+    shift = rng.integers(0, k)
+    window, holder = np.empty(size, np.int64), np.empty(size, np.int64)
+    for p in range(size):
+        window[p] = (p - shift) % size
+        holder[window[p]] = p
+    longest = 16 * k
+    places, given = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for _ in range(size):
+        p = rng.integers(0, size)
+        free, steps = window[p], 0
+        while steps < longest:
+            places[steps], given[steps] = p, window[p]
+            steps += 1
+            wanted = (p - rng.integers(0, k)) % size
+            if wanted == free:
+                break
+            window[p] = wanted
+            p, holder[wanted] = holder[wanted], p
+        if steps < longest or wanted == free:
+            window[p], holder[free] = free, p
+        else:  # too long: everybody takes the old window back
+            for step in range(steps - 1, -1, -1):
+                window[places[step]] = given[step]
+                holder[given[step]] = places[step]
+    return window

@@ -1,0 +1,41 @@
+"""One pass of sequential clustering: every record moves to the group where it costs least (GT10 Alg. 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.rows import totals_with_record
+from shoal.kernels.state import add, cost_without, remove
+
+
+@njit(cache=True)
+def sequential_pass(c, pairs, s, codes, classes, monotone, start, stop):
+    """Go over the records start..stop once, moving each where it costs least; returns the number of moves.
+
+    A record moves if that gains, or if it is alone. Where joining a group never saves anything
+    (`monotone`), records whose leaving saves nothing stay without being weighed against all groups.
+    """
+    room = s.size.size
+    added, scratch = np.empty(room), np.empty(room)
+    closure = np.empty((s.closures.shape[0], 1), np.int32)
+    counts = np.empty((s.counts.shape[0], 1))
+    moves = 0
+    for i in range(start, stop):
+        own = s.group[i]
+        alone = s.size[own] == 1
+        saved = s.cost[own] - cost_without(c, s, codes, classes, i, closure, counts)
+        if monotone and saved <= 1e-9 and not alone:
+            continue
+        totals_with_record(
+            c, pairs, s.closures, s.counts, room, codes[i], classes[i], added, scratch
+        )
+        for g in range(room):
+            added[g] = added[g] - s.cost[g] if s.size[g] > 0 else np.inf
+        added[own] = np.inf
+        best = np.argmin(added)
+        if added[best] < saved - 1e-9 or (alone and added[best] < np.inf):
+            remove(c, s, codes, classes, i)
+            add(c, s, codes, classes, i, best)
+            moves += 1
+    return moves

@@ -1,0 +1,179 @@
+"""Groups that change: members in linked lists, closures, class counts and costs kept up to date."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.forms import join_closures, open_closure, total_cost, widen_closure
+
+
+class State(NamedTuple):
+    """A partition in the making, with room for `size.size` groups; a group of size 0 is free."""
+
+    group: np.ndarray  # int32[n], of each record, -1 for none
+    head: np.ndarray  # int32[groups], first member, -1 for none
+    after: np.ndarray  # int32[n], next member of the same group, -1 at the end
+    before: np.ndarray  # int32[n]
+    size: np.ndarray  # int64[groups]
+    closures: np.ndarray  # int32[slots, groups]
+    counts: np.ndarray  # float64[classes, groups]
+    cost: np.ndarray  # float64[groups], of all members together
+
+
+def make_state(c, records, room):
+    """A state without groups."""
+    classes = c.cost.shape[0]
+    return State(
+        np.full(records, -1, np.int32),
+        np.full(room, -1, np.int32),
+        np.full(records, -1, np.int32),
+        np.full(records, -1, np.int32),
+        np.zeros(room, np.int64),
+        np.zeros((c.slot[-1], room), np.int32),
+        np.zeros((classes, room)),
+        np.zeros(room),
+    )
+
+
+@njit(cache=True)
+def link(s, i, g):
+    """Make record i the first member of group g; closure and cost are left as they are."""
+    s.after[i] = s.head[g]
+    s.before[i] = -1
+    if s.head[g] >= 0:
+        s.before[s.head[g]] = i
+    s.head[g] = i
+    s.group[i] = g
+    s.size[g] += 1
+
+
+@njit(cache=True)
+def unlink(s, i):
+    """Take record i out of its group; closure and cost are left as they are."""
+    g = s.group[i]
+    if s.before[i] >= 0:
+        s.after[s.before[i]] = s.after[i]
+    else:
+        s.head[g] = s.after[i]
+    if s.after[i] >= 0:
+        s.before[s.after[i]] = s.before[i]
+    s.group[i] = -1
+    s.size[g] -= 1
+
+
+@njit(cache=True)
+def add(c, s, codes, classes, i, g):
+    """Put record i into group g."""
+    if s.size[g] == 0:
+        open_closure(c, s.closures, g, codes[i])
+        s.counts[:, g] = 0.0
+    else:
+        widen_closure(c, s.closures, g, codes[i])
+    s.counts[classes[i], g] += 1.0
+    link(s, i, g)
+    s.cost[g] = total_cost(c, s.closures, s.counts, g)
+
+
+@njit(cache=True)
+def remove(c, s, codes, classes, i):
+    """Take record i out of its group and close that again."""
+    g = s.group[i]
+    unlink(s, i)
+    s.counts[classes[i], g] -= 1.0
+    close(c, s, codes, g)
+
+
+@njit(cache=True)
+def close(c, s, codes, g):
+    """Close group g anew from its members and cost it; counts must be right."""
+    m = s.head[g]
+    if m < 0:
+        s.cost[g] = 0.0
+        return
+    open_closure(c, s.closures, g, codes[m])
+    m = s.after[m]
+    while m >= 0:
+        widen_closure(c, s.closures, g, codes[m])
+        m = s.after[m]
+    s.cost[g] = total_cost(c, s.closures, s.counts, g)
+
+
+@njit(cache=True)
+def cost_without(c, s, codes, classes, i, closure, counts):
+    """Cost of record i's group if i left it; `closure` and `counts` are scratch for one group."""
+    g = s.group[i]
+    if s.size[g] == 1:
+        return 0.0
+    first = True
+    m = s.head[g]
+    while m >= 0:
+        if m != i:
+            if first:
+                open_closure(c, closure, 0, codes[m])
+                first = False
+            else:
+                widen_closure(c, closure, 0, codes[m])
+        m = s.after[m]
+    counts[:, 0] = s.counts[:, g]
+    counts[classes[i], 0] -= 1.0
+    return total_cost(c, closure, counts, 0)
+
+
+@njit(cache=True)
+def merge(c, s, a, b):
+    """Move all members of group b into group a; b becomes free."""
+    join_closures(c, s.closures, a, s.closures, b)
+    m = s.head[b]
+    while m >= 0:
+        following = s.after[m]
+        unlink(s, m)
+        link(s, m, a)
+        m = following
+    s.counts[:, a] += s.counts[:, b]
+    s.counts[:, b] = 0.0
+    s.cost[b] = 0.0
+    s.cost[a] = total_cost(c, s.closures, s.counts, a)
+
+
+@njit(cache=True)
+def members_of(s, g):
+    """The records of group g, ascending."""
+    found = np.empty(s.size[g], np.int64)
+    m = s.head[g]
+    at = 0
+    while m >= 0:
+        found[at] = m
+        at += 1
+        m = s.after[m]
+    found.sort()
+    return found
+
+
+@njit(cache=True)
+def pack(s):
+    """Renumber groups without gaps, in order of number: (group per record, number of groups)."""
+    number = np.full(s.size.size, -1, np.int32)
+    groups = 0
+    for g in range(s.size.size):
+        if s.size[g] > 0:
+            number[g] = groups
+            groups += 1
+    packed = np.empty(s.group.size, np.int32)
+    for i in range(packed.size):
+        packed[i] = number[s.group[i]] if s.group[i] >= 0 else -1
+    return packed, groups
+
+
+@njit(cache=True)
+def fill(c, s, codes, classes, groups):
+    """Start from a given group per record (−1: none)."""
+    for i in range(groups.size - 1, -1, -1):
+        if groups[i] >= 0:
+            s.counts[classes[i], groups[i]] += 1.0
+            link(s, i, groups[i])
+    for g in range(s.size.size):
+        if s.size[g] > 0:
+            close(c, s, codes, g)

@@ -1,0 +1,197 @@
+"""Two-means: records go to the nearer of two centres, which then become the sides' means (HE12 Fig. 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.forms import RANGE, open_closure, total_cost, widen_closure
+from shoal.kernels.rows import cover_costs
+
+EPSILON = 1e-9  # costs closer than this are equal
+
+
+@njit(cache=True)
+def draw_centres(rng, columns, centres):
+    """Take two random records that differ as centres; False where all are equal."""
+    r, size = columns.shape
+    first = int(rng.random() * size)
+    others = np.empty(size, np.int64)
+    found = 0
+    for i in range(size):
+        for j in range(r):
+            if columns[j, i] != columns[j, first]:
+                others[found] = i
+                found += 1
+                break
+    if found == 0:
+        return False
+    centres[0] = columns[:, first]
+    centres[1] = columns[:, others[int(rng.random() * found)]]
+    return True
+
+
+@njit(cache=True)
+def mean_code(codes, side, g, places, null):
+    """The code nearest to the mean place of a side's values; null where most of them are."""
+    total, known, nulls = 0.0, 0, 0
+    for i in range(codes.size):
+        if side[i] == g:
+            if codes[i] == null:
+                nulls += 1
+            else:
+                known += 1
+                total += places[codes[i]]
+    if nulls > known:
+        return null
+    mean = total / known
+    above = min(np.searchsorted(places, mean), places.size - 1)
+    if above > 0 and mean - places[above - 1] <= places[above] - mean:
+        return above - 1
+    return above
+
+
+@njit(cache=True)
+def mode_code(codes, side, g, tally):
+    """A side's most frequent code, the lowest of several; `tally` holds zeros, before and after."""
+    best = -1
+    for i in range(codes.size):
+        if side[i] == g:
+            tally[codes[i]] += 1
+    for i in range(codes.size):
+        code = codes[i]
+        if side[i] == g and (
+            best < 0 or tally[code] > tally[best] or (tally[code] == tally[best] and code < best)
+        ):
+            best = code
+    for i in range(codes.size):
+        tally[codes[i]] = 0
+    return best
+
+
+@njit(cache=True)
+def weigh_centres(c, pairs, columns, classes, centres, closures, distances, scratch):
+    """What closing each record together with either centre costs that record: distances[centre, record]."""
+    size = classes.size
+    for g in range(2):
+        open_closure(c, closures, g, centres[g])
+        if c.cost.shape[0] == 1:
+            cover_costs(c, pairs, columns, size, closures, g, 0, distances[g])
+            continue
+        for y in range(c.cost.shape[0]):
+            cover_costs(c, pairs, columns, size, closures, g, y, scratch)
+            for i in range(size):
+                if classes[i] == y:
+                    distances[g, i] = scratch[i]
+
+
+@njit(cache=True)
+def assign_sides(distances, k, side):
+    """Put every record on the side of the nearer centre, the smaller side where they are equally near.
+
+    A side below k then borrows the records whose distance grows least.
+    """
+    sizes = np.zeros(2, np.int64)
+    more = distances[1] - distances[0]
+    for i in range(side.size):
+        if abs(more[i]) <= EPSILON:
+            side[i] = 0 if sizes[0] <= sizes[1] else 1
+        else:
+            side[i] = 0 if more[i] > 0.0 else 1
+        sizes[side[i]] += 1
+    small = 0 if sizes[0] < sizes[1] else 1
+    if sizes[small] >= k:
+        return
+    extra = np.rint((more if small == 1 else -more) / EPSILON)
+    for i in np.argsort(extra, kind="mergesort"):
+        if sizes[small] == k:
+            break
+        if side[i] != small:
+            side[i] = small
+            sizes[small] += 1
+
+
+@njit(cache=True)
+def sides_cost(c, columns, classes, side, closures):
+    """Total cost of both sides once each is closed."""
+    counts = np.zeros((c.cost.shape[0], 2))
+    sizes = np.zeros(2, np.int64)
+    for i in range(side.size):
+        g = side[i]
+        if sizes[g] == 0:
+            open_closure(c, closures, g, columns[:, i])
+        else:
+            widen_closure(c, closures, g, columns[:, i])
+        sizes[g] += 1
+        counts[classes[i], g] += 1.0
+    return total_cost(c, closures, counts, 0) + total_cost(c, closures, counts, 1)
+
+
+@njit(cache=True)
+def part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rng):
+    """Side, 0 or 1, of every record of a segment in the cheapest of all rounds; all 0 where none is worth it.
+
+    Each round starts from the means and modes of the last one's sides, or, where those are its centres
+    again, from two random records. `places` are those of range values, `tally` holds zeros.
+    """
+    columns = codes[segment].T.copy()
+    own_classes = classes[segment]
+    r, size = columns.shape
+    best, side = np.zeros(size, np.int8), np.zeros(size, np.int8)
+    centres, means = np.empty((2, r), np.int32), np.empty((2, r), np.int32)
+    closures = np.empty((c.slot[-1], 2), np.int32)
+    distances, scratch = np.empty((2, size)), np.empty(size)
+    least = sides_cost(c, columns, own_classes, side, closures) + 2 * EPSILON  # a split wins a tie
+    stay = True
+    for _ in range(rounds):
+        if stay and not draw_centres(rng, columns, centres):
+            return best
+        weigh_centres(c, pairs, columns, own_classes, centres, closures, distances, scratch)
+        assign_sides(distances, k, side)
+        total = sides_cost(c, columns, own_classes, side, closures)
+        if total < least - EPSILON:
+            least = total
+            best[:] = side
+        for g in range(2):
+            for j in range(r):
+                s = c.start[j]
+                if c.form[j] == RANGE:
+                    known = places[s : c.start[j + 1] - 1 - (c.null[j] >= 0)]
+                    means[g, j] = mean_code(columns[j], side, g, known, c.null[j])
+                else:
+                    means[g, j] = mode_code(columns[j], side, g, tally)
+        stay = np.array_equal(means, centres)
+        centres[:] = means
+    return best
+
+
+@njit(cache=True)
+def split_segments(
+    c, pairs, codes, classes, places, order, stack, depth, k, rounds, rng, group, groups, work
+):
+    """Split segments of `order` from the top of the stack until it is empty or `work` records were handled.
+
+    A segment below 2k records and one that is best left whole become groups. Returns (depth
+    of the stack, number of groups).
+    """
+    tally = np.zeros(places.size, np.int64)
+    while depth > 0 and work > 0:
+        depth -= 1
+        low, high = stack[depth]
+        segment = order[low:high].copy()
+        work -= segment.size
+        second = 0
+        if segment.size >= 2 * k:
+            side = part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rng)
+            second = np.sum(side)
+        if second == 0:
+            group[segment] = groups
+            groups += 1
+            continue
+        middle = high - second
+        order[low:middle] = segment[side == 0]
+        order[middle:high] = segment[side == 1]
+        stack[depth, 0], stack[depth, 1] = middle, high
+        stack[depth + 1, 0], stack[depth + 1, 1] = low, middle
+        depth += 2
+    return depth, groups

@@ -1,0 +1,54 @@
+"""The optimum for tiny tables (spec §5.16): the yardstick of every other method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.kernels.exact import cut_subsets, subset_costs
+from shoal.methods.base import Method, Partition
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+MOST_RECORDS = 18
+CHUNK = 4096  # subsets between two reports of progress
+
+
+@dataclass(frozen=True)
+class Exact(Method):
+    """Find a partition of least cost, for every objective and model, of a table of at most 18 records.
+
+    Dynamic programming over subsets: the least cost of S is that of a group T of at least k records, which
+    holds the first record of S, and the least cost of S without T. Groups of 2k and more are tried too, for
+    objectives under which a larger closure may cost less. O(3ⁿ) in time, O(2ⁿ) in memory.
+    """
+
+    name = "exact"
+    source = "dynamic programming over subsets"
+    recoding = "local"
+    guarantee = "optimal"
+    growth = "3ⁿ"
+    summary = f"the optimum, for tables of at most {MOST_RECORDS} records"
+
+    def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        n = problem.table.records
+        if n > MOST_RECORDS:
+            raise InputError(
+                f"Method 'exact' takes at most {MOST_RECORDS} records and the table has {n:,}; choose 'cover'."
+            )
+        progress("weighing groups", 0, 1)
+        costs = subset_costs(problem.arrays, problem.codes, problem.classes, problem.k)
+        least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
+        least[0] = 0.0
+        for start in range(1, costs.size, CHUNK):
+            progress("cutting subsets", start, costs.size)
+            cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
+        progress("cutting subsets", costs.size, costs.size)
+        groups = np.empty(n, dtype=np.int32)
+        left, number = costs.size - 1, 0
+        while left:
+            groups[choice[left] >> np.arange(n) & 1 == 1] = number
+            left, number = left ^ int(choice[left]), number + 1
+        return Partition(groups)

@@ -1,0 +1,83 @@
+"""A forest of nearest records, cut into small trees (GiT09 §6.4, AFK+05 §4; spec §5.11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.kernels import forest as kernels
+from shoal.kernels.groups import members
+from shoal.methods.base import Method, Partition
+from shoal.methods.greedy_cover import guarantee_notes
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+CHUNK = 500  # records between two reports of progress
+
+
+@dataclass(frozen=True)
+class Forest(Method):
+    """Link records to their nearest until every tree has k, then cut the trees.
+
+    While a tree has fewer than k records, the one of them without an outgoing link gets one to its nearest
+    record outside the tree, the shortest link of all trees first. Links are one of a record's k − 1
+    shortest, so together they cost no more than the optimum (Lemma 6.10). Then links are cut, longest
+    first, that leave k records on both sides. A tree of 2k or more without such links has a hub all of whose
+    branches are below k: they are gathered into groups, held together by a copy of the hub that does not
+    count. All groups have k … L = max(2k − 1, 3k − 5) records, so the cost is at most L times the optimum
+    (Theorem 6.9) for suppression and hierarchies and for the objectives `suppressed`, `tree`, `lm`,
+    `monotone_entropy`, and `entropy` on monotone trees; a note says where it is not.
+    O(n²) in time, n the distinct records, O(n) in memory.
+    """
+
+    name = "forest"
+    source = "GiT09 §6.4"
+    recoding = "local"
+    guarantee = "max(2k − 1, 3k − 5) × optimum"
+    growth = "n²"
+    summary = "links nearest records to trees and cuts these; has a guarantee"
+
+    def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        k, points = problem.k, problem.points
+        # what equal records have beyond 2k is groups of its own
+        weights = np.where(points.weights < 2 * k, points.weights, k + points.weights % k)
+        forest = grow(problem, kernels.make_forest(weights), progress)
+        below = kernels.records_below(forest.link, weights)
+        kernels.cut_links(forest.link, below, np.argsort(-forest.length, kind="stable"), k)
+        groups = kernels.part_records(
+            forest.link,
+            forest.length,
+            below,
+            weights,
+            k,
+            max(2 * k - 1, 3 * k - 5),
+            *members(points.of_record, len(weights)),
+        )
+        return Partition(groups, guarantee_notes(problem))
+
+
+def grow(problem: Problem, forest: kernels.Forest, progress: Progress) -> kernels.Forest:
+    """Link the trees of a forest until each has k records (stage 1), in place."""
+    points = problem.points
+    total = len(points.weights)
+    scan = (
+        problem.arrays,
+        problem.pairs,
+        points.codes,
+        np.ascontiguousarray(points.codes.T),
+        points.classes,
+        forest,
+        problem.k,
+    )
+    for start in range(0, total, CHUNK):
+        progress("finding neighbours", start, total)
+        kernels.all_nearest(*scan, start, min(total, start + CHUNK))
+    small = int((forest.size < problem.k).sum())
+    done, linked = 0, CHUNK
+    while linked == CHUNK:
+        progress("linking records", done, small)
+        linked = kernels.link_trees(*scan, CHUNK)
+        done += linked
+    progress("linking records", small, small)
+    return forest

@@ -1,0 +1,98 @@
+"""Top-down local recoding (XU06 §4.2, Fig. 5; spec §5.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.generalization.forms import Ints
+from shoal.kernels.state import fill, make_state, pack
+from shoal.kernels.top_down import own_costs, repair_groups, split_segments
+from shoal.methods.base import Method, Partition, least_problems
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+WORK = 1 << 17  # records handled between two reports of progress
+COMPARISONS = 1 << 22  # of groups, likewise
+
+
+@dataclass(frozen=True)
+class TopDown(Method):
+    """Split the table between two far records again and again, then repair the groups that fell below k.
+
+    Seeds are found in three rounds of going to the farthest record; the others, in random order, join the side
+    where they add less cost. Sides larger than k are split again where one part at least keeps k records. A
+    group below k, the smallest first, takes what it lacks from a group that can spare it or merges with its
+    nearest, whichever costs less. No guarantee. O(n log n) in time for the splits as a rule, O(n²) at worst
+    and O(small groups × groups) for the repair, O(n) in memory.
+
+    Parameters
+    ----------
+    candidates
+        Groups that a small group tries to take records from.
+    """
+
+    candidates: int = 8
+
+    name = "top_down"
+    source = "XU06 §4.2, Fig. 5"
+    recoding = "local"
+    guarantee = "none"
+    growth = "n²"
+    summary = "splits groups between two far records, then repairs those that are too small"
+
+    def problems(self) -> list[str]:
+        return least_problems("candidates", self.candidates, 0)
+
+    def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        groups, count = _split(problem, np.random.default_rng(seed), progress)
+        return Partition(self._repair(problem, groups, count, progress))
+
+    def _repair(self, problem: Problem, groups: Ints, count: int, progress: Progress) -> Ints:
+        """Bring all groups up to k, smallest first."""
+        state = make_state(problem.arrays, groups.size, count)
+        fill(problem.arrays, state, problem.codes, problem.classes, groups)
+        small = np.argsort(state.size, kind="stable")[: np.count_nonzero(state.size < problem.k)]
+        step = max(1, COMPARISONS // count)
+        for first in range(0, small.size, step):
+            progress("repairing groups", first, small.size)
+            repair_groups(
+                problem.arrays,
+                problem.pairs,
+                state,
+                problem.codes,
+                problem.classes,
+                problem.k,
+                self.candidates,
+                small[first : first + step],
+            )
+        return pack(state)[0]
+
+
+def _split(problem: Problem, rng: np.random.Generator, progress: Progress) -> tuple[Ints, int]:
+    """Split until no side can be: (group of each record, number of groups), many of them below k."""
+    n = problem.table.records
+    own = own_costs(problem.arrays, problem.codes, problem.classes)
+    order = rng.permutation(n)
+    stack = np.empty((n + 1, 2), np.int64)  # segments of the order still to be split
+    stack[0] = 0, n
+    groups = np.full(n, -1, np.int32)
+    depth, count = 1, 0
+    while depth:
+        progress("splitting groups", int(np.count_nonzero(groups >= 0)), n)
+        depth, count = split_segments(
+            problem.arrays,
+            problem.pairs,
+            problem.codes,
+            problem.classes,
+            own,
+            order,
+            stack,
+            depth,
+            problem.k,
+            groups,
+            count,
+            WORK,
+        )
+    return groups, count

@@ -1,0 +1,265 @@
+"""Roles, generalization, requirement, objective, method and seed in one frozen object, checked as a whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, near_miss, raise_problems
+from shoal.generalization import Hierarchy, Model
+from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
+from shoal.methods import METHODS, Cover, Method
+from shoal.table.render import STYLES, bound_names
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides a release beside the table.
+
+    Parameters are those of `shoal.anonymize`. A model of None means the column's default: interval for
+    numbers and dates, suppression for the rest.
+    """
+
+    quasi_identifiers: Mapping[str, Model | None] = field(default_factory=dict)
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    k: int = 0
+    objective: str = "lm"
+    w: float = 0.5
+    weights: Mapping[str, float] = field(default_factory=dict)
+    method: Method = field(default_factory=Cover)
+    seed: int = 0
+    keep_order: bool = False
+    render: str = "text"
+
+    def problems(self) -> list[str]:
+        """Sentences for everything wrong with these settings, the table aside."""
+        found = _role_problems(self)
+        if not self.quasi_identifiers:
+            found.append("There are no quasi-identifiers; name the columns to generalize.")
+        if not self.k:
+            found.append("k is missing or 0; say how many records at least must read the same.")
+        elif not _is_whole(self.k, 1):
+            found.append(_wrong("k", "a whole number of at least 1", self.k))
+        if not isinstance(self.objective, str):
+            found.append(_wrong("objective", "the name of a measure", self.objective))
+        else:
+            found += check_measure(self.objective, OBJECTIVES)
+            if self.objective in NEEDS_SENSITIVE and not self.sensitive:
+                found.append(f"Measure '{self.objective}' needs a sensitive column; name one.")
+        if not (_is_number(self.w) and 0 <= self.w <= 1):
+            found.append(_wrong("w", "a number from 0 to 1", self.w))
+        for name, weight in self.weights.items():
+            if name not in self.quasi_identifiers:
+                known = near_miss(name, self.quasi_identifiers) or "; leave it out."
+                found.append(f"Weight for '{name}', which is no quasi-identifier{known}")
+            if not _is_weight(weight):
+                found.append(
+                    f"The weight of '{name}' must be a finite number above 0. Got {_shown(weight)} instead."
+                )
+        if not _is_whole(self.seed, 0) or self.seed >= 2**64:
+            found.append(_wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
+        if not isinstance(self.keep_order, bool):
+            found.append(_wrong("keep_order", "true or false", self.keep_order))
+        if self.render not in STYLES:
+            found.append(_wrong("render", "'text' or 'bounds'", self.render))
+        return found + (_option_problems(self.method) or self.method.problems())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Settings:
+        """Read settings from a TOML file; hierarchy paths are relative to it."""
+        from shoal.settings.toml import load
+
+        problems: list[str] = []
+        settings = load(path, problems)
+        raise_problems(problems)
+        return settings
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write these settings to a TOML file that `load` reads back, whole or not at all."""
+        from shoal.settings.toml import save
+
+        problems: list[str] = []
+        settings = normalized(self, problems)
+        raise_problems(problems)
+        save(settings, path)
+
+
+def make_settings(base: Settings | str | os.PathLike[str] | None, **given: Any) -> Settings:
+    """Settings from a file, an object or nothing, with whatever else was given put in its place."""
+    problems: list[str] = []
+    settings = base
+    if base is None:
+        settings = Settings()
+    elif isinstance(base, str | os.PathLike):
+        from shoal.settings.toml import load
+
+        settings = load(base, problems)
+    if not isinstance(settings, Settings):
+        raise InputError(
+            _wrong("settings", "a Settings object or the path of a TOML file", settings)
+        )
+    changes = {key: value for key, value in given.items() if value is not None}
+    settings = normalized(replace(settings, **changes), problems)
+    if "quasi_identifiers" in changes and "weights" not in changes:
+        kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
+        settings = replace(settings, weights=kept)
+    raise_problems(problems + settings.problems())
+    return settings
+
+
+def normalized(settings: Settings, problems: list[str]) -> Settings:
+    """The same settings with names as tuples, models and methods as objects, and plain numbers."""
+    weights = settings.weights
+    if not isinstance(weights, Mapping):
+        problems.append(_wrong("weights", "a dict of columns and numbers", weights))
+        weights = {}
+    return replace(
+        settings,
+        quasi_identifiers=_models(settings.quasi_identifiers, problems),
+        sensitive=_names("sensitive", settings.sensitive, problems),
+        identifiers=_names("identifiers", settings.identifiers, problems),
+        k=plain(settings.k),
+        w=plain(settings.w),
+        weights={name: plain(weight) for name, weight in weights.items()},
+        method=make_method(settings.method, {}, problems) or Cover(),
+        seed=plain(settings.seed),
+        keep_order=plain(settings.keep_order),
+    )
+
+
+def _names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
+    """Column names from a list of them; a column of a table in their place would show its cells."""
+    names = (given,) if isinstance(given, str) else given
+    is_column = isinstance(nw.from_native(given, series_only=True, pass_through=True), nw.Series)
+    if is_column or not isinstance(names, Iterable):
+        problems.append(_wrong(role, "a list of column names", given))
+        return ()
+    names = tuple(names)
+    if not all(isinstance(name, str) for name in names):
+        problems.append(f"The '{role}' parameter must be a list of column names, all of them text.")
+        return ()
+    return names
+
+
+def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
+    """Models by column, from a mapping or a list of names."""
+    models = given if isinstance(given, Mapping) else {}
+    found: dict[str, Model | None] = {}
+    for name in _names("quasi_identifiers", given, problems):
+        if name in found:
+            problems.append(f"Quasi-identifier '{name}' is named twice; name it once.")
+        model = models.get(name)
+        if isinstance(model, type) and issubclass(model, Model) and model is not Hierarchy:
+            model = model()
+        if model is not None and not isinstance(model, Model):
+            problems.append(
+                f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Subset() "
+                f"or a Hierarchy. Got {_shown(model)} instead."
+            )
+            model = None
+        found[name] = model
+    return found
+
+
+def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
+    """A method from its name and options, or as it is."""
+    if isinstance(given, type) and issubclass(given, Method):
+        given = given()
+    if isinstance(given, Method):
+        return given
+    if not isinstance(given, str):
+        problems.append(_wrong("method", "the name of a method", given))
+        return None
+    if given not in METHODS:
+        known = near_miss(given, METHODS) or "."
+        problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
+        return None
+    kind = METHODS[given]
+    names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    unknown_keys(f"method {given}", options, names, problems)
+    return kind(**{key: value for key, value in options.items() if key in names})
+
+
+_IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def _option_problems(method: Method) -> list[str]:
+    """Options of another type than their default."""
+    found = []
+    for option in fields(method):  # type: ignore[arg-type]
+        value, expected = getattr(method, option.name), type(option.default)
+        fits = type(value) is expected or (expected is float and type(value) is int)
+        if expected in _IN_WORDS and not fits:
+            found.append(
+                f"The '{option.name}' option of method {method.name} must be {_IN_WORDS[expected]}. "
+                f"Got {_shown(value)} instead."
+            )
+    return found
+
+
+def _role_problems(settings: Settings) -> list[str]:
+    """Columns with two roles, and bounds that would overwrite a column."""
+    roles = {
+        "quasi-identifier": tuple(settings.quasi_identifiers),
+        "sensitive": settings.sensitive,
+        "identifier": settings.identifiers,
+    }
+    seen: dict[str, str] = {}
+    problems = []
+    for role, names in roles.items():
+        for name in names:
+            if seen.get(name) == role:
+                problems.append(f"Column '{name}' is named twice as {role}; name it once.")
+            elif name in seen:
+                problems.append(
+                    f"Column '{name}' is both {seen[name]} and {role}; give it one role."
+                )
+            seen[name] = role
+    if settings.render == "bounds":
+        for name in settings.quasi_identifiers:
+            for taken in set(bound_names(name)) & set(seen):
+                problems.append(
+                    f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
+                )
+    return problems
+
+
+def _wrong(parameter: str, expected: str, value: Any) -> str:
+    return f"The '{parameter}' parameter must be {expected}. Got {_shown(value)} instead."
+
+
+def _shown(value: Any) -> str:
+    """A wrong value as a message may show it: anything that might hold cells by its type only."""
+    is_plain = isinstance(value, str | int | float | None)
+    return repr(value) if is_plain else f"a value of type {type(value).__name__}"
+
+
+def plain(value: Any) -> Any:
+    """A number of NumPy's as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_weight(weight: Any) -> bool:
+    return _is_number(weight) and 0 < weight <= sys.float_info.max
+
+
+def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: list[str]) -> None:
+    for key in given:
+        if key not in known:
+            close = near_miss(key, known) or f"; known: {', '.join(known)}."
+            problems.append(f"Unknown key '{key}' in {where}{close}")

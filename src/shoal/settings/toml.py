@@ -1,0 +1,174 @@
+"""Settings as a TOML file, both ways; hierarchy paths are relative to the file."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, near_miss, raise_problems
+from shoal.generalization import MODELS, Hierarchy, Model
+from shoal.methods import Cover
+from shoal.settings.settings import Settings, make_method, plain, unknown_keys
+
+_SECTIONS = {
+    "columns": ("identifiers", "sensitive"),
+    "quasi_identifiers": None,
+    "requirement": ("k",),
+    "objective": ("measure", "w"),
+    "method": None,
+    "output": ("keep_order", "render"),
+}
+
+
+def load(path: str | os.PathLike[str], problems: list[str]) -> Settings:
+    """Settings from a file; what is wrong with its content is added to `problems`."""
+    try:
+        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"Settings file '{path}' cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"Settings file '{path}' is not UTF-8 text; save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"at (line \d+|end of document)", str(error))
+        where = f" at {line[1]}" if line else ""
+        raise InputError(f"Settings file '{path}' is not valid TOML{where}; mend it.") from None
+    return _from_toml(raw, Path(path).parent, problems)
+
+
+def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Settings:
+    unknown_keys("the settings", raw, _SECTIONS, problems)
+    sections: dict[str, Mapping[str, Any]] = {}
+    for section, keys in _SECTIONS.items():
+        sections[section] = raw.get(section, {})
+        if not isinstance(sections[section], Mapping):
+            problems.append(f"'{section}' must be a table: [{section}].")
+            sections[section] = {}
+        if keys is not None:
+            unknown_keys(f"[{section}]", sections[section], keys, problems)
+    models: dict[str, Model | None] = {}
+    weights: dict[str, float] = {}
+    for name, entry in sections["quasi_identifiers"].items():
+        models[name] = None
+        if not isinstance(entry, Mapping):
+            problems.append(
+                f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}]."
+            )
+            continue
+        try:
+            models[name] = _model_from_toml(name, entry, folder)
+        except InputError as error:
+            problems.extend(error.problems)
+        if "weight" in entry:
+            weights[name] = entry["weight"]
+    options = dict(sections["method"])
+    seed = options.pop("seed", 0)
+    method = make_method(options.pop("name", "cover"), options, problems)
+    columns = dict(sections["columns"])
+    for role, names in columns.items():
+        if not _is_list_of(str, names):
+            problems.append(f"'{role}' in [columns] must be a list of column names.")
+            columns[role] = []
+    return Settings(
+        quasi_identifiers=models,
+        sensitive=tuple(columns.get("sensitive", ())),
+        identifiers=tuple(columns.get("identifiers", ())),
+        k=sections["requirement"].get("k", 0),
+        objective=sections["objective"].get("measure", "lm"),
+        w=sections["objective"].get("w", 0.5),
+        weights=weights,
+        method=method or Cover(),
+        seed=seed,
+        keep_order=sections["output"].get("keep_order", False),
+        render=sections["output"].get("render", "text"),
+    )
+
+
+def _is_list_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+def _model_from_toml(name: str, entry: Mapping[str, Any], folder: Path) -> Model | None:
+    """One quasi-identifier's model from its table in the file."""
+    kind = entry.get("model")
+    where = f"[quasi_identifiers.{name}]"
+    if kind is not None and not (isinstance(kind, str) and kind in MODELS):
+        close = near_miss(str(kind), MODELS) or "."
+        raise InputError(
+            f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
+        )
+    own = {None: (), "hierarchy": ("hierarchy", "rows")}.get(kind, ("domain",))
+    problems: list[str] = []
+    unknown_keys(where, entry, ("model", "weight", *own), problems)
+    if kind == "hierarchy" and ("hierarchy" in entry) == ("rows" in entry):
+        problems.append(
+            f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
+        )
+    if not isinstance(entry.get("hierarchy", ""), str):
+        problems.append(f"'hierarchy' in {where} must be the path of a CSV file.")
+    if not _is_list_of(list, entry.get("rows", [])):
+        problems.append(f"'rows' in {where} must be a list of lists: value, level 1, …, root.")
+    if not isinstance(entry.get("domain", []), list):
+        problems.append(f"'domain' in {where} must be a list of values.")
+    raise_problems(problems)
+    if kind is None:
+        return None
+    if kind == "hierarchy":
+        if "rows" in entry:
+            return Hierarchy.from_rows(entry["rows"])
+        return Hierarchy.from_csv(folder / entry["hierarchy"])
+    domain = entry.get("domain")
+    return MODELS[kind](domain=None if domain is None else tuple(domain))  # type: ignore[call-arg]
+
+
+def _to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    for name, model in settings.quasi_identifiers.items():
+        entry: dict[str, Any] = {} if model is None else {"model": model.name}
+        if isinstance(model, Hierarchy):
+            if model.source:
+                source = Path(model.source).resolve()  # `..` does not lead back out of a link
+                entry["hierarchy"] = Path(os.path.relpath(source, folder.resolve())).as_posix()
+            else:
+                entry["rows"] = model.rows()
+        elif getattr(model, "domain", None) is not None:
+            domain = model.domain  # type: ignore[union-attr]
+            entry["domain"] = [plain(value) for value in domain if value is not None]
+        if name in settings.weights:
+            entry["weight"] = settings.weights[name]
+        entries[name] = entry
+    method = settings.method
+    options = {f.name: getattr(method, f.name) for f in fields(method)}  # type: ignore[arg-type]
+    return {
+        "columns": {
+            "identifiers": list(settings.identifiers),
+            "sensitive": list(settings.sensitive),
+        },
+        "quasi_identifiers": entries,
+        "requirement": {"k": settings.k},
+        "objective": {"measure": settings.objective, "w": settings.w},
+        "method": {"name": method.name, "seed": settings.seed, **options},
+        "output": {"keep_order": settings.keep_order, "render": settings.render},
+    }
+
+
+def save(settings: Settings, path: str | os.PathLike[str]) -> None:
+    """Write settings to a file, whole or not at all."""
+    import tomli_w
+
+    target = Path(path)
+    content = _to_toml(settings, target.parent)
+    temporary = target.parent / f".{target.name}.{os.getpid()}.tmp"
+    try:
+        temporary.write_text(tomli_w.dumps(content), encoding="utf-8")
+        temporary.replace(target)
+    except OSError as error:
+        raise InputError(f"Settings file '{target}' cannot be written: {error.strerror}.") from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink()

@@ -1,0 +1,459 @@
+"""Slow, obvious twins of the kernels, measures and methods: sets of values and plain loops, no code of src.
+
+A closure is a frozenset of allowed values; None is null. Records are numbers, groups are lists of records.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby, product
+from math import log2, prod, sqrt
+from typing import Any
+
+Closure = frozenset[Any]
+Group = list[int]
+
+ADDITIVE = ("suppressed", "tree", "lm", "ncp", "gcp", "il", "entropy", "monotone_entropy", "mi")
+ADDS_UP = (*ADDITIVE, "pmi", "pmi_relative", "wmi")
+SUMS = ("suppressed", "ncp", "il")  # totalled by default; others that add up are means
+PRIVATE = ("pmi", "pmi_relative", "wmi", "pmi_l2", "pmi_max", "cm")  # need a sensitive column
+MEASURES = (*ADDITIVE, *PRIVATE, "am", "dm", "c_avg", "kl")
+MONOTONE = ("suppressed", "tree", "lm", "ncp", "gcp", "il", "monotone_entropy", "mi")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A quasi-identifier: its model, a value per record, and what is allowed."""
+
+    model: str
+    values: Sequence[Any]
+    domain: Sequence[Any]  # allowed values without null: ascending, or as the tree's leaves
+    nodes: Mapping[str, Closure] = field(default_factory=dict)  # hierarchy: inner nodes, root last
+
+    @cached_property
+    def whole(self) -> Closure:
+        return frozenset([*self.domain, *([None] if None in self.values else [])])
+
+    @cached_property
+    def allowed(self) -> list[Closure]:
+        """Sets of a tree: values, null, inner nodes, the whole."""
+        inner = [nodes for nodes in self.nodes.values() if len(nodes) < len(self.domain)]
+        single = [frozenset([v]) for v in self.domain]
+        null = [frozenset([None])] if None in self.whole else []
+        return [*single, *null, *inner, self.whole]
+
+    @cached_property
+    def counts(self) -> Counter[Any]:
+        return Counter(self.values)
+
+    def records_in(self, closure: Closure) -> int:
+        return sum(self.counts[value] for value in closure)
+
+
+# Closures and how they read
+
+
+def closure(column: Column, values: Iterable[Any]) -> Closure:
+    """The least allowed set that holds all values; null mixed with anything is the whole."""
+    present = frozenset(values)
+    if len(present) == 1:
+        return present
+    if None in present:
+        return column.whole
+    match column.model:
+        case "interval":
+            low, high = min(present), max(present)
+            return frozenset(v for v in column.domain if low <= v <= high)
+        case "subset":
+            return present
+        case _:
+            return min((s for s in column.allowed if present <= s), key=len)
+
+
+def close(columns: Sequence[Column], group: Iterable[int]) -> tuple[Closure, ...]:
+    group = list(group)
+    return tuple(closure(column, (column.values[i] for i in group)) for column in columns)
+
+
+def label(value: Any) -> str:
+    """A value as the table's owner would write it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return str(value)
+
+
+def text(column: Column, closed: Closure) -> str | None:
+    """How a closure may be written; members of a set always in quotes."""
+    if len(closed) == 1:
+        [value] = closed
+        return None if value is None else label(value)
+    named = {nodes: name for name, nodes in column.nodes.items()}
+    if column.model == "interval" and None not in closed:
+        return f"[{label(min(closed))}, {label(max(closed))}]"
+    if column.model == "subset" and None not in closed:
+        return "{" + ", ".join(json.dumps(label(v)) for v in sorted(closed)) + "}"
+    return named.get(closed, "*")
+
+
+def read(column: Column, released: str | None) -> Closure:
+    """What a released text says of a value."""
+    if released is None:
+        assert None in column.whole, "null is released, but no record is null"
+        return frozenset([None])
+    values = {label(v): v for v in column.domain}
+    if released in values:
+        return frozenset([values[released]])
+    root = list(column.nodes)[-1:]
+    if released in ["*", *root]:
+        return column.whole
+    if column.model == "hierarchy":
+        return column.nodes[released]
+    if column.model == "interval":
+        low, high = (
+            values[end] for end in released.removeprefix("[").removesuffix("]").split(", ")
+        )
+        return frozenset(v for v in column.domain if low <= v <= high)
+    assert column.model == "subset"
+    return frozenset(values[member] for member in members_of(released))
+
+
+def members_of(written: str) -> list[str]:
+    """The labels in `{a, "b, c"}`, read from left to right."""
+    assert written[0] == "{"
+    assert written[-1] == "}"
+    rest, found = written[1:-1], []
+    while rest:
+        if rest[0] == '"':
+            member, end = json.JSONDecoder().raw_decode(rest)
+        else:
+            member = rest.partition(", ")[0]
+            end = len(member)
+        found.append(member)
+        assert rest[end:] == "" or rest[end : end + 2] == ", "
+        rest = rest[end + 2 :]
+    return found
+
+
+# What a closure costs (spec §3)
+
+
+def height(column: Column, closed: Closure) -> int:
+    """Longest chain of allowed sets from a single value up to this one."""
+    if len(closed) == 1:
+        return 0
+    return 1 + max(height(column, inner) for inner in column.allowed if inner < closed)
+
+
+def tree_cost(column: Column, closed: Closure) -> float:
+    if column.model in ("interval", "subset"):
+        return lm_cost(column, closed)
+    return height(column, closed) / max(1, height(column, column.whole))
+
+
+def lm_cost(column: Column, closed: Closure) -> float:
+    return (len(closed) - 1) / max(1, len(column.whole) - 1)
+
+
+def width(column: Column, closed: Closure) -> float:
+    if len(closed) == 1:
+        return 0.0
+    if None in closed:
+        return 1.0
+    return float((max(closed) - min(closed)) / (max(column.domain) - min(column.domain)))
+
+
+def entropy(counts: Iterable[int]) -> float:
+    present = [count for count in counts if count]
+    return -sum(count / sum(present) * log2(count / sum(present)) for count in present)
+
+
+def cost(measure: str, column: Column, closed: Closure, value: Any) -> float:
+    """What one cell costs whose value is released as a closure."""
+    numeric = column.model == "interval"
+    match measure:
+        case "suppressed":
+            return float(len(closed) > 1)
+        case "tree":
+            return tree_cost(column, closed)
+        case "lm":
+            return lm_cost(column, closed)
+        case "ncp" | "gcp" if numeric:
+            return width(column, closed)
+        case "ncp" | "gcp":
+            return len(closed) / len(column.whole) if len(closed) > 1 else 0.0
+        case "il":
+            return width(column, closed) if numeric else tree_cost(column, closed)
+        case "entropy":
+            return entropy(column.counts[v] for v in closed)
+        case "monotone_entropy":
+            share = column.records_in(closed) / len(column.values)
+            return share * entropy(column.counts[v] for v in closed)
+        case "mi":
+            return log2(column.records_in(closed) / column.counts[value])
+    raise ValueError(measure)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """What to minimize: a measure over weighted columns; `secret` is each record's class, for pmi and wmi."""
+
+    measure: str
+    columns: Sequence[Column]
+    weights: Sequence[float]
+    secret: Sequence[Any] = ()
+    w: float = 0.5
+
+    def cell(self, j: int, closed: Closure, i: int) -> float:
+        """What it costs to release column j of record i as a closure."""
+        column = self.columns[j]
+        weight = 1.0 if self.measure == "gcp" else self.weights[j]
+        if self.measure in ("pmi", "pmi_relative"):
+            own = closure(column, [column.values[i]])
+            known = bits_unknown(column, own, self.secret, i) if "_" in self.measure else 0.0
+            return weight * (bits_unknown(column, closed, self.secret, i) - known)
+        if self.measure == "wmi":
+            mi = cost("mi", column, closed, column.values[i])
+            pmi = bits_unknown(column, closed, self.secret, i)
+            return weight * (self.w * mi + (1 - self.w) * pmi)
+        return weight * cost(self.measure, column, closed, column.values[i])
+
+    def record(self, closures: Sequence[Closure], i: int) -> float:
+        return sum(self.cell(j, closed, i) for j, closed in enumerate(closures))
+
+    def group(self, group: Group) -> float:
+        """What closing a group costs all its records."""
+        closed = close(self.columns, group)
+        return sum(self.record(closed, i) for i in group)
+
+    def joined(self, group: Group, i: int) -> float:
+        """What it costs a group to take in record i."""
+        return self.group([*group, i]) - self.group(group)
+
+
+def bits_unknown(column: Column, closed: Closure, secret: Sequence[Any], i: int) -> float:
+    """−log Pr(Y = s | X ∈ B) of record i."""
+    inside = [other for other, value in enumerate(column.values) if value in closed]
+    same = [other for other in inside if secret[other] == secret[i]]
+    return -log2(len(same) / len(inside))
+
+
+# What a release costs. `closures` holds the released closures of every record.
+
+Closures = Sequence[tuple[Closure, ...]]
+
+
+def loss(
+    measure: str,
+    columns: Sequence[Column],
+    closures: Closures,
+    *,
+    sensitive: Sequence[Sequence[Any]] = (),
+    weights: Sequence[float] | None = None,
+    aggregate: str | None = None,
+    k: int = 1,
+    w: float = 0.5,
+) -> float:
+    """Any measure of spec §3 by its formula; several sensitive columns count as their combination."""
+    n, r = len(closures), len(columns)
+    secret = list(zip(*sensitive, strict=True))
+    if measure in ADDS_UP:
+        weight = [1.0] * r if weights is None or measure == "gcp" else weights
+        objective = Objective(measure, columns, weight, secret, w)
+        total = sum(objective.record(closures[i], i) for i in range(n))
+        summed = (aggregate or ("sum" if measure in SUMS else "mean")) == "sum"
+        return total if summed else total / (n * sum(weight))
+    match measure:
+        case "pmi_l2":
+            gains = information(columns, closures, secret)
+            return entropy(Counter(secret).values()) - sqrt(sum(i**2 for i in gains)) / r
+        case "pmi_max":
+            gains = information(columns, closures, secret)
+            return entropy(Counter(secret).values()) - max(gains)
+        case "am":
+            return sum(prod(len(b) for b in released) for released in closures) / n
+        case "dm":
+            return sum(
+                len(group) * (n if is_suppressed(columns, released) else len(group))
+                for released, group in cells(closures).items()
+            )
+        case "c_avg":
+            return n / (len(cells(closures)) * k)
+        case "cm":
+            return misfits(columns, closures, secret) / n
+        case "kl":
+            return divergence(columns, closures)
+    raise ValueError(measure)
+
+
+def information(
+    columns: Sequence[Column], closures: Closures, secret: Sequence[Any]
+) -> list[float]:
+    """I(Y; released column j) of every column (GT10 (11)), in bits."""
+    n, known = len(secret), entropy(Counter(secret).values())
+    return [
+        known - sum(bits_unknown(column, closures[i][j], secret, i) for i in range(n)) / n
+        for j, column in enumerate(columns)
+    ]
+
+
+def is_suppressed(columns: Sequence[Column], released: tuple[Closure, ...]) -> bool:
+    """Whether nothing is left of a record that had something to tell."""
+    whole = tuple(column.whole for column in columns)
+    return released == whole and any(len(values) > 1 for values in whole)
+
+
+def misfits(columns: Sequence[Column], closures: Closures, secret: Sequence[Any]) -> int:
+    """Records outside their group's majority, or suppressed."""
+    found = 0
+    for released, group in cells(closures).items():
+        common = Counter(secret[i] for i in group).most_common(1)[0][1]
+        found += len(group) if is_suppressed(columns, released) else len(group) - common
+    return found
+
+
+def divergence(columns: Sequence[Column], closures: Closures) -> float:
+    """KL divergence, in bits, of the table's records from records drawn from the release."""
+    n = len(closures)
+    records = Counter(zip(*(column.values for column in columns), strict=True))
+
+    def induced(record: tuple[Any, ...]) -> float:
+        return sum(
+            1 / (n * prod(len(b) for b in released))
+            for released in closures
+            if all(value in b for value, b in zip(record, released, strict=True))
+        )
+
+    return sum(count / n * log2(count / n / induced(record)) for record, count in records.items())
+
+
+# Groups
+
+
+def cells(keys: Iterable[Any]) -> dict[Any, Group]:
+    """Records by key, in order of first appearance."""
+    found: defaultdict[Any, Group] = defaultdict(list)
+    for i, key in enumerate(keys):
+        found[key].append(i)
+    return dict(found)
+
+
+def lowest_common_ancestor(parent: Sequence[int], a: int, b: int) -> int:
+    """The first node that two ways to the root share; the root is its own parent."""
+
+    def way(node: int) -> list[int]:
+        return [node] if parent[node] == node else [node, *way(parent[node])]
+
+    return next(node for node in way(a) if node in way(b))
+
+
+# Methods
+
+
+def mondrian(objective: Objective, group: Group, k: int, relaxed: bool = False) -> list[Group]:
+    """Split on the column that costs the group most beyond its own values, the next one where that fails."""
+    if len(group) < 2 * k:
+        return [group]
+    closed = close(objective.columns, group)
+
+    def width(j: int) -> float:
+        own = objective.columns[j].values
+        return sum(
+            objective.cell(j, closed[j], i) - objective.cell(j, frozenset([own[i]]), i)
+            for i in group
+        )
+
+    widths = [width(j) for j in range(len(closed))]
+    for j in sorted(range(len(closed)), key=lambda j: -widths[j]):
+        parts = split(objective.columns[j], closed[j], group, k, relaxed)
+        if widths[j] > 1e-9 and len(parts) > 1:
+            return [end for part in parts for end in mondrian(objective, part, k, relaxed)]
+    return [group]
+
+
+def split(column: Column, closed: Closure, group: Group, k: int, relaxed: bool) -> list[Group]:
+    if column.model in ("suppression", "hierarchy"):
+        return split_node(column, closed, group, k)
+    return split_at_median(column, group, k, relaxed)
+
+
+def split_node(column: Column, closed: Closure, group: Group, k: int) -> list[Group]:
+    """Every child with k records alone; the others pooled, with the smallest children until they are k."""
+
+    def child(i: int) -> int:
+        inside = [s for s in column.allowed if s < closed and column.values[i] in s]
+        return column.allowed.index(max(inside, key=len)) if inside else -1
+
+    children = sorted(
+        cells(child(i) for i in group).items(), key=lambda item: (len(item[1]), item[0])
+    )
+    pool: Group = []
+    parts: list[Group] = []
+    for _, places in children:
+        part = [group[place] for place in places]
+        if len(part) < k or 0 < len(pool) < k:
+            pool += part
+        else:
+            parts.append(part)
+    return [pool, *parts] if pool else parts
+
+
+def split_at_median(column: Column, group: Group, k: int, relaxed: bool) -> list[Group]:
+    """Null apart where that is allowed; else at the median, or at an end of its run of equal values."""
+    rank = {value: place for place, value in enumerate([*column.domain, None])}
+    ordered = sorted(group, key=lambda i: rank[column.values[i]])
+    values = [column.values[i] for i in ordered]
+    known = sum(value is not None for value in values)
+    middle = len(group) // 2
+    below = values.index(values[middle])
+    above = len(values) - values[::-1].index(values[middle])
+    nearer = [below, above] if middle - below <= above - middle else [above, below]
+    cuts = [known] if known < len(group) else []
+    for cut in [*cuts, *([middle] if relaxed else nearer)]:
+        if k <= cut <= len(group) - k:
+            return [ordered[:cut], ordered[cut:]]
+    return [group]
+
+
+Rung = Mapping[Any, int] | Sequence[int]  # a bin per value
+
+
+def cover(
+    ladders: Sequence[tuple[Sequence[Rung], Sequence[float]]],
+    records: Sequence[tuple[Any, ...]],
+    k: int,
+) -> tuple[list[Group], Group]:
+    """Groups taken on the walk up the lattice of ladders (rungs, costs), and the records left over."""
+    points = product(*(range(len(costs)) for _, costs in ladders))
+    priced = [
+        (round(sum(costs[r] for (_, costs), r in zip(ladders, point, strict=True)), 9), point)
+        for point in points
+    ]
+    priced.sort()
+    groups: list[Group] = []
+    left = list(range(len(records)))
+
+    def full_cells(point: tuple[int, ...]) -> list[Group]:
+        chosen = [rungs[r] for (rungs, _), r in zip(ladders, point, strict=True)]
+        keys = [
+            tuple(rung[v] for rung, v in zip(chosen, records[i], strict=True)) for i in left
+        ]  # fmt: skip
+        return [[left[place] for place in cell] for cell in cells(keys).values() if len(cell) >= k]
+
+    for _, tied in groupby(priced, key=lambda item: item[0]):
+        for point in _fullest_first([point for _, point in tied], full_cells):
+            for cell in full_cells(point):
+                groups.append(cell)
+                left = [i for i in left if i not in cell]
+    return groups, left
+
+
+def _fullest_first(
+    points: list[tuple[int, ...]], full_cells: Callable[[tuple[int, ...]], list[Group]]
+) -> list[tuple[int, ...]]:
+    return sorted(points, key=lambda point: -len(full_cells(point)))

@@ -1,0 +1,432 @@
+"""Every command does what it says; nothing is written before the audit, and nothing half."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal import AuditFailed, samples
+from shoal.cli import main
+from shoal.io import read
+from shoal.methods import Cover, Partition
+
+COMMANDS = ["anonymize", "audit", "init", "demo", "methods", "measures"]
+ROLES = ("-q", "age", "-q", "zip:hierarchy:zip.csv", "-q", "sex", "-s", "ill", "-i", "name")
+TREE = "02139,East,*\n02140,East,*\n10001,West,*\n"
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shell:
+    """Run the command line in this process: exit code, standard output, standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("signal.signal", lambda number, handler: None)
+        monkeypatch.setattr("sys.argv", ["shoal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        said = capfd.readouterr()
+        return stopped.value.code or 0, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pa.Table:
+    """A table and a hierarchy in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    table = pa.table(
+        {
+            "name": [f"p{i}" for i in range(60)],
+            "age": [20 + 7 * i % 31 for i in range(60)],
+            "zip": [["02139", "02140", "10001"][i % 3] for i in range(60)],
+            "sex": ["f" if i % 4 < 2 else "m" for i in range(60)],
+            "ill": ["abc"[i % 7 % 3] for i in range(60)],
+        }
+    )
+    shoal.io.write(table, "people.csv")
+    Path("zip.csv").write_text(TREE)
+    return table
+
+
+def smallest_group(path: str | Path, *columns: str) -> int:
+    """Records in the smallest group of a file, counted the plain way."""
+    table = read(path).select(columns).to_pylist()
+    return min(Counter(tuple(record.values()) for record in table).values())
+
+
+def test_anonymize_writes_a_release(shell: Shell, people: pa.Table) -> None:
+    code, out, err = shell("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv")
+    assert (code, err) == (0, "")
+    assert "proved by the audit" in out
+    release = read("release.csv")
+    assert release.column_names == ["age", "zip", "sex", "ill"]
+    assert smallest_group("release.csv", "age", "zip", "sex") >= 5
+    assert Counter(release["ill"].to_pylist()) == Counter(people["ill"].to_pylist())
+    assert set(release["zip"].to_pylist()) <= {"02139", "02140", "10001", "East", "West", "*"}
+
+
+def test_settings_and_flags_make_the_same_release(shell: Shell, people: pa.Table) -> None:
+    Path("job.toml").write_text(
+        '[columns]\nidentifiers = ["name"]\nsensitive = ["ill"]\n[quasi_identifiers.age]\n'
+        '[quasi_identifiers.zip]\nmodel = "hierarchy"\nhierarchy = "zip.csv"\n'
+        "[quasi_identifiers.sex]\n[requirement]\nk = 5\n"
+    )
+    assert shell("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "by-flags.csv")[0] == 0
+    assert shell("anonymize", "people.csv", "--settings", "job.toml", "-o", "by-file.csv")[0] == 0
+    assert Path("by-flags.csv").read_bytes() == Path("by-file.csv").read_bytes()
+
+
+def test_flags_replace_what_the_settings_say(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv")
+    assert (
+        shell(*run, *ROLES, "-k", 5, "--keep-order", "-o", "a.csv", "--save-settings", "a.toml")[0]
+        == 0
+    )
+    flags = ("-k", 20, "-q", "age", "--weight", "age=2", "--method", "mondrian", "--shuffle")
+    code, out, _ = shell(*run, "--settings", "a.toml", *flags, "-o", "b.csv", "--json")
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["method"] == "mondrian"
+    assert list(facts["column_losses"]) == ["age"]
+    assert smallest_group("b.csv", "age") >= 20
+    before = people.select(["zip", "sex", "ill"]).to_pylist()
+    after = read("b.csv").select(["zip", "sex", "ill"]).to_pylist()
+    assert after != before
+    assert sorted(map(str, after)) == sorted(map(str, before))
+
+
+def test_quiet_says_nothing(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--quiet")
+    assert shell(*run) == (0, "", "")
+    assert Path("release.csv").exists()
+    assert shell("audit", "release.csv", "-q", "age", "-k", 5, "--quiet") == (0, "", "")
+
+
+def test_json_gives_the_facts(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--json")
+    code, out, err = shell(*run, "--objective", "entropy")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    settings = {"quasi_identifiers": ["age", "sex", "zip"], "k": 5}
+    audit = shoal.audit("release.csv", **settings)
+    assert (facts["records"], facts["groups"], facts["k"]) == (60, audit.groups, audit.k)
+    assert (facts["output"], facts["measure"], facts["method"]) == (
+        "release.csv",
+        "entropy",
+        "cover",
+    )
+    assert set(facts["column_losses"]) == {"age", "zip", "sex"}
+    assert facts["loss"] == pytest.approx(np.mean(list(facts["column_losses"].values())))
+    assert facts["notes"] == []
+    assert facts["seconds"] > 0
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".xlsx", ".tsv.gz"])
+def test_saved_settings_make_the_same_file_again(
+    shell: Shell, people: pa.Table, suffix: str
+) -> None:
+    flags = ("--seed", 3, "--option", "max_points=500", "--render", "bounds", "--weight", "sex=3")
+    run = ("anonymize", "people.csv", *ROLES, "-k", 4, *flags, "-o", f"a{suffix}")
+    assert shell(*run, "--save-settings", "saved.toml")[0] == 0
+    again = ("anonymize", "people.csv", "--settings", "saved.toml", "-o", f"b{suffix}")
+    assert shell(*again)[0] == 0
+    if suffix in (".csv", ".parquet", ".jsonl"):  # the others hold the time of writing
+        assert Path(f"a{suffix}").read_bytes() == Path(f"b{suffix}").read_bytes()
+    assert read(f"a{suffix}").equals(read(f"b{suffix}"))
+
+
+def test_overwrite_replaces_the_output(shell: Shell, people: pa.Table) -> None:
+    Path("release.csv").write_text("older")
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--overwrite")
+    assert shell(*run)[0] == 0
+    assert smallest_group("release.csv", "age", "zip", "sex") >= 5
+
+
+def test_audit_proves_and_disproves(shell: Shell, people: pa.Table) -> None:
+    shell(
+        "anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--save-settings", "a.toml"
+    )
+    k = smallest_group("release.csv", "age", "zip", "sex")
+    code, out, err = shell("audit", "release.csv", "--settings", "a.toml")
+    assert (code, err) == (0, "")
+    assert out.startswith("Proved: 60 records in ")
+    assert out.endswith(f" groups of at least {k}.\n")
+    code, out, err = shell("audit", "release.csv", "--settings", "a.toml", "-k", k, "--json")
+    assert json.loads(out)["k"] == k
+    code, out, err = shell("audit", "release.csv", "--settings", "a.toml", "-k", k + 1)
+    assert (code, out) == (3, "")
+    assert f"have fewer than k = {k + 1} records (the smallest has {k})" in err
+    code, out, err = shell("audit", "people.csv", "--settings", "a.toml")
+    assert (code, out) == (3, "")
+    assert err == "shoal: Identifier column(s) name are in the table; remove them.\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (("-q", "agee", "-k", 2), "Quasi-identifier 'agee' is not in the table; did you mean 'age'?"),
+        (("-k", 2), "There are no quasi-identifiers; name the columns to generalize."),
+        (("-q", "age"), "k is missing or 0; say how many records at least must read the same."),
+    ],
+)  # fmt: skip
+def test_audit_refuses_bad_input(
+    shell: Shell, people: pa.Table, flags: tuple[str, ...], says: str
+) -> None:
+    assert shell("audit", "people.csv", *flags) == (2, "", f"shoal: {says}\n")
+
+
+def test_an_empty_table_proves_nothing(shell: Shell, people: pa.Table) -> None:
+    Path("empty.csv").write_text("age,zip\n")
+    code, out, err = shell("audit", "empty.csv", "-q", "age", "-k", 2)
+    assert (code, out) == (2, "")
+    assert err == "shoal: The table has no records; there is nothing to prove.\n"
+
+
+def test_init_guesses_roles_for_a_settings_file_that_works(shell: Shell, people: pa.Table) -> None:
+    code, out, err = shell("init", "people.csv")
+    assert (code, err) == (0, "")
+    assert "shoal anonymize people.csv --settings people.toml --output release.csv" in out
+    settings = shoal.Settings.load("people.toml")
+    assert settings.identifiers == ("name",)
+    assert settings.sensitive == ("ill",)
+    assert settings.quasi_identifiers == {
+        "age": shoal.Interval(),
+        "zip": shoal.Suppression(),
+        "sex": shoal.Suppression(),
+    }
+    assert (
+        shell("anonymize", "people.csv", "--settings", "people.toml", "-o", "release.csv")[0] == 0
+    )
+    assert smallest_group("release.csv", "age", "zip", "sex") >= 10
+
+
+def test_init_overwrites_only_when_told(shell: Shell, people: pa.Table) -> None:
+    Path("people.toml").write_text("older")
+    says = "shoal: 'people.toml' exists; choose another name or pass --overwrite.\n"
+    assert shell("init", "people.csv") == (2, "", says)
+    assert Path("people.toml").read_text() == "older"
+    assert shell("init", "people.csv", "--overwrite")[0] == 0
+    says = "shoal: The folder 'no' does not exist; create it or choose another.\n"
+    assert shell("init", "people.csv", "-o", "no/where.toml") == (2, "", says)
+
+
+AWKWARD = [
+    *("my age", "a:b", 'say "hi"', "Größe 💥", "x.y.z", "a[b] [/red]", "1=2", ":smile:", "\x7f\n"),
+    "-k",
+]
+
+
+def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> None:
+    table = pa.table({name: [i % 2, i // 2] * 5 for i, name in enumerate(AWKWARD)})
+    shoal.io.write(table, "odd table.csv")
+    code, out, _ = shell("init", "odd table.csv", "-o", "odd settings.toml")
+    assert code == 0
+    assert "'odd table.csv' --settings 'odd settings.toml'" in out
+    flags = [flag for name in AWKWARD for flag in ("-q", name.replace(":", "\\:"))]
+    by_flags = ("anonymize", "odd table.csv", *flags, "-k", 5, "-o", "a.parquet")
+    by_file = (
+        "anonymize",
+        "odd table.csv",
+        "--settings",
+        "odd settings.toml",
+        "-k",
+        5,
+        "-o",
+        "b.parquet",
+    )
+    code, out, _ = shell(*by_flags)
+    assert code == 0
+    assert "a[b] [/red]" in out
+    assert shell(*by_file)[0] == 0
+    assert read("a.parquet").equals(read("b.parquet"))
+    assert read("a.parquet").column_names == AWKWARD
+
+
+def test_init_lets_what_cannot_be_generalized_be_removed(shell: Shell, people: pa.Table) -> None:
+    table = people.append_column("tags", [[["x"]] * 60]).append_column("void", pa.nulls(60))
+    shoal.io.write(table, "people.parquet")
+    assert shell("init", "people.parquet")[0] == 0
+    settings = shoal.Settings.load("people.toml")
+    assert settings.identifiers == ("name", "tags")
+    assert "void" not in settings.quasi_identifiers
+
+
+@pytest.mark.parametrize("text", ["age;sex\n31;f\n31;f\n", "\ufeffage,sex\n31,f\n31,f\n"])
+def test_semicolons_and_a_byte_order_mark_are_read(
+    shell: Shell, people: pa.Table, text: str
+) -> None:
+    Path("a.csv").write_text(text, encoding="utf-8")
+    assert shell("anonymize", "a.csv", "-q", "age", "-q", "sex", "-k", 2, "-o", "b.csv")[0] == 0
+    assert read("b.csv").to_pylist() == [{"age": 31, "sex": "f"}] * 2
+
+
+@pytest.mark.parametrize(
+    ("ages", "k", "expected"),
+    [([7], 1, [7]), ([7] * 5, 2, [7] * 5), ([7, 9], 2, ["[7, 9]"] * 2)],
+    ids=["one record", "all equal", "k = n"],
+)
+def test_small_tables_are_released(
+    shell: Shell, people: pa.Table, ages: list[int], k: int, expected: list[Any]
+) -> None:
+    shoal.io.write(pa.table({"age": ages}), "a.csv")
+    assert shell("anonymize", "a.csv", "-q", "age", "-k", k, "-o", "b.csv")[0] == 0
+    assert read("b.csv")["age"].to_pylist() == expected
+
+
+def test_demo_releases_the_sample(shell: Shell, tmp_path: Path) -> None:
+    code, out, err = shell("demo", tmp_path / "new" / "folder", "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert facts["records"] == 48_842
+    assert facts["k"] >= 10
+    folder = tmp_path / "new" / "folder"
+    assert {path.name for path in folder.iterdir()} == {"adult-release.csv", "adult-release.toml"}
+    audit = shoal.audit(folder / "adult-release.csv", settings=folder / "adult-release.toml")
+    assert (audit.records, audit.groups, audit.k) == (48_842, facts["groups"], facts["k"])
+
+
+def test_demo_refuses_a_file_in_place_of_its_folder(shell: Shell, people: pa.Table) -> None:
+    code, out, err = shell("demo", "people.csv")
+    assert (code, out) == (2, "")
+    assert err == "shoal: Folder 'people.csv' cannot be made: File exists.\n"
+
+
+@pytest.mark.parametrize("what", ["methods", "measures"])
+def test_listings_name_everything(shell: Shell, what: str) -> None:
+    code, out, err = shell(what)
+    assert (code, err) == (0, "")
+    words = set(out.split())
+    assert set(getattr(shoal, what)()) <= words
+
+
+def test_the_version_is_the_package_s(shell: Shell) -> None:
+    assert shell("--version") == (0, f"shoal {shoal.__version__}\n", "")
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_names_every_command(shell: Shell, flag: str) -> None:
+    code, out, _ = shell(flag)
+    assert code == 0
+    assert [line.split()[0] for line in out.split("Commands:\n")[1].splitlines()] == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(shell: Shell, command: str) -> None:
+    code, out, err = shell(command, "--help")
+    assert (code, err) == (0, "")
+    assert f"Usage: shoal {command}" in out
+
+
+def test_no_arguments_show_the_help(shell: Shell) -> None:
+    code, out, err = shell()
+    assert code == 2
+    assert "Usage: shoal" in out + err
+    assert "anonymize" in out + err
+
+
+def test_a_fault_of_ours_is_named_without_its_message(
+    shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object) -> Partition:
+        raise RuntimeError("p7 lives in 02139")
+
+    monkeypatch.setattr(Cover, "partition", fail)
+    code, out, err = shell("anonymize", "people.csv", "-q", "age", "-k", 2, "-o", "a.csv")
+    assert (code, out) == (1, "")
+    assert err == "shoal: shoal ran into an error of its own (RuntimeError); please report it.\n"
+
+
+def lonely(self: Cover, problem: Any, seed: int, progress: Any) -> Partition:
+    """A broken method: the first record is alone."""
+    return Partition((np.arange(problem.table.records) > 0).astype(np.int32))
+
+
+def test_a_broken_method_is_caught_before_anything_is_written(
+    shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Cover, "partition", lonely)
+    lone = people.set_column(1, "age", [[99, *people["age"].to_pylist()[1:]]])
+    shoal.io.write(lone, "people.csv", overwrite=True)
+    before = {path.name for path in Path().iterdir()}
+    run = ("anonymize", "people.csv", *ROLES, "-k", 2, "-o", "a.csv", "--save-settings", "a.toml")
+    code, out, err = shell(*run)
+    says = "1 of 2 groups have fewer than k = 2 records (the smallest has 1); do not release this table."
+    assert (code, out, err) == (3, "", f"shoal: {says}\n")
+    assert {path.name for path in Path().iterdir()} == before
+    with pytest.raises(AuditFailed, match="fewer than k = 2"):
+        shoal.anonymize(lone, quasi_identifiers=["age"], k=2)
+
+
+def test_a_leaked_identifier_is_caught_before_anything_is_written(
+    shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sys.modules["shoal.anonymize"], "_render", lambda frame, closed, settings: frame
+    )
+    run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "-k", 2, "-o", "a.csv")
+    code, _, err = shell(*run)
+    assert code == 3
+    assert err == "shoal: Identifier column(s) name are in the table; remove them.\n"
+    assert not Path("a.csv").exists()
+
+
+# Runs the command line and sends itself a signal at a chosen moment: when a stage begins, when the
+# temporary file is complete but has no name yet, or when the release has its name.
+KILLED = textwrap.dedent("""
+    import contextlib, os, signal, sys
+    import shoal.cli, shoal.cli.show as show
+
+    moment, number = sys.argv.pop(1), getattr(signal, sys.argv.pop(1))
+
+    def die(*given):
+        os.kill(os.getpid(), number)
+
+    @contextlib.contextmanager
+    def bar(quiet):
+        yield lambda stage, done, total: die() if stage == moment else None
+
+    show.progress_bar = bar
+    if moment == "unnamed":
+        os.fsync = die
+    if moment == "named":
+        show.summary = die
+    shoal.cli.main()
+""")
+MOMENTS = ["reading", "grouping", "auditing", "writing", "unnamed", "named"]
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
+def test_a_killed_run_leaves_a_whole_release_or_none(name: str, tmp_path: Path) -> None:
+    settings = tmp_path / "adult.toml"
+    shoal.io.write(samples.adult(), tmp_path / "adult.parquet")
+    shoal.Settings.load(samples.adult_settings()).save(settings)
+    runs = {}
+    for moment in MOMENTS:
+        (tmp_path / moment).mkdir()
+        arguments = ["anonymize", tmp_path / "adult.parquet", "--settings", settings]
+        more = ["--method", "mondrian", "-o", tmp_path / moment / "release.csv"]
+        command = [sys.executable, "-c", KILLED, moment, name, *arguments, *more]
+        runs[moment] = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    for run in runs.values():
+        assert "Traceback" not in run.communicate()[1]
+        assert run.returncode == (130 if name == "SIGTERM" else -signal.SIGKILL)
+    left = {moment: [path.name for path in (tmp_path / moment).iterdir()] for moment in MOMENTS}
+    assert left.pop("named") == ["release.csv"]
+    unnamed = left.pop("unnamed")
+    assert "release.csv" not in unnamed
+    assert len(unnamed) == (0 if name == "SIGTERM" else 1)  # nothing can tidy up after SIGKILL
+    assert not any(left.values())
+    assert shoal.audit(tmp_path / "named" / "release.csv", settings=settings).records == 48_842

@@ -1,0 +1,177 @@
+"""Top-down splitting and repair do what their slow twin does, and what XU06 says of its examples."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference
+import reference_methods_a as twins
+import tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal import Cancelled, Interval, Suppression
+from shoal.kernels import top_down as kernels
+from shoal.methods.top_down import TopDown
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import encode, open_frame
+
+OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+
+
+def problem_of(columns, models, measure, k) -> Problem:
+    return Problem.of(encode(open_frame(pa.table(columns)), models), measure, k)
+
+
+# Twins
+
+
+@settings(max_examples=40)
+@given(tables.samples(min_records=2, max_records=14, sensitive=1), st.sampled_from(OBJECTIVES))
+def test_a_segment_is_parted_as_by_its_twin(sample, measure):
+    problem = sample.problem(measure)
+    arrays, codes, classes = problem.arrays, problem.codes, problem.classes
+    order = np.random.default_rng(sample.records).permutation(sample.records)
+    own = kernels.own_costs(arrays, codes, classes)
+    side = kernels.part_records(arrays, problem.pairs, codes, classes, own, order)
+    expected = twins.part_far(sample.objective(measure), order.tolist())
+    assert [order[side == g].tolist() for g in (0, 1)] == expected
+
+
+@settings(max_examples=80)
+@given(
+    tables.samples(max_records=18, sensitive=1),
+    st.sampled_from(OBJECTIVES),
+    st.sampled_from([0, 1, 8]),
+    st.data(),
+)
+def test_top_down_makes_the_groups_of_its_twin(sample, measure, candidates, data):
+    k = data.draw(st.integers(1, sample.records))
+    problem = sample.problem(measure, k)
+    groups = TopDown(candidates).partition(problem, 5, silent).groups
+    assert np.bincount(groups).min() >= k
+    order = np.random.default_rng(5).permutation(sample.records).tolist()
+    expected = twins.top_down(sample.objective(measure), order, k, candidates)
+    assert tables.partition_of(groups) == sorted(map(sorted, expected))
+
+
+# Repair
+
+
+def repaired(values, small, others, k, candidates=8):
+    """Groups, as lists of values, once the small one is repaired."""
+    problem = problem_of({"x": values}, {"x": Interval()}, "ncp", k)
+    groups = np.array([0 if v in small else 1 + others.index(v // 100) for v in values], np.int32)
+    found = TopDown(candidates)._repair(problem, groups, len(others) + 1, silent)
+    return sorted([values[i] for i in group] for group in tables.members(found.tolist()))
+
+
+def test_a_small_group_takes_what_it_lacks_from_the_end_of_a_group_that_can_spare_it():
+    values = [99, 101, 102, 130, 140, 150, 151, 400, 401, 402]
+    assert repaired(values, [99], [1, 4], 3) == [
+        [99, 101, 102],
+        [130, 140, 150, 151],
+        [400, 401, 402],
+    ]
+
+
+def test_a_small_group_merges_where_no_group_can_spare_a_record():
+    values = [99, 101, 102, 130, 400, 401, 402]
+    assert repaired(values, [99], [1, 4], 3) == [[99, 101, 102, 130], [400, 401, 402]]
+
+
+def test_without_candidates_small_groups_only_merge():
+    values = [99, 101, 102, 130, 140, 150, 151, 400, 401, 402]
+    found = repaired(values, [99], [1, 4], 3, candidates=0)
+    assert found == [[99, 101, 102, 130, 140, 150, 151], [400, 401, 402]]
+
+
+# Edges
+
+
+def test_equal_records_stay_in_one_group():
+    problem = problem_of({"x": ["a"] * 50}, {"x": Suppression()}, "mi", 3)
+    assert not TopDown().partition(problem, 0, silent).groups.any()
+
+
+def test_an_outlier_takes_from_a_crowd_of_equal_records_rather_than_spoil_it():
+    problem = problem_of({"x": [0] * 50 + [9]}, {"x": Interval()}, "lm", 3)
+    groups = TopDown().partition(problem, 0, silent).groups
+    assert sorted(np.bincount(groups)) == [3, 48]
+
+
+def test_a_chain_of_outliers_as_long_as_the_table_is_split_without_recursion():
+    values = [float(2**i) for i in range(900)]
+    problem = problem_of({"x": values}, {"x": Interval()}, "ncp", 1)
+    groups = TopDown().partition(problem, 0, silent).groups
+    assert np.bincount(groups).max() < 900
+
+
+@given(st.integers(1, 400), st.integers(0, 3))
+def test_every_group_has_k_records_whatever_k(k, seed):
+    rng = np.random.default_rng(seed)
+    columns = {"x": rng.integers(0, 40, 400), "y": rng.choice(list("abcd"), 400)}
+    problem = problem_of(columns, {"x": Interval(), "y": Suppression()}, "lm", k)
+    groups = TopDown().partition(problem, seed, silent).groups
+    assert np.bincount(groups).min() >= k
+
+
+# The papers' examples
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_points_of_xu06_example_1_are_split_in_two(seed):
+    columns = {"x": [10, 20, 20, 50, 50, 60], "y": [60, 70, 50, 20, 10, 15]}
+    table = encode(open_frame(pa.table(columns)), {"x": Interval(), "y": Interval()})
+    problem = Problem.of(table, "ncp", 2, {"x": 50.0, "y": 60.0})
+    groups = TopDown().partition(problem, seed, silent).groups
+    assert tables.partition_of(groups) == [[0, 1, 2], [3, 4, 5]]
+    assert problem.cost(groups) == pytest.approx(150)
+    pairs = np.array([0, 0, 1, 1, 2, 2], np.int32)
+    assert problem.cost(pairs) == pytest.approx(190)
+
+
+# Options, seeds and progress
+
+
+def larger_problem() -> Problem:
+    rng = np.random.default_rng(1)
+    columns = {"x": rng.integers(0, 99, 600), "y": rng.choice(list("abcdefgh"), 600)}
+    return problem_of(columns, {"x": Interval(), "y": Suppression()}, "gcp", 5)
+
+
+def test_candidates_below_zero_are_refused():
+    assert TopDown(candidates=-1).problems() == [
+        "The 'candidates' parameter must be at least 0. Got -1 instead."
+    ]
+    assert not TopDown(candidates=0).problems()
+
+
+def test_a_seed_repeats_and_another_one_differs():
+    problem = larger_problem()
+    first, again, other = (TopDown().partition(problem, seed, silent).groups for seed in (1, 1, 2))
+    assert first.tolist() == again.tolist()
+    assert tables.partition_of(first) != tables.partition_of(other)
+
+
+@pytest.mark.parametrize("stage", ["splitting groups", "repairing groups"])
+def test_work_in_small_steps_gives_the_same_groups_and_can_be_cancelled(stage, monkeypatch):
+    problem = larger_problem()
+    whole = TopDown().partition(problem, 0, silent).groups.tolist()
+    monkeypatch.setattr(sys.modules[TopDown.__module__], "WORK", 1)
+    monkeypatch.setattr(sys.modules[TopDown.__module__], "COMPARISONS", 1)
+    stages: list[str] = []
+    in_steps = TopDown().partition(problem, 0, lambda stage, *_: stages.append(stage))
+    assert in_steps.groups.tolist() == whole
+    assert stages.count(stage) > 10
+
+    def cancel(name: str, done: int, total: int) -> None:
+        if name == stage and done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        TopDown().partition(problem, 0, cancel)
