@@ -18,7 +18,8 @@ Closure = frozenset[Any]
 Group = list[int]
 
 ADDITIVE = ("suppressed", "tree", "lm", "ncp", "gcp", "il", "entropy", "monotone_entropy", "mi")
-ADDS_UP = (*ADDITIVE, "pmi", "pmi_relative", "wmi")
+OBJECTIVES = (*ADDITIVE, "pmi", "wmi")
+ADDS_UP = (*OBJECTIVES, "pmi_relative")
 SUMS = ("suppressed", "ncp", "il")  # totalled by default; others that add up are means
 PRIVATE = ("pmi", "pmi_relative", "wmi", "pmi_l2", "pmi_max", "cm")  # need a sensitive column
 MEASURES = (*ADDITIVE, *PRIVATE, "am", "dm", "c_avg", "kl")

@@ -1,4 +1,4 @@
-"""Slow twins of hilbert, top_down and two_means, and brute force over partitions: plain loops over values.
+"""Slow twins of hilbert, top_down and two_means, brute force over partitions, and tables full of variety.
 
 Records are numbers, groups are lists of records; numbers closer than a rounding error are equal, and the
 first of equals is chosen.
@@ -12,11 +12,18 @@ from functools import cache, reduce
 from itertools import combinations
 from math import log2
 from operator import add
+from random import Random
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import reference
+import tables
 from reference import Group, Objective
+from tables import Sample
+
+import shoal
+from shoal.generalization import Model
 
 TOLERANCE = 1e-9
 
@@ -38,6 +45,55 @@ def price(objective: Objective, closed: Sequence[reference.Closure], i: int) -> 
 def total(objective: Objective, group: Group) -> float:
     closed = reference.close(objective.columns, group)
     return sum(price(objective, closed, i) for i in group)
+
+
+# Tables
+
+
+def varied_sample(seed: int, most: int = 18) -> Sample:
+    """A table of at least 4 records whose values differ more than those that Hypothesis likes to draw."""
+    random = Random(seed)
+    records = random.randint(4, most)
+    arrays: dict[str, pa.Array] = {}
+    columns: dict[str, reference.Column] = {}
+    models: dict[str, Model] = {}
+    for j in range(random.randint(1, 3)):
+        name = f"quasi{j}"
+        model = random.choice(["interval", "interval", "suppression", "subset", "hierarchy"])
+        known = sorted(random.sample(range(60), random.randint(3, 12)))
+        nulls = random.choice([0, 0, 1, 3])
+        values = [*random.choices(known, k=records - nulls), *[None] * nulls]
+        random.shuffle(values)
+        domain, nodes = sorted({v for v in values if v is not None}), {}
+        if model == "hierarchy":
+            random.shuffle(known)
+            tree = {"*": random_tree(random, known, "*")}
+            models[name] = shoal.Hierarchy.from_dict(tree)
+            domain = [int(label) for label in models[name].leaves]
+            leaves = tables.nodes_of(tree)
+            nodes = {label: frozenset(map(int, leaves[label])) for label in models[name].inner}
+        else:
+            make = {"interval": shoal.Interval, "subset": shoal.Subset}
+            models[name] = make.get(model, shoal.Suppression)()
+        arrays[name] = pa.array(values, pa.int64())
+        columns[name] = reference.Column(model, values, domain, nodes)
+    arrays["sensitive"] = pa.array(random.choices(["s", "t", "u"], k=records))
+    weights = dict(zip(columns, random.sample(tables.WEIGHTS, len(columns)), strict=True))
+    return Sample(pa.table(arrays), columns, models, weights)
+
+
+def random_tree(random: Random, leaves: Sequence[int], name: str) -> dict[str, Any]:
+    """What lies below a node: two or three children, values or nodes."""
+    children: dict[str, Any] = {}
+    width = min(len(leaves), random.randint(2, 3))
+    for place in range(width):
+        part = leaves[place::width]
+        if len(part) == 1:
+            children[str(part[0])] = None
+        else:
+            label = f"{name}.{place}"
+            children[label] = random_tree(random, part, label)
+    return children
 
 
 # All partitions
@@ -79,14 +135,16 @@ def least_cost_of_runs(objective: Objective, order: Group, k: int, longest: int)
 
 
 def top_down(objective: Objective, order: Group, k: int, candidates: int) -> list[Group]:
-    """Split between far seeds, then repair, smallest group first (XU06 §4.2)."""
-    groups: list[Group] = list(_split_far(objective, order, k))
-    small = sorted(
-        (g for g in range(len(groups)) if len(groups[g]) < k), key=lambda g: len(groups[g])
-    )
-    for g in small:
+    """Split between far seeds, then repair (XU06 §4.2)."""
+    return repair(objective, list(_split_far(objective, order, k)), k, candidates)
+
+
+def repair(objective: Objective, groups: list[Group], k: int, candidates: int) -> list[Group]:
+    """Bring groups below k up to it, smallest first."""
+    small = [g for g, group in enumerate(groups) if len(group) < k]
+    for g in sorted(small, key=lambda g: len(groups[g])):
         while 0 < len(groups[g]) < k:
-            _repair(objective, groups, g, k, candidates)
+            _repair_group(objective, groups, g, k, candidates)
     return [group for group in groups if group]
 
 
@@ -121,7 +179,9 @@ def part_far(objective: Objective, segment: Group) -> list[Group]:
     return [[i for i in segment if i in side] for side in sides]
 
 
-def _repair(objective: Objective, groups: list[Group], g: int, k: int, candidates: int) -> None:
+def _repair_group(
+    objective: Objective, groups: list[Group], g: int, k: int, candidates: int
+) -> None:
     """Take from a group that can spare, or merge with the nearest."""
     need = k - len(groups[g])
     cost = [total(objective, group) if group else 0.0 for group in groups]
@@ -141,7 +201,7 @@ def _repair(objective: Objective, groups: list[Group], g: int, k: int, candidate
         place = first_least(hopes)
         h = able.pop(place)
         hopes.pop(place)
-        picks = _picked(objective, groups[g], groups[h], need)
+        picks = picked(objective, groups[g], groups[h], need)
         kept = [i for i in groups[h] if i not in picks]
         change = (
             total(objective, groups[g] + picks) + total(objective, kept) - cost[g] - cost[h]
@@ -158,7 +218,7 @@ def _repair(objective: Objective, groups: list[Group], g: int, k: int, candidate
         groups[h] = [i for i in groups[h] if i not in picks]
 
 
-def _picked(objective: Objective, group: Group, donor: Group, need: int) -> Group:
+def picked(objective: Objective, group: Group, donor: Group, need: int) -> Group:
     """Records of the donor, one after the other the one that adds least to the group beside what it cost."""
     closed = reference.close(objective.columns, donor)
     picks: Group = []

@@ -85,6 +85,16 @@ class Sample:
         secret = list(zip(*self.secrets, strict=True))
         return reference.Objective(measure, self.twins, weights, secret, SHARE)
 
+    def unweighted(self) -> Sample:
+        return replace(self, weights=dict.fromkeys(self.weights, 1.0))
+
+    def with_columns(self, **columns: pa.Array) -> Sample:
+        """The same table with more columns, at its end."""
+        frame = self.frame
+        for name, array in columns.items():
+            frame = frame.append_column(name, array)
+        return replace(self, frame=frame)
+
     def permuted(self, order: Sequence[int]) -> Sample:
         """The same table with its records in another order."""
         columns = {
@@ -140,9 +150,8 @@ def columns(
     draw: st.DrawFn, records: int, kinds: Sequence[str] = tuple(KINDS)
 ) -> tuple[pa.Array, reference.Column, Model]:
     """A column of a table, its twin and its model."""
-    kind = draw(st.sampled_from(list(kinds)))
-    models = ["suppression", "hierarchy", "subset", *(["interval"] if kind in ORDERED else [])]
-    model = draw(st.sampled_from(models))
+    model = draw(st.sampled_from(["suppression", "hierarchy", "interval", "subset"]))
+    kind = draw(st.sampled_from([k for k in kinds if k in ORDERED or model != "interval"]))
     arrow, values = KINDS[kind]
     pool = st.lists(values, min_size=2, max_size=6, unique_by=reference.label)
     if kind == "whole number":

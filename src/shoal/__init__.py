@@ -26,9 +26,16 @@ if TYPE_CHECKING:
     from shoal.methods import Agglomerative as Agglomerative
     from shoal.methods import BottomUp as BottomUp
     from shoal.methods import Cover as Cover
+    from shoal.methods import Exact as Exact
+    from shoal.methods import Forest as Forest
+    from shoal.methods import Hilbert as Hilbert
+    from shoal.methods import Incognito as Incognito
     from shoal.methods import KMember as KMember
     from shoal.methods import Mondrian as Mondrian
+    from shoal.methods import NonHomogeneous as NonHomogeneous
     from shoal.methods import Sequential as Sequential
+    from shoal.methods import TopDown as TopDown
+    from shoal.methods import TwoMeans as TwoMeans
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
 
@@ -39,7 +46,21 @@ _HOMES = {
     "errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
     "generalization": ("Hierarchy", "Interval", "Subset", "Suppression"),
     "listing": ("measures", "methods"),
-    "methods": ("Agglomerative", "BottomUp", "Cover", "KMember", "Mondrian", "Sequential"),
+    "methods": (
+        "Agglomerative",
+        "BottomUp",
+        "Cover",
+        "Exact",
+        "Forest",
+        "Hilbert",
+        "Incognito",
+        "KMember",
+        "Mondrian",
+        "NonHomogeneous",
+        "Sequential",
+        "TopDown",
+        "TwoMeans",
+    ),
     "release": ("Release",),
     "settings": ("Settings",),
 }

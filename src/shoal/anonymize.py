@@ -115,7 +115,7 @@ def anonymize(
     check_feasible(encoded, settings.k)
     problem = Problem.of(encoded, settings.objective, settings.k, settings.weights, settings.w)
     if not is_cached():
-        watch.progress("compiling kernels, first run only", 0, 1)
+        watch("compiling kernels, first run only", lambda: _compile(problem, settings))
     partition = watch(
         "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
     )
@@ -216,6 +216,13 @@ def open_table(table: Any) -> Frame:
 
 def _encode(frame: Frame, settings: Settings) -> Any:
     return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
+
+
+def _compile(problem: Problem, settings: Settings) -> None:
+    """Run the method on a few records, so that its kernels are compiled before the clock of a large run starts."""
+    few = max(2 * settings.k, 64)
+    if few < problem.table.records:
+        settings.method.partition(problem.head(few), settings.seed, silent)
 
 
 def _prove(released: Frame, table: Table, settings: Settings) -> Audit:

@@ -27,7 +27,7 @@ def method_facts() -> dict[str, dict[str, str]]:
             "what": method.summary,
             "paper": method.source,
             "recoding": method.recoding,
-            "guarantee": method.guarantee,
+            "guarantee": method.promise,
             "growth": method.growth,
             "options": _options(method),
         }

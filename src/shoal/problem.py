@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -90,6 +90,15 @@ class Problem:
             counts.astype(np.int32),
             place.reshape(-1).astype(np.int32),
         )
+
+    def head(self, records: int) -> Problem:
+        """The same problem for the first few records only."""
+        table = replace(
+            self.table,
+            codes=self.codes[:records],
+            sensitive={name: codes[:records] for name, codes in self.table.sensitive.items()},
+        )
+        return replace(self, table=table, classes=self.classes[:records])
 
     def closures(self, groups: Ints) -> tuple[Ints, Floats]:
         """Closure of every group and its records by class."""

@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
 from shoal.kernels import top_down as kernels
+from shoal.kernels.state import fill, make_state
 from shoal.methods.top_down import TopDown
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+varied = st.integers(0, 2**32).map(twins.varied_sample)
 
 
 def problem_of(columns, models, measure, k) -> Problem:
@@ -31,7 +33,7 @@ def problem_of(columns, models, measure, k) -> Problem:
 
 
 @settings(max_examples=40)
-@given(tables.samples(min_records=2, max_records=14, sensitive=1), st.sampled_from(OBJECTIVES))
+@given(tables.samples(min_records=2, sensitive=1) | varied, st.sampled_from(OBJECTIVES))
 def test_a_segment_is_parted_as_by_its_twin(sample, measure):
     problem = sample.problem(measure)
     arrays, codes, classes = problem.arrays, problem.codes, problem.classes
@@ -42,15 +44,15 @@ def test_a_segment_is_parted_as_by_its_twin(sample, measure):
     assert [order[side == g].tolist() for g in (0, 1)] == expected
 
 
-@settings(max_examples=80)
+@settings(max_examples=150)
 @given(
-    tables.samples(max_records=18, sensitive=1),
+    tables.samples(sensitive=1) | varied,
     st.sampled_from(OBJECTIVES),
     st.sampled_from([0, 1, 8]),
-    st.data(),
+    st.integers(1, 7),
 )
-def test_top_down_makes_the_groups_of_its_twin(sample, measure, candidates, data):
-    k = data.draw(st.integers(1, sample.records))
+def test_top_down_makes_the_groups_of_its_twin(sample, measure, candidates, k):
+    k = min(k, sample.records)
     problem = sample.problem(measure, k)
     groups = TopDown(candidates).partition(problem, 5, silent).groups
     assert np.bincount(groups).min() >= k
@@ -60,6 +62,43 @@ def test_top_down_makes_the_groups_of_its_twin(sample, measure, candidates, data
 
 
 # Repair
+
+
+@settings(max_examples=150)
+@given(
+    st.integers(0, 2**32).map(lambda seed: twins.varied_sample(seed, 40)),
+    st.sampled_from(OBJECTIVES),
+    st.sampled_from([0, 1, 1, 8]),
+    st.integers(2, 4),
+    st.randoms(use_true_random=False),
+)
+def test_small_groups_are_repaired_as_by_their_twin(sample, measure, candidates, k, random):
+    groups = tables.renumbered(random.choices(range(7), [1, 1, 1, 4, 4, 4, 4], k=sample.records))
+    problem, found = sample.problem(measure, k), tables.members(groups)
+    mended = TopDown(candidates)._repair(problem, np.array(groups), len(found), silent)
+    expected = twins.repair(sample.objective(measure), found, k, candidates)
+    assert tables.partition_of(mended) == sorted(map(sorted, expected))
+
+
+@settings(max_examples=300)
+@given(varied, st.sampled_from(OBJECTIVES), st.integers(1, 3), st.integers(2, 9))
+def test_records_are_picked_one_by_one_where_they_add_least(sample, measure, size, need):
+    need = min(need, sample.records - size)
+    groups = np.array([0] * size + [1] * (sample.records - size), np.int32)
+    problem, objective = sample.problem(measure), sample.objective(measure)
+    state = make_state(problem.arrays, sample.records, 2)
+    fill(problem.arrays, state, problem.codes, problem.classes, groups)
+    picks, change = kernels.pick_records(
+        problem.arrays, problem.pairs, state, problem.codes, problem.classes, 0, 1, need
+    )
+    group, donor = tables.members(groups.tolist())
+    expected = sorted(twins.picked(objective, group, donor, need))
+    assert picks.tolist() == expected
+    kept = [i for i in donor if i not in expected]
+    after = objective.group(group + expected) + (objective.group(kept) if kept else 0.0)
+    assert change == pytest.approx(
+        after - objective.group(group) - objective.group(donor), abs=1e-9
+    )
 
 
 def repaired(values, small, others, k, candidates=8):

@@ -22,6 +22,7 @@ from shoal.progress import silent
 from shoal.table import encode, open_frame
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+varied = st.integers(0, 2**32).map(twins.varied_sample)
 
 
 def problem_of(columns, models, measure, k) -> Problem:
@@ -31,15 +32,15 @@ def problem_of(columns, models, measure, k) -> Problem:
 # Twins
 
 
-@settings(max_examples=80)
+@settings(max_examples=150)
 @given(
-    tables.samples(max_records=18, sensitive=1),
+    tables.samples(sensitive=1) | varied,
     st.sampled_from(OBJECTIVES),
     st.integers(1, 6),
-    st.data(),
+    st.integers(1, 7),
 )
-def test_two_means_makes_the_groups_of_its_twin(sample, measure, rounds, data):
-    k = data.draw(st.integers(1, sample.records))
+def test_two_means_makes_the_groups_of_its_twin(sample, measure, rounds, k):
+    k = min(k, sample.records)
     problem = sample.problem(measure, k)
     groups = TwoMeans(rounds).partition(problem, 5, silent).groups
     assert np.bincount(groups).min() >= k
@@ -94,7 +95,7 @@ def test_a_side_below_k_borrows_the_records_that_lose_least():
 # Edges
 
 
-@given(tables.samples(max_records=30), st.sampled_from(reference.MONOTONE), st.data())
+@given(varied, st.sampled_from(reference.MONOTONE), st.data())
 def test_under_a_monotone_objective_large_groups_are_left_only_where_all_records_are_equal(
     sample, measure, data
 ):
@@ -163,7 +164,7 @@ def test_rounds_below_one_are_refused():
 
 
 @settings(max_examples=25)
-@given(tables.samples(min_records=4, max_records=20), st.integers(0, 9))
+@given(varied, st.integers(0, 9))
 def test_more_rounds_never_make_a_single_split_dearer(sample, seed):
     problem = sample.problem("lm", sample.records // 3 + 1)
     costs = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.kernels.rows import totals_with_group
 from shoal.kernels.state import merge
@@ -36,15 +36,13 @@ def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
     return best, least
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
     """Fill `near` and `gap` for every group that chooses."""
-    blocks = 64
-    for block in prange(blocks):
-        out, scratch = np.empty(room), np.empty(room)
-        for a in range(block, room, blocks):
-            if chooses[a]:
-                near[a], gap[a] = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
+    out, scratch = np.empty(room), np.empty(room)
+    for a in range(room):
+        if chooses[a]:
+            near[a], gap[a] = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
 
 
 @njit(cache=True)

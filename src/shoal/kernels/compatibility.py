@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.kernels.groups import covers
 
@@ -17,15 +17,15 @@ def inside(c, closures, g, record):
     return True
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def weigh_compatible(c, closures, sizes, points, weights):
     """For each closure the records inside it, and for each point the released records that may be its own."""
     of_closure, of_point = np.zeros(sizes.size, np.int64), np.zeros(weights.size, np.int64)
-    for g in prange(sizes.size):
+    for g in range(sizes.size):
         for i in range(weights.size):
             if inside(c, closures, g, points[i]):
                 of_closure[g] += weights[i]
-    for i in prange(weights.size):
+    for i in range(weights.size):
         for g in range(sizes.size):
             if inside(c, closures, g, points[i]):
                 of_point[i] += sizes[g]

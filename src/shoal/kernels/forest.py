@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.kernels.forms import open_closure, value_cost
 from shoal.kernels.rows import cover_costs
@@ -62,11 +62,11 @@ def nearest_outside(c, pairs, codes, columns, classes, tree, p, closure, out):
     return best, least
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def all_nearest(c, pairs, codes, columns, classes, f, k, start, stop):
     """Fill `near` and `gap` for those of the points start..stop that have fewer than k records."""
     near, gap = f.near, f.gap  # Numba drops a parallel loop that writes to members of a tuple only
-    for block in prange(BLOCKS):
+    for block in range(BLOCKS):
         closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(f.tree.size)
         for p in range(start + block, stop, BLOCKS):
             if f.size[p] < k:

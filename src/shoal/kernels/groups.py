@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
 from shoal.kernels.forms import (
     BITS,
@@ -75,11 +75,11 @@ def spread_nulls(c, closures):
                         closures[first + code // BITS, g] |= 1 << (code % BITS)
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def group_costs(c, closures, counts):
     """What each group costs in each column, all its records together: float64[r, groups]."""
     costs = np.zeros((c.form.size, closures.shape[1]))
-    for g in prange(closures.shape[1]):
+    for g in range(closures.shape[1]):
         for j in range(c.form.size):
             for y in range(counts.shape[0]):
                 if counts[y, g] > 0.0:
@@ -117,11 +117,11 @@ def covers(c, j, closures, g, code):
     return closures[first + code // BITS, g] >> (code % BITS) & 1 == 1
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True)
 def induced_shares(c, closures, density, points):
     """For each point, the summed density of all closures that hold it: what the release induces (`kl`)."""
     shares = np.zeros(points.shape[0])
-    for i in prange(points.shape[0]):
+    for i in range(points.shape[0]):
         total = 0.0
         for g in range(closures.shape[1]):
             inside = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.forms import open_closure, total_cost, widen_closure
+from shoal.kernels.forms import closure_cost, open_closure, widen_closure
 
 WORD = 62  # bits of an index to a word: words stay positive
 
@@ -61,7 +61,8 @@ def cut_order(c, codes, classes, k, first, last, least, run):
     size of their last run, the shortest one that costs least. Entries below `first` must be filled.
     """
     closure = np.empty((c.slot[-1], 1), np.int32)
-    counts = np.empty((c.cost.shape[0], 1))
+    priced = np.full((c.slot[-1], 1), -1, np.int32)  # most records leave the closure as it is
+    prices, counts = np.zeros(c.cost.shape[0]), np.zeros(c.cost.shape[0])
     for end in range(first, last):
         least[end] = np.inf
         counts[:] = 0.0
@@ -71,8 +72,16 @@ def cut_order(c, codes, classes, k, first, last, least, run):
                 open_closure(c, closure, 0, codes[i])
             else:
                 widen_closure(c, closure, 0, codes[i])
-            counts[classes[i], 0] += 1.0
-            if size >= k and least[i] < np.inf:
-                total = least[i] + total_cost(c, closure, counts, 0)
-                if total < least[end]:
-                    least[end], run[end] = total, size
+            counts[classes[i]] += 1.0
+            if size < k or least[i] == np.inf:
+                continue
+            if not np.array_equal(closure, priced):
+                priced[:] = closure
+                for y in range(prices.size):
+                    prices[y] = closure_cost(c, y, closure, 0)
+            total = least[i]
+            for y in range(prices.size):
+                if counts[y] > 0.0:
+                    total += counts[y] * prices[y]
+            if total < least[end]:
+                least[end], run[end] = total, size

@@ -34,6 +34,7 @@ def draw_matching(size, k, rng):
         if steps < longest or wanted == free:
             window[p], holder[free] = free, p
         else:  # too long: everybody takes the old window back
+            holder[wanted] = p
             for step in range(steps - 1, -1, -1):
                 window[places[step]] = given[step]
                 holder[given[step]] = places[step]

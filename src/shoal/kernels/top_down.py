@@ -6,8 +6,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.forms import closure_cost, open_closure, total_cost, value_cost, widen_closure
-from shoal.kernels.rows import totals_with_each, totals_with_group
-from shoal.kernels.sequential import cost_with
+from shoal.kernels.rows import totals_with_each, totals_with_group, totals_with_record
 from shoal.kernels.state import close, link, members_of, merge, unlink
 
 EPSILON = 1e-9  # costs closer than this are equal
@@ -61,17 +60,6 @@ def find_seeds(c, pairs, columns, classes, own):
 
 
 @njit(cache=True)
-def total_with(c, closures, counts, g, record, y):
-    """Total cost of group g once it holds one more record, of class y."""
-    total = 0.0
-    for z in range(counts.shape[0]):
-        count = counts[z, g] + (1.0 if z == y else 0.0)
-        if count > 0.0:
-            total += count * cost_with(c, z, closures, g, record)
-    return total
-
-
-@njit(cache=True)
 def part_records(c, pairs, codes, classes, own, segment):
     """Side, 0 or 1, of every record of a segment; all 0 where no seeds were found.
 
@@ -85,7 +73,8 @@ def part_records(c, pairs, codes, classes, own, segment):
         return side
     closures = np.empty((c.slot[-1], 2), np.int32)
     counts = np.zeros((c.cost.shape[0], 2))
-    sizes, cost, joined = np.ones(2, np.int64), np.empty(2), np.empty(2)
+    sizes, cost = np.ones(2, np.int64), np.empty(2)
+    joined, scratch = np.empty(2), np.empty(2)
     for g in range(2):
         i = segment[seeds[g]]
         open_closure(c, closures, g, codes[i])
@@ -96,8 +85,7 @@ def part_records(c, pairs, codes, classes, own, segment):
         if place == seeds[0] or place == seeds[1]:
             continue
         i = segment[place]
-        for g in range(2):
-            joined[g] = total_with(c, closures, counts, g, codes[i], classes[i])
+        totals_with_record(c, pairs, closures, counts, 2, codes[i], classes[i], joined, scratch)
         more = (joined[1] - cost[1]) - (joined[0] - cost[0])
         if abs(more) <= EPSILON:
             g = 0 if sizes[0] <= sizes[1] else 1

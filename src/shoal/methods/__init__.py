@@ -4,13 +4,34 @@ from shoal.methods.agglomerative import Agglomerative
 from shoal.methods.base import Method, Partition
 from shoal.methods.bottom_up import BottomUp
 from shoal.methods.cover import Cover
+from shoal.methods.exact import Exact
+from shoal.methods.forest import Forest
+from shoal.methods.hilbert import Hilbert
+from shoal.methods.incognito import Incognito
 from shoal.methods.k_member import KMember
 from shoal.methods.mondrian import Mondrian
+from shoal.methods.non_homogeneous import NonHomogeneous
 from shoal.methods.sequential import Sequential
+from shoal.methods.top_down import TopDown
+from shoal.methods.two_means import TwoMeans
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (Cover, Sequential, Agglomerative, KMember, BottomUp, Mondrian)
+    for method in (
+        Cover,
+        Sequential,
+        Agglomerative,
+        KMember,
+        Mondrian,
+        Hilbert,
+        BottomUp,
+        TopDown,
+        TwoMeans,
+        Forest,
+        Incognito,
+        NonHomogeneous,
+        Exact,
+    )
 }
 
 __all__ = [
@@ -18,9 +39,16 @@ __all__ = [
     "Agglomerative",
     "BottomUp",
     "Cover",
+    "Exact",
+    "Forest",
+    "Hilbert",
+    "Incognito",
     "KMember",
     "Method",
     "Mondrian",
+    "NonHomogeneous",
     "Partition",
     "Sequential",
+    "TopDown",
+    "TwoMeans",
 ]

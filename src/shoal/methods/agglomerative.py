@@ -41,7 +41,7 @@ class Agglomerative(Method):
     name = "agglomerative"
     source = "GT10 §6.2.1"
     recoding = "local"
-    guarantee = "none"
+    promise = "none"
     growth = "n²"
     summary = "merges the closest groups from single records up"
 

@@ -33,7 +33,7 @@ class Method(ABC):
     summary: ClassVar[str]
     source: ClassVar[str]  # paper and section
     recoding: ClassVar[str]  # local, multidimensional, global, non-homogeneous
-    guarantee: ClassVar[str]
+    promise: ClassVar[str]  # what its loss is at most
     growth: ClassVar[str]  # of time, in the number of records n
     homogeneous: ClassVar[bool] = True  # whether the records of a group read the same
 

@@ -39,7 +39,7 @@ class BottomUp(Method):
     name = "bottom_up"
     source = "XU06 §4.1, Fig. 4"
     recoding = "local"
-    guarantee = "none"
+    promise = "none"
     growth = "n²"
     summary = "merges every small group with its best partner, round by round"
 

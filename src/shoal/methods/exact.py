@@ -28,7 +28,7 @@ class Exact(Method):
     name = "exact"
     source = "dynamic programming over subsets"
     recoding = "local"
-    guarantee = "optimal"
+    promise = "optimal"
     growth = "3ⁿ"
     summary = f"the optimum, for tables of at most {MOST_RECORDS} records"
 

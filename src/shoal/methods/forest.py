@@ -34,7 +34,7 @@ class Forest(Method):
     name = "forest"
     source = "GiT09 §6.4"
     recoding = "local"
-    guarantee = "max(2k − 1, 3k − 5) × optimum"
+    promise = "max(2k − 1, 3k − 5) × optimum"
     growth = "n²"
     summary = "links nearest records to trees and cuts these; has a guarantee"
 

@@ -42,7 +42,7 @@ class Hilbert(Method):
     name = "hilbert"
     source = "GT10 §6.2.3"
     recoding = "local"
-    guarantee = "none; the best runs of its order"
+    promise = "none; the best runs of its order"
     growth = "n log n"
     summary = "orders records along a Hilbert curve and cuts the order optimally"
 
@@ -75,7 +75,7 @@ class Hilbert(Method):
         exact = []
         for j, form in enumerate(forms):
             codes = problem.codes[:, j]
-            points[:, j] = _grid(form, bits)[codes] if self.rescale else codes
+            points[:, j] = grid_places(form, bits)[codes] if self.rescale else codes
             exact.append(np.append(value_places(form), 2.0)[codes])  # null last
         words = hilbert_words(points, bits)
         return np.lexsort((problem.classes, *exact[::-1], *words[::-1])).astype(np.int64)
@@ -92,7 +92,7 @@ def value_places(form: Form) -> Floats:
     return places / (places.max() or 1.0)
 
 
-def _grid(form: Form, bits: int) -> Places:
+def grid_places(form: Form, bits: int) -> Places:
     """The place of each code among 2^bits; where there is null, the last place is its own."""
     last = 2**bits - 1
     values = np.rint(value_places(form) * (last - form.has_null)).astype(np.int64)

@@ -27,7 +27,7 @@ class KMember(Method):
     name = "k_member"
     source = "Byun et al. 2007; GT10 §6.2.1"
     recoding = "local"
-    guarantee = "none"
+    promise = "none"
     growth = "n²"
     summary = "grows one group after the other by the record that adds least cost"
 

@@ -30,7 +30,7 @@ class Mondrian(Method):
     name = "mondrian"
     source = "LeFevre et al. 2006"
     recoding = "multidimensional"
-    guarantee = "none"
+    promise = "none"
     growth = "n log n"
     summary = "recursive median cuts; the fastest, loses more"
 

@@ -33,7 +33,7 @@ class NonHomogeneous(Method):
     name = "non_homogeneous"
     source = "Wong et al. 2010; HE12"
     recoding = "non-homogeneous"
-    guarantee = "none"
+    promise = "none"
     growth = "n log n"
     summary = "closes windows of k neighbours on rings; released records do not read the same"
     homogeneous = False

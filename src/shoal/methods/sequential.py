@@ -46,7 +46,7 @@ class Sequential(Method):
     name = "sequential"
     source = "GT10 §6.3, Alg. 1"
     recoding = "local"
-    guarantee = "none"
+    promise = "none"
     growth = "n² per pass"
     summary = "moves records between groups of a random start until no move helps"
 

@@ -38,7 +38,7 @@ class TopDown(Method):
     name = "top_down"
     source = "XU06 §4.2, Fig. 5"
     recoding = "local"
-    guarantee = "none"
+    promise = "none"
     growth = "n²"
     summary = "splits groups between two far records, then repairs those that are too small"
 

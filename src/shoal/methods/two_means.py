@@ -37,7 +37,7 @@ class TwoMeans(Method):
     name = "two_means"
     source = "HE12 §3, Fig. 4"
     recoding = "local"
-    guarantee = "none"
+    promise = "none"
     growth = "n log n"
     summary = "splits groups in two around their means until none can be split"
 

@@ -1,0 +1,244 @@
+"""What a user can rely on, whatever the table, the models, the method and the objective."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import narwhals as nw
+import numba
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import reference
+import tables
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tables import Sample
+
+import shoal
+
+METHODS: dict[str, Any] = {
+    **{name: name for name in shoal.methods()},
+    "mondrian, relaxed": shoal.Mondrian(strict=False),
+    "cover, thinned": shoal.Cover(max_points=5),
+    "cover, one point": shoal.Cover(max_points=1),
+}
+FRAMES: dict[str, Callable[[pa.Table], Any]] = {
+    "pandas": pa.Table.to_pandas,
+    "polars": pl.from_arrow,
+    "arrow": lambda table: table,
+}
+each_method = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
+some_method = st.sampled_from(list(METHODS.values()))
+
+
+@st.composite
+def people(draw: st.DrawFn, **options: Any) -> tuple[Sample, dict[str, Any]]:
+    """A table with columns of every role, and what `anonymize` must know of it beside k and the method."""
+    sample = draw(tables.samples(sensitive=1, max_records=14, **options))
+    n = sample.records
+    days = st.sampled_from([None, date(2020, 1, 1), date(2021, 2, 3)])
+    sample = sample.with_columns(
+        name=pa.array([f"person {i}" for i in range(n)]),
+        other=pa.array(draw(st.lists(days, min_size=n, max_size=n)), pa.date32()),
+    )
+    order = draw(st.permutations(sample.frame.column_names))
+    job = {
+        "quasi_identifiers": sample.models,
+        "sensitive": sample.sensitive,
+        "identifiers": ["name"],
+        "weights": sample.weights,
+        "objective": draw(st.sampled_from(reference.OBJECTIVES)),
+        "seed": draw(st.integers(0, 3)),
+    }
+    return replace(sample, frame=sample.frame.select(order)), job
+
+
+def any_k(sample: Sample, data: st.DataObject) -> int:
+    """Small values of k most of the time, and the largest ones."""
+    n = sample.records
+    return data.draw(st.integers(1, min(n, 5)) | st.sampled_from(sorted({n, max(1, n - 1)})))
+
+
+def records_of(frame: Any) -> list[dict[str, Any]]:
+    """The rows of any frame; missing values as None."""
+    rows = nw.from_native(frame, eager_only=True).rows(named=True)
+    return [{key: None if pd.isna(v) else v for key, v in row.items()} for row in rows]
+
+
+def multiset(records: list[dict[str, Any]], columns: list[str]) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(record[name] for name in columns) for record in records)
+
+
+def is_homogeneous(method: Any) -> bool:
+    """Whether a method promises groups of records that read the same."""
+    return method != "non_homogeneous"
+
+
+@each_method
+@given(drawn=people(), data=st.data())
+def test_a_release_keeps_every_promise(method, drawn, data):
+    sample, job = drawn
+    k = any_k(sample, data)
+    release = shoal.anonymize(sample.frame, **job, k=k, method=method, keep_order=True)
+    original, found = records_of(sample.frame), records_of(release.data)
+    assert [*found[0]] == [name for name in sample.frame.column_names if name != "name"]
+    for name in ("sensitive0", "other"):
+        assert [record[name] for record in found] == [record[name] for record in original]
+    closures = [
+        tuple(reference.read(column, record[name]) for name, column in sample.columns.items())
+        for record in found
+    ]
+    assert release.k >= k
+    if is_homogeneous(method):
+        assert_tight_groups(sample, release.data, closures, k)
+        assert shoal.audit(release.data, settings=release.settings).k == release.k
+    else:
+        assert_compatible(sample, closures, k)
+
+
+def assert_tight_groups(sample: Sample, data: pa.Table, closures: Any, k: int) -> None:
+    """At least k records read the same, and no wider than they must."""
+    sizes = data.to_pandas().groupby(list(sample.columns), dropna=False).size()
+    assert sizes.sum() == sample.records
+    assert sizes.min() >= k
+    for released, group in reference.cells(closures).items():
+        assert released == reference.close(sample.twins, group)
+
+
+def assert_compatible(sample: Sample, closures: Any, k: int) -> None:
+    """Every record lies in its own closure and in k closures, every closure holds k records."""
+    records = list(zip(*(column.values for column in sample.twins), strict=True))
+    inside = [
+        [all(v in b for v, b in zip(record, released, strict=True)) for released in closures]
+        for record in records
+    ]
+    assert all(inside[i][i] for i in range(len(records)))
+    assert min(map(sum, inside)) >= k
+    assert min(map(sum, zip(*inside, strict=True))) >= k
+
+
+@given(drawn=people(kinds=tables.ORDERED), method=some_method, data=st.data())
+def test_bounds_say_the_same_as_text(drawn, method, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method, "keep_order": True}
+    texts = records_of(shoal.anonymize(sample.frame, **job).data)
+    bounds = records_of(shoal.anonymize(sample.frame, **job, render="bounds").data)
+    for text, bound in zip(texts, bounds, strict=True):
+        for name, twin in sample.columns.items():
+            if twin.model == "interval":
+                known = reference.read(twin, text[name]) - {None}
+                ends = (min(known), max(known)) if known else (None, None)
+                assert (bound[f"{name}_min"], bound[f"{name}_max"]) == ends
+            else:
+                assert bound[name] == text[name]
+
+
+@given(drawn=people(), method=some_method, data=st.data())
+def test_records_are_shuffled_but_stay_whole(drawn, method, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    kept = records_of(shoal.anonymize(sample.frame, **job, keep_order=True).data)
+    shuffled = records_of(shoal.anonymize(sample.frame, **job).data)
+    assert multiset(shuffled, list(kept[0])) == multiset(kept, list(kept[0]))
+
+
+@given(drawn=people(), method=some_method, data=st.data())
+def test_the_order_of_a_release_says_nothing_of_the_order_of_the_table(drawn, method, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    permuted = sample.permuted(data.draw(st.permutations(range(sample.records))))
+    before, after = (records_of(shoal.anonymize(s.frame, **job).data) for s in (sample, permuted))
+    columns = list(before[0])
+    if multiset(before, columns) == multiset(after, columns):
+        assert before == after
+
+
+@pytest.mark.parametrize("method", ["cover", "mondrian"])
+@given(drawn=people(), data=st.data())
+def test_groups_do_not_depend_on_the_order_of_the_table(method, drawn, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    permuted = sample.permuted(data.draw(st.permutations(range(sample.records))))
+    before, after = (records_of(shoal.anonymize(s.frame, **job).data) for s in (sample, permuted))
+    assert multiset(before, list(sample.columns)) == multiset(after, list(sample.columns))
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    """A way to set the number of threads, put back afterwards."""
+    before = numba.get_num_threads()
+    yield numba.set_num_threads
+    numba.set_num_threads(before)
+
+
+@each_method
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(drawn=people(), data=st.data())
+def test_the_same_seed_makes_the_same_release_on_one_thread_and_on_two(
+    threads, method, drawn, data
+):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    threads(1)
+    first = shoal.anonymize(sample.frame, **job)
+    threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    second = shoal.anonymize(sample.frame, **job)
+    assert first.data.equals(second.data)
+    assert first.groups.tolist() == second.groups.tolist()
+
+
+@given(drawn=people(), method=some_method, data=st.data())
+def test_the_settings_of_a_release_make_it_again(drawn, method, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    first = shoal.anonymize(sample.frame, **job)
+    again = shoal.anonymize(sample.frame, settings=first.settings)
+    assert again.data.equals(first.data)
+
+
+@given(drawn=people(), method=some_method, data=st.data())
+def test_pandas_polars_and_arrow_make_the_same_release(drawn, method, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    found = {kind: shoal.anonymize(make(sample.frame), **job).data for kind, make in FRAMES.items()}
+    assert isinstance(found["pandas"], pd.DataFrame)
+    assert isinstance(found["polars"], pl.DataFrame)
+    assert isinstance(found["arrow"], pa.Table)
+    assert records_of(found["pandas"]) == records_of(found["arrow"])
+    assert records_of(found["polars"]) == records_of(found["arrow"])
+
+
+@given(drawn=people(), data=st.data())
+def test_the_index_of_a_pandas_frame_plays_no_part(drawn, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data)}
+    frame = sample.frame.to_pandas()
+    indexed = frame.set_axis(data.draw(st.permutations(range(sample.records))), axis="index")
+    before, after = (shoal.anonymize(f, **job).data for f in (frame, indexed))
+    pd.testing.assert_frame_equal(before, after)
+
+
+@each_method
+@settings(max_examples=15)
+@given(drawn=people())
+def test_no_group_is_smaller_than_k_even_at_the_ends(method, drawn):
+    sample, job = drawn
+    n = sample.records
+    for k in sorted({1, max(1, n - 1), n}):
+        release = shoal.anonymize(sample.frame, **job, k=k, method=method)
+        if is_homogeneous(method):
+            assert min(Counter(release.groups.tolist()).values()) >= k
+    assert set(release.groups.tolist()) == {0}
+
+
+@given(drawn=people())
+def test_more_than_all_records_cannot_be_asked_for(drawn):
+    sample, job = drawn
+    with pytest.raises(shoal.Infeasible, match=f"the table has {sample.records}"):
+        shoal.anonymize(sample.frame, **job, k=sample.records + 1)

@@ -1,0 +1,117 @@
+"""Slow, obvious twins of exact, forest, incognito and the greedy cover; see tests/reference.py."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, product
+
+from reference import Group, Objective, cells, closure, label
+from tables import Sample
+
+import shoal
+from shoal.generalization.monotone import monotone_hierarchy
+from shoal.problem import Problem
+from shoal.table import encode, open_frame
+
+COVERED = ("suppressed", "tree", "lm", "monotone_entropy", "entropy")  # by the guarantees of GiT09
+
+
+def set_partitions(records: Group, k: int) -> Iterator[list[Group]]:
+    """All ways to cut records into groups of at least k."""
+    if not records:
+        yield []
+        return
+    first, *rest = records
+    for size in range(k - 1, len(rest) + 1):
+        for others in combinations(rest, size):
+            left = [i for i in rest if i not in others]
+            for groups in set_partitions(left, k):
+                yield [[first, *others], *groups]
+
+
+def optimum(objective: Objective, records: int, k: int) -> float:
+    """The least cost of any partition."""
+    known: dict[tuple[int, ...], float] = {}
+
+    def cost(group: Group) -> float:
+        key = tuple(group)
+        if key not in known:
+            known[key] = objective.group(group)
+        return known[key]
+
+    return min(sum(map(cost, groups)) for groups in set_partitions([*range(records)], k))
+
+
+def charge(objective: Objective, group: Group) -> float:
+    """What a group's closure costs each of its records: d of GiT09 §6.1."""
+    return objective.group(group) / len(group)
+
+
+def least_ratio(objective: Objective, records: int, k: int, covered: set[int]) -> float:
+    """The least d(S) per record newly covered of all sets of k … 2k − 1 records."""
+    return min(
+        charge(objective, list(s)) / len(set(s) - covered)
+        for size in range(k, min(2 * k - 1, records) + 1)
+        for s in combinations(range(records), size)
+        if set(s) - covered
+    )
+
+
+def distances(objective: Objective, records: int, i: int) -> list[float]:
+    """Distances of a record to all others, ascending."""
+    return sorted(charge(objective, [i, other]) for other in range(records) if other != i)
+
+
+Levels = Sequence[Sequence[Sequence[int]]]  # per column and level, a bin per code
+Codes = Sequence[Sequence[int]]  # per record and column
+
+
+def node_cells(levels: Levels, codes: Codes, node: Sequence[int]) -> list[Group]:
+    """Records with equal bins in all columns."""
+    keys = [tuple(levels[j][level][record[j]] for j, level in enumerate(node)) for record in codes]
+    return list(cells(keys).values())
+
+
+def passing_nodes(levels: Levels, codes: Codes, k: int, budget: int) -> list[tuple[int, ...]]:
+    """All nodes of the lattice with at most `budget` records in cells below k."""
+    nodes = product(*(range(len(own)) for own in levels))
+    return [
+        node
+        for node in nodes
+        if sum(len(cell) for cell in node_cells(levels, codes, node) if len(cell) < k) <= budget
+    ]
+
+
+def recoding_cost(objective: Objective, levels: Levels, codes: Codes, node: Sequence[int]) -> float:
+    """What it costs to release, in every column, the closure of all values in a record's bin."""
+    total = 0.0
+    for j, level in enumerate(node):
+        column = objective.columns[j]
+        for alike in cells(levels[j][level][record[j]] for record in codes).values():
+            released = closure(column, [column.values[i] for i in alike])
+            total += sum(objective.cell(j, released, i) for i in alike)
+    return total
+
+
+def with_proper_models(sample: Sample, *, monotone: bool) -> Sample:
+    """The same table with suppression in place of intervals and subsets, trees monotone where wanted."""
+    models = {
+        name: model if model.proper else shoal.Suppression()
+        for name, model in sample.models.items()
+    }
+    if monotone:
+        for name, model in models.items():
+            if isinstance(model, shoal.Hierarchy):
+                values = sample.frame[name].to_pylist()
+                counts = Counter(label(v) for v in values if v is not None)
+                models[name] = monotone_hierarchy(model, counts)
+    return replace(sample, models=models)
+
+
+def proper_problem(sample: Sample, measure: str, k: int) -> Problem:
+    """A problem that the guarantees cover, unless nulls make `entropy` fall."""
+    proper = with_proper_models(sample, monotone=measure == "entropy")
+    table = encode(open_frame(proper.frame), proper.models)
+    return Problem.of(table, measure, k, proper.weights)

@@ -1,0 +1,114 @@
+"""`exact` is the optimum: a search of all partitions finds nothing better, and no method does."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+import pytest
+import reference
+import reference_methods_b as twins
+import tables
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import Cancelled, InputError
+from shoal.methods import Agglomerative, Cover, Mondrian, Sequential
+from shoal.methods.base import Partition
+from shoal.methods.exact import MOST_RECORDS, Exact
+from shoal.methods.forest import Forest
+from shoal.methods.greedy_cover import covered_with_guarantee, guarantee_notes
+from shoal.methods.incognito import Incognito
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import encode, open_frame
+
+OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+METHODS = {
+    "cover": Cover().partition,
+    "mondrian": Mondrian().partition,
+    "sequential": Sequential().partition,
+    "agglomerative": Agglomerative().partition,
+    "forest": Forest().partition,
+    "incognito": Incognito().partition,
+    "incognito, suppression": Incognito(suppression=0.3).partition,
+    "greedy cover": covered_with_guarantee,
+}
+
+
+@st.composite
+def drawn(draw: st.DrawFn, records: int) -> tuple[tables.Sample, str, int]:
+    """A table, an objective and k."""
+    sample = draw(tables.samples(min_records=2, max_records=records, sensitive=1))
+    k = draw(st.integers(1, min(sample.records, 4)))
+    return sample, draw(st.sampled_from(OBJECTIVES)), k
+
+
+def least_size(partition: Partition) -> int:
+    return int(np.bincount(partition.groups).min())
+
+
+@given(drawn(records=7))
+@settings(max_examples=200)
+def test_exact_finds_the_least_cost_of_all_partitions(case):
+    sample, measure, k = case
+    problem = sample.problem(measure, k)
+    found = Exact().partition(problem, 0, silent)
+    assert least_size(found) >= k
+    best = twins.optimum(sample.objective(measure), sample.records, k)
+    assert problem.cost(found.groups) == pytest.approx(best, abs=1e-9)
+
+
+@given(drawn(records=12))
+@settings(max_examples=150)
+def test_every_method_keeps_k_and_none_is_better_than_exact(case):
+    sample, measure, k = case
+    problem = sample.problem(measure, k)
+    best = problem.cost(Exact().partition(problem, 0, silent).groups)
+    for name, partition in METHODS.items():
+        found = partition(problem, 1, silent)
+        assert found.groups.shape == (sample.records,), name
+        assert least_size(found) >= k, name
+        assert problem.cost(found.groups) >= best - 1e-9, name
+
+
+@given(
+    tables.samples(min_records=4, max_records=12), st.sampled_from(twins.COVERED), st.integers(2, 4)
+)
+@settings(max_examples=400)
+def test_forest_and_greedy_cover_are_within_their_guarantees(sample, measure, k):
+    problem = twins.proper_problem(sample, measure, min(k, sample.records))
+    k = problem.k
+    assume(guarantee_notes(problem) == ())
+    best = problem.cost(Exact().partition(problem, 0, silent).groups)
+    greedy = problem.cost(covered_with_guarantee(problem, 0, silent).groups)
+    assert greedy <= 2 * (1 + log(2 * k)) * best + 1e-9
+    forest = problem.cost(Forest().partition(problem, 0, silent).groups)
+    assert forest <= max(2 * k - 1, 3 * k - 5) * best + 1e-9
+
+
+def ages(records: int, k: int) -> Problem:
+    frame = {"age": np.arange(records) ** 2}
+    table = encode(open_frame(tables.pa.table(frame)), {"age": shoal.Interval()})
+    return Problem.of(table, "lm", k)
+
+
+def test_the_largest_table_is_cut_into_neighbours():
+    groups = Exact().partition(ages(MOST_RECORDS, 3), 0, silent).groups
+    assert tables.partition_of(groups.tolist()) == [[i, i + 1, i + 2] for i in range(0, 18, 3)]
+
+
+def test_a_larger_table_is_refused_and_cover_named():
+    with pytest.raises(InputError, match=r"at most 18 records and the table has 19; .*'cover'"):
+        Exact().partition(ages(MOST_RECORDS + 1, 3), 0, silent)
+
+
+@pytest.mark.parametrize("name", [*METHODS, "exact"])
+def test_a_run_can_be_cancelled(name):
+    def stop(stage: str, done: int, total: int) -> None:
+        raise Cancelled(stage)
+
+    partition = {**METHODS, "exact": Exact().partition}[name]
+    with pytest.raises(Cancelled):
+        partition(ages(10, 2), 0, stop)

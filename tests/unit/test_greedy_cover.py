@@ -1,0 +1,116 @@
+"""The greedy cover over cells takes the steps of the paper's greedy cover over all subsets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference
+import reference_methods_b as twins
+import tables
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import InputError
+from shoal.methods import greedy_cover
+from shoal.methods.greedy_cover import choose, covered_with_guarantee, guarantee_notes
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import encode, open_frame
+
+OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+
+
+def objective_of(problem: Problem, measure: str, sample: tables.Sample) -> reference.Objective:
+    """The twin of a problem with proper models: allowed sets read from the compiled trees."""
+    twin_columns = []
+    for column, old in zip(problem.columns, sample.twins, strict=True):
+        form, values = column.form, {reference.label(v): v for v in old.values if v is not None}
+        names = [values.get(label, label) for label in form.labels]
+        below = [{name} for name in names] + ([{None}] if form.has_null else [])
+        below += [set() for _ in form.inner]
+        for node, parent in enumerate(form.parent[:-1]):
+            below[parent] |= below[node]
+        nodes = dict(zip(form.inner, map(frozenset, below[form.size :]), strict=True))
+        twin_columns.append(reference.Column("hierarchy", old.values, names, nodes))
+    weights = [sample.weights[column.name] for column in problem.columns]
+    return reference.Objective(measure, twin_columns, weights)
+
+
+@given(
+    tables.samples(min_records=3, max_records=8),
+    st.sampled_from(twins.COVERED),
+    st.integers(1, 4),
+)
+@settings(max_examples=200)
+def test_every_set_chosen_has_the_least_ratio_of_all_subsets(sample, measure, k):
+    problem = twins.proper_problem(sample, measure, min(k, sample.records))
+    assume(guarantee_notes(problem) == ())
+    objective = objective_of(problem, measure, sample)
+    cover = choose(problem, 0, silent)
+    covered: set[int] = set()
+    for number, cell in enumerate(cover.chosen):
+        new = set(np.flatnonzero(cover.set_of == number).tolist())
+        assert 0 < len(new) < 2 * problem.k
+        ratio = twins.least_ratio(objective, sample.records, problem.k, covered)
+        assert cover.cells.cost[cell] / len(new) == pytest.approx(ratio, abs=1e-9)
+        assert twins.charge(objective, sorted(new)) <= cover.cells.cost[cell] + 1e-9
+        covered |= new
+    assert covered == set(range(sample.records))
+
+
+@given(tables.samples(max_records=40, sensitive=1), st.sampled_from(OBJECTIVES), st.integers(1, 9))
+@settings(max_examples=200)
+def test_groups_have_k_to_2k_minus_1_records(sample, measure, k):
+    k = min(k, sample.records)
+    groups = covered_with_guarantee(sample.problem(measure, k), 0, silent).groups
+    sizes = np.bincount(groups)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+
+
+@given(tables.samples(max_records=30, sensitive=1), st.sampled_from(OBJECTIVES))
+def test_the_seed_only_draws_keys_and_changes_nothing(sample, measure):
+    problem = sample.problem(measure, min(3, sample.records))
+    first, second = (covered_with_guarantee(problem, seed, silent).groups for seed in (0, 1))
+    assert first.tolist() == second.tolist()
+
+
+def made(models: dict[str, shoal.Model | None], measure: str, k: int = 2) -> Problem:
+    frame = pa.table({"a": ["p", "q", "r", "r"], "b": [1, 2, 3, 4], "s": ["x", "y", "x", "y"]})
+    return Problem.of(encode(open_frame(frame), models, ["s"]), measure, k)
+
+
+@pytest.mark.parametrize("measure", ["suppressed", "tree", "lm", "monotone_entropy", "entropy"])
+def test_no_note_where_the_guarantee_holds(measure):
+    problem = made({"a": shoal.Suppression(), "b": shoal.Suppression()}, measure)
+    assert covered_with_guarantee(problem, 0, silent).notes == ()
+
+
+@pytest.mark.parametrize("measure", ["mi", "pmi", "wmi"])
+def test_an_objective_without_guarantee_is_noted(measure):
+    problem = made({"a": shoal.Suppression(), "b": shoal.Suppression()}, measure)
+    [note] = covered_with_guarantee(problem, 0, silent).notes
+    assert "objective" in note
+
+
+def test_entropy_is_covered_on_a_monotone_tree_only():
+    tree = shoal.Hierarchy.from_dict({"*": {"pq": ["p", "q"], "r": None}})
+    frame = pa.table({"a": [*"pq", *"rrrrrrrr"]})
+    problem = Problem.of(encode(open_frame(frame), {"a": tree}), "entropy", 2)
+    [note] = guarantee_notes(problem)  # H(X | pq) is 1 bit, H(X) is 0.92
+    assert "objective" in note
+
+
+def test_columns_without_a_hierarchy_are_named():
+    problem = made({"a": shoal.Subset(), "b": shoal.Interval()}, "lm")
+    [note] = covered_with_guarantee(problem, 0, silent).notes
+    assert note.endswith("column a, b")
+
+
+@pytest.mark.parametrize("limit", ["MOST_WORK", "MOST_CELLS"])
+def test_a_table_that_is_too_large_is_refused_and_the_way_out_named(monkeypatch, limit):
+    monkeypatch.setattr(greedy_cover, limit, 0)
+    with pytest.raises(InputError, match="guarantee=False"):
+        covered_with_guarantee(made({"a": None, "b": None}, "lm"), 0, silent)

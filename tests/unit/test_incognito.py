@@ -1,0 +1,116 @@
+"""`incognito` finds what a search of the whole lattice of levels finds."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference
+import reference_methods_b as twins
+import tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import InputError
+from shoal.methods import incognito
+from shoal.methods.incognito import Incognito, cheapest, find_passing, make_levels
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import encode, open_frame
+
+OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+
+cases = st.tuples(
+    tables.samples(sensitive=1),
+    st.sampled_from(OBJECTIVES),
+    st.integers(1, 6),
+    st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.9]),
+)
+
+
+@given(cases)
+@settings(max_examples=200)
+def test_the_node_chosen_is_the_cheapest_of_all_that_hold_k(case):
+    sample, measure, k, share = case
+    k = min(k, sample.records)
+    problem = sample.problem(measure, k)
+    levels, codes = [make_levels(column) for column in problem.columns], problem.codes.tolist()
+    budget = int(share * sample.records + 1e-9)
+    passed = find_passing(problem, levels, budget, 0, silent)
+    expected = twins.passing_nodes(levels, codes, k, budget)
+    assert [tuple(node) for node in np.argwhere(passed).tolist()] == expected
+    objective = sample.objective(measure)
+    costs = [twins.recoding_cost(objective, levels, codes, node) for node in expected]
+    chosen = cheapest(problem, levels, passed)
+    assert costs[expected.index(chosen)] == pytest.approx(min(costs), abs=1e-7)
+
+
+@given(cases)
+@settings(max_examples=200)
+def test_groups_are_cells_of_one_node_and_records_of_small_ones_join_them(case):
+    sample, measure, k, share = case
+    k = min(k, sample.records)
+    problem = sample.problem(measure, k)
+    groups = Incognito(suppression=share).partition(problem, 0, silent).groups
+    assert np.bincount(groups).min() >= k
+    levels = [make_levels(column) for column in problem.columns]
+    budget = int(share * sample.records + 1e-9)
+    node = cheapest(problem, levels, find_passing(problem, levels, budget, 1, silent))
+    found = twins.node_cells(levels, problem.codes.tolist(), node)
+    full = [cell for cell in found if len(cell) >= k]
+    assert sum(len(cell) for cell in found if len(cell) < k) <= budget
+    assert len({groups[cell[0]] for cell in full}) == len(full) == groups.max() + 1
+    assert all(len(set(groups[cell])) == 1 for cell in full)
+
+
+@given(tables.samples(max_records=40))
+def test_levels_are_nested_and_go_from_each_value_that_occurs_to_all(sample):
+    for column in sample.encoded().columns:
+        occurring = np.flatnonzero(column.counts)
+        levels = [level[occurring].tolist() for level in make_levels(column)]
+        assert len(set(levels[0])) == occurring.size
+        assert len(set(levels[-1])) == 1
+        for lower, upper in pairwise(levels):
+            assert len(set(upper)) < len(set(lower))
+            assert len(set(zip(lower, upper, strict=True))) == len(set(lower))
+
+
+def test_bins_of_an_interval_double_in_width_and_leave_null_apart_until_the_end():
+    table = encode(open_frame(pa.table({"n": [*range(8), None]})), {"n": shoal.Interval()})
+    assert [level.tolist() for level in make_levels(table.columns[0])] == [
+        [0, 1, 2, 3, 4, 5, 6, 7, 8],
+        [0, 0, 1, 1, 2, 2, 3, 3, 8],
+        [0, 0, 0, 0, 1, 1, 1, 1, 8],
+        [0, 0, 0, 0, 0, 0, 0, 0, 8],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+
+
+def test_few_checks_are_made_where_subsets_prune(monkeypatch):
+    names = ["a", "b", "c", "d"]
+    frame = pa.table({name: [str(i) for i in range(16)] for name in names})
+    problem = Problem.of(encode(open_frame(frame), names), "lm", 2)
+    counted = []
+    roll_up = incognito._Counter.roll_up
+    monkeypatch.setattr(incognito._Counter, "roll_up", lambda *a: counted.append(a) or roll_up(*a))
+    groups = Incognito().partition(problem, 0, silent).groups
+    assert set(groups) == {0}
+    assert (
+        len(counted) == 4 * 3 + 11 * 2
+    )  # single columns: bottom and both levels; others: only `*`
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, 2.0])
+def test_a_share_that_leaves_no_record_in_a_full_cell_is_refused(share):
+    assert len(Incognito(suppression=share).problems()) == 1
+    assert Incognito(suppression=0.99).problems() == []
+
+
+def test_a_lattice_that_is_too_large_is_refused_with_its_size(monkeypatch):
+    table = encode(open_frame(pa.table({"a": ["x", "y"], "b": ["x", "y"]})), ["a", "b"])
+    monkeypatch.setattr(incognito, "MOST_NODES", 8)
+    with pytest.raises(InputError, match=r"has 9 nodes and method 'incognito' takes 8; .*'cover'"):
+        Incognito().partition(Problem.of(table, "lm", 2), 0, silent)
