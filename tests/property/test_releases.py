@@ -202,6 +202,18 @@ def test_the_settings_of_a_release_make_it_again(drawn, method, data):
     assert again.data.equals(first.data)
 
 
+@each_method
+@settings(max_examples=15)
+@given(drawn=people(), factor=st.sampled_from([2.0**-40, 2.0**40]), data=st.data())
+def test_of_weights_only_their_ratios_matter(method, drawn, factor, data):
+    sample, job = drawn
+    job |= {"k": any_k(sample, data), "method": method}
+    before = shoal.anonymize(sample.frame, **job)
+    job["weights"] = {name: factor * weight for name, weight in sample.weights.items()}
+    after = shoal.anonymize(sample.frame, **job)
+    assert before.data.equals(after.data)
+
+
 @given(drawn=people(), method=some_method, data=st.data())
 def test_pandas_polars_and_arrow_make_the_same_release(drawn, method, data):
     sample, job = drawn
@@ -214,6 +226,7 @@ def test_pandas_polars_and_arrow_make_the_same_release(drawn, method, data):
     assert records_of(found["polars"]) == records_of(found["arrow"])
 
 
+@settings(max_examples=20)
 @given(drawn=people(), data=st.data())
 def test_the_index_of_a_pandas_frame_plays_no_part(drawn, data):
     sample, job = drawn

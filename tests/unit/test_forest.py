@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import pytest
 import reference
@@ -141,17 +140,3 @@ def test_branches_below_k_are_gathered_into_bins_of_k_to_the_most(k, single, dat
     assert (singles >= 0).all()
     assert total.min() >= k
     assert total.max() <= most_records(k)
-
-
-@given(tables.samples(min_records=10, max_records=40), st.sampled_from(reference.ADDITIVE))
-@settings(max_examples=20)
-def test_the_number_of_threads_changes_nothing(sample, measure):
-    problem = sample.problem(measure, 3)
-    threads = numba.get_num_threads()
-    both = Forest().partition(problem, 0, silent).groups
-    numba.set_num_threads(1)
-    try:
-        one = Forest().partition(problem, 0, silent).groups
-    finally:
-        numba.set_num_threads(threads)
-    assert one.tolist() == both.tolist()

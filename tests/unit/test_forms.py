@@ -176,6 +176,12 @@ def test_neighbours_far_from_zero_have_a_width(values):
     assert release.loss("ncp") == pytest.approx(4 / 3)
 
 
+def test_numbers_as_far_apart_as_floats_allow_have_an_interval():
+    table = pa.table({"x": [-1e308, 0.0, 1.0, 1e308]})
+    release = shoal.anonymize(table, quasi_identifiers=["x"], k=2, keep_order=True)
+    assert release.data["x"].to_pylist() == ["[-1e+308, 0]"] * 2 + ["[1, 1e+308]"] * 2
+
+
 # What no closure is written like
 
 

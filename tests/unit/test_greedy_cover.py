@@ -58,6 +58,20 @@ def test_every_set_chosen_has_the_least_ratio_of_all_subsets(sample, measure, k)
         assert twins.charge(objective, sorted(new)) <= cover.cells.cost[cell] + 1e-9
         covered |= new
     assert covered == set(range(sample.records))
+    groups = tables.partition_of(covered_with_guarantee(problem, 0, silent).groups.tolist())
+    charges = sum(twins.charge(objective, group) for group in groups)
+    assert charges <= cover.cells.cost[cover.chosen].sum() + 1e-9  # d(γ⁰) ≤ d(γ), GiT09 §6.3
+
+
+def test_a_set_is_priced_by_at_most_2k_minus_1_new_records():
+    tall = [
+        ("x", f"{i}") for i in range(4)
+    ]  # hiding b costs 1.2, a set of 3 at most 0.4 per record
+    wide = [(f"{i}", "y") for i in range(3)]  # hiding a costs 1, a set of 3 thus 0.33 per record
+    a, b = zip(*tall, *wide, strict=True)
+    table = encode(open_frame(pa.table({"a": a, "b": b})), ["a", "b"])
+    problem = Problem.of(table, "suppressed", 2, {"a": 1.0, "b": 1.2})
+    assert np.flatnonzero(choose(problem, 0, silent).set_of == 0).tolist() == [4, 5, 6]
 
 
 @given(tables.samples(max_records=40, sensitive=1), st.sampled_from(OBJECTIVES), st.integers(1, 9))

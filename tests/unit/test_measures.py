@@ -136,6 +136,12 @@ def test_bounds_read_back_lose_what_the_release_says(sample, data):
             assert read_back == pytest.approx(told, abs=1e-9)
 
 
+def test_bounds_do_not_pass_a_missing_value_off_as_the_only_known_one():
+    table = pa.table({"x": [1, 1, None]})
+    release = shoal.anonymize(table, quasi_identifiers=["x"], k=3, render="bounds", keep_order=True)
+    assert shoal.loss(table, release.data, "lm", quasi_identifiers=["x"]) == release.loss("lm") == 1
+
+
 @given(tables.samples(sensitive=1), st.sampled_from(reference.ADDS_UP))
 def test_column_losses_are_unweighted_means(sample, measure):
     release = shoal.anonymize(sample.frame, **options(sample), k=1 + sample.records // 2)

@@ -44,6 +44,36 @@ def test_a_segment_is_parted_as_by_its_twin(sample, measure):
     assert [order[side == g].tolist() for g in (0, 1)] == expected
 
 
+def test_a_long_segment_is_parted_record_by_record():
+    """Longer than the kernel looks ahead, with closures that widen early and late."""
+    rng = np.random.default_rng(3)
+    values = np.concatenate([rng.integers(400, 600, 2500), rng.integers(0, 1000, 500)])
+    problem = problem_of({"x": values}, {"x": Interval(domain=range(1000))}, "lm", 1)
+    own = np.zeros(values.size)
+    side = kernels.part_records(
+        problem.arrays, problem.pairs, problem.codes, problem.classes, own, np.arange(values.size)
+    )
+    seeds = [0]
+    for _ in range(3):
+        seeds.append(int(np.argmax(np.abs(values - values[seeds[-1]]))))
+    ends = [[values[seed], values[seed]] for seed in seeds[-2:]]
+    sizes = [1, 1]
+    expected = [int(i == seeds[-1]) for i in range(values.size)]
+    for i in range(values.size):
+        if i in seeds[-2:]:
+            continue
+        wider = [[min(low, values[i]), max(high, values[i])] for low, high in ends]
+        added = [
+            (size + 1) * (new[1] - new[0]) - size * (old[1] - old[0])
+            for size, new, old in zip(sizes, wider, ends, strict=True)
+        ]
+        g = min((0, 1), key=lambda g: (added[g], sizes[g]))
+        ends[g], expected[i] = wider[g], g
+        sizes[g] += 1
+    assert min(sizes) > 512
+    assert side.tolist() == expected
+
+
 @settings(max_examples=150)
 @given(
     tables.samples(sensitive=1) | varied,

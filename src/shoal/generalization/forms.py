@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -83,6 +84,7 @@ class TreeForm(Form):
 
     parent: Ints
     inner: tuple[str, ...]  # labels of the nodes above the values, the root last
+    aliases: Mapping[str, int] = field(default_factory=dict)  # further labels, for reading releases
 
     slots = 1
 
@@ -95,7 +97,7 @@ class TreeForm(Form):
         nodes: dict[str | None, int] = dict(self.codes)
         nodes.update((label, self.size + i) for i, label in enumerate(self.inner))
         nodes.setdefault(STAR, self.entries - 1)
-        return nodes
+        return dict(self.aliases) | nodes
 
     def text(self, closures: Ints) -> list[str | None]:
         null: list[str | None] = [None] if self.has_null else []
@@ -137,7 +139,7 @@ class RangeForm(Form):
     """Intervals: a closure is the lowest and the highest code; null mixed with a value is the whole domain."""
 
     positions: Floats  # of the values, ascending
-    values: object = field(repr=False)  # the same as an Arrow array, for rendering bounds
+    values: Any = field(repr=False)  # the same as an Arrow array
 
     slots = 2
 
@@ -176,15 +178,29 @@ class RangeForm(Form):
         if low in self.codes and high in self.codes:
             ends = self.codes[low], self.codes[high]
         else:
-            try:
-                start, stop = float(low), float(high)
-            except ValueError:
+            start, stop = self._value(low), self._value(high)
+            if start is None or stop is None:
                 return None
-            ends = (
-                int(np.searchsorted(self.positions, start, "left")),
-                int(np.searchsorted(self.positions, stop, "right")) - 1,
-            )
+            ends = bisect_left(self._known, start), bisect_right(self._known, stop) - 1
         return ends if ends[0] <= ends[1] else None
+
+    @cached_property
+    def _known(self) -> list[Any]:
+        return list(self.values.to_pylist())
+
+    def _value(self, text: str) -> Any:
+        """A text as a number or date like the column's, None where it is none."""
+        import pyarrow as pa
+
+        if text in self.codes:
+            return self._known[self.codes[text]]
+        kind = self.values.type
+        for wanted in (kind,) if pa.types.is_temporal(kind) else (kind, pa.float64()):
+            try:
+                return pa.array([text]).cast(wanted)[0].as_py()
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+        return None
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         prefix = np.zeros((self.entries, *per_value.shape[1:]))
@@ -192,8 +208,9 @@ class RangeForm(Form):
         return prefix[closures[1] + 1] - prefix[closures[0]]
 
 
-_PLAIN = re.compile(r'[^\s,{}"\\]([^,{}"\\]*[^\s,{}"\\])?')
-_MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}"\\]+')
+_PLAIN = re.compile(r'[^\s,{}"\\](?:[^,{}"\\]*[^\s,{}"\\])?')
+_MEMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{_PLAIN.pattern}')
+_MEMBERS = re.compile(rf"\s*(?:{_MEMBER.pattern})(?:\s*,\s*(?:{_MEMBER.pattern}))*\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +259,8 @@ class SetForm(Form):
         if released == STAR:
             return self.pack(range(self.size))
         if released and released[0] == "{" and released[-1] == "}":
-            members = [m.strip() for m in _MEMBER.findall(released[1:-1]) if m.strip()]
+            inside = released[1:-1]
+            members = _MEMBER.findall(inside) if _MEMBERS.fullmatch(inside) else []
             labels = [json.loads(m) if m[0] == '"' else m for m in members]
             if labels and all(label in self.codes for label in labels):
                 return self.pack(self.codes[label] for label in labels)

@@ -38,6 +38,9 @@ class Hierarchy(Model):
     inner: tuple[str, ...]  # labels of the sets of several values, the whole last
     parent: tuple[int, ...]  # of leaves, then inner nodes; the root is its own
     source: str | None = field(default=None, compare=False)
+    aliases: Mapping[str, int] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # label: node
 
     name = "hierarchy"
     proper = True
@@ -139,7 +142,10 @@ class Hierarchy(Model):
                 raise InputError(
                     f"{what}: '{label}' is both a value and a set of values; rename the set."
                 )
+        if STAR in place or sets.get(STAR, set(leaves)) != set(leaves):
+            raise InputError(f"{what}: '*' must name the whole; rename that set or value.")
         inner: list[str] = []
+        aliases: dict[str, int] = {}
         parent: list[int] = [-1] * len(leaves)
         top = list(range(len(leaves)))  # the largest node so far that holds each leaf
         size = [1] * len(leaves)
@@ -147,8 +153,9 @@ class Hierarchy(Model):
             below = dict.fromkeys(
                 top[place[leaf]] for leaf in sorted(members, key=place.__getitem__)
             )
-            if len(below) <= 1:
-                continue  # the same set under a second label: the more specific one stays
+            if len(below) == 1:  # the same set under a second label: the more specific one stays
+                aliases[label] = next(iter(below))
+                continue
             if sum(size[node] for node in below) != len(members):
                 clash = next(n for n in below if not _leaves_below(n, top, place) <= members)
                 other = leaves[clash] if clash < len(leaves) else inner[clash - len(leaves)]
@@ -166,19 +173,17 @@ class Hierarchy(Model):
                 top[place[leaf]] = node
         roots = [node for node, up in enumerate(parent) if up < 0]
         if len(roots) > 1 or not inner:
-            whole = not inner and sets.get(STAR) == set(leaves)  # a single value below `*`
-            if (STAR in sets and not whole) or STAR in place:
-                raise InputError(f"{what}: '*' must name the whole; rename that set or value.")
             for node in roots:
                 parent[node] = len(parent)
             parent.append(-1)
             inner.append(STAR)
         parent[-1] = len(parent) - 1
-        return cls(leaves, tuple(inner), tuple(parent), source)
+        return cls(leaves, tuple(inner), tuple(parent), source, aliases)
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         place = {leaf: code for code, leaf in enumerate(self.leaves)}
-        codes = np.array([place.get(text, -1) for text in labels_of(values)], dtype=np.int32)
+        found = [place.get(text, place.get(text.strip(), -1)) for text in labels_of(values)]
+        codes = np.array(found, dtype=np.int32)
         missing = int((codes < 0).sum())
         if missing:
             raise InputError(
@@ -190,7 +195,14 @@ class Hierarchy(Model):
         if has_null:  # null is one more value, right below the root
             parent[parent >= m] += 1
             parent = np.insert(parent, m, parent.size).astype(np.int32)
-        form = TreeForm(labels=self.leaves, has_null=has_null, parent=parent, inner=self.inner)
+        aliases = {name: node + (has_null and node >= m) for name, node in self.aliases.items()}
+        form = TreeForm(
+            labels=self.leaves,
+            has_null=has_null,
+            parent=parent,
+            inner=self.inner,
+            aliases=aliases,
+        )
         return form, codes
 
     def rows(self) -> list[list[str]]:
@@ -210,7 +222,7 @@ def _text(value: Any) -> str:
     """A value as the table's own values are written."""
     import pyarrow as pa
 
-    return value.strip() if isinstance(value, str) else labels_of(pa.array([value]))[0]
+    return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
 
 
 def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> list[str]:

@@ -73,7 +73,6 @@ class Interval(Model):
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         import pyarrow as pa
-        import pyarrow.compute as pc
 
         if not is_ordered(values.type):
             raise InputError(
@@ -81,11 +80,17 @@ class Interval(Model):
                 "convert it or choose suppression, hierarchy or subset."
             )
         values, codes = _within(column, values, self.domain)
-        if pa.types.is_temporal(values.type):
-            positions = pc.cast(values, pa.timestamp("us"), safe=False).cast(pa.int64())
-        else:
+        if pa.types.is_decimal(values.type):
+            positions = values.cast(pa.float64())
+        elif pa.types.is_floating(values.type):
             positions = values
-        numbers = np.array(pc.cast(positions, pa.float64(), safe=False), dtype=np.float64)
+        else:  # counted from the first: whole numbers far from zero are too fine for floats
+            ticks = values.cast(pa.int32()) if pa.types.is_date32(values.type) else values
+            ticks = np.array(ticks.cast(pa.int64(), safe=False)).astype(object)
+            positions = [tick - ticks[0] for tick in ticks]
+        numbers = np.array(positions, dtype=np.float64)
+        if numbers[-1] / 2 - numbers[0] / 2 > np.finfo(np.float64).max / 4:
+            numbers = numbers / 4  # only proportions matter, and differences must not overflow
         if not np.isfinite(numbers).all():
             raise InputError(
                 f"Column '{column}' holds NaN or infinite numbers; make them missing or drop those records."

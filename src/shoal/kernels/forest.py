@@ -14,8 +14,6 @@ from numba import njit
 from shoal.kernels.forms import open_closure, value_cost
 from shoal.kernels.rows import cover_costs
 
-BLOCKS = 64
-
 
 class Forest(NamedTuple):
     """Trees in the making, each known by its root."""
@@ -26,9 +24,7 @@ class Forest(NamedTuple):
     after: np.ndarray  # int32[points], the next point of the same tree, −1 at the end
     last: np.ndarray  # int32[points], of a root: the last point of its tree
     size: np.ndarray  # int64[points], of a root: the records of its tree
-    near: (
-        np.ndarray
-    )  # int32[points], of a root below k: the nearest point that was outside its tree
+    near: np.ndarray  # int32[points], of a root below k: the nearest point found outside its tree
     gap: np.ndarray  # float64[points], its distance, a lower bound once it is inside; else infinite
 
 
@@ -65,14 +61,12 @@ def nearest_outside(c, pairs, codes, columns, classes, tree, p, closure, out):
 @njit(cache=True)
 def all_nearest(c, pairs, codes, columns, classes, f, k, start, stop):
     """Fill `near` and `gap` for those of the points start..stop that have fewer than k records."""
-    near, gap = f.near, f.gap  # Numba drops a parallel loop that writes to members of a tuple only
-    for block in range(BLOCKS):
-        closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(f.tree.size)
-        for p in range(start + block, stop, BLOCKS):
-            if f.size[p] < k:
-                near[p], gap[p] = nearest_outside(
-                    c, pairs, codes, columns, classes, f.tree, p, closure, out
-                )
+    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(f.tree.size)
+    for p in range(start, stop):
+        if f.size[p] < k:
+            f.near[p], f.gap[p] = nearest_outside(
+                c, pairs, codes, columns, classes, f.tree, p, closure, out
+            )
 
 
 @njit(cache=True)

@@ -208,9 +208,9 @@ def part_cover(c, codes, classes, rungs, cells, members, bounds, k, chosen, orde
 def pad(c, codes, classes, rungs, cells, members, bounds, k, cell, s, g):
     """Fill group g, the uncovered records of a cell, to k with covered ones, or unite it with a group.
 
-    The paper lets a covered record leave a group above k for g. It also lets g unite with a group h that
-    has given away all it can spare and still shares a record with g: then |g| + |h| < 2k, what h gave away
-    is in the union, and records of third groups return to them. Of all this, the cheapest.
+    As in the paper, a covered record of the cell leaves a group above k for g, or, being the record that g
+    is filled with, it unites g and its own group, which stay below 2k together. Of all this, the cheapest.
+    There is always a way: a group that is too large to unite with g can spare all that g lacks.
     """
     rows = rows_of(rungs.start, cells.place[cell])
     inside = np.zeros(s.size.size, np.int64)  # records of each group in the cell
@@ -233,8 +233,7 @@ def pad(c, codes, classes, rungs, cells, members, bounds, k, cell, s, g):
     least = total_cost(c, closure, counts, 0) - saved if moves == moved.size else np.inf
     best = -1
     for h in range(s.size.size):
-        fits = h != g and inside[h] > max(0, s.size[h] - k)
-        if not fits or s.size[g] + s.size[h] >= 2 * k:
+        if h == g or inside[h] == 0 or s.size[g] + s.size[h] >= 2 * k:
             continue
         closure[:, 0] = s.closures[:, h]
         join_closures(c, closure, 0, s.closures, g)

@@ -6,11 +6,12 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.forms import closure_cost, open_closure, total_cost, value_cost, widen_closure
-from shoal.kernels.rows import totals_with_each, totals_with_group, totals_with_record
+from shoal.kernels.rows import cover_costs, totals_with_each, totals_with_group
 from shoal.kernels.state import close, link, members_of, merge, unlink
 
 EPSILON = 1e-9  # costs closer than this are equal
 ROUNDS = 3
+LONGEST = 512  # records looked ahead
 
 
 @njit(cache=True)
@@ -66,36 +67,49 @@ def part_records(c, pairs, codes, classes, own, segment):
     Records join, in the order of the segment, the side where they add less cost, so that both together cost
     least; the smaller side where they add the same, and of two equal ones the first.
     """
-    side = np.zeros(segment.size, np.int8)
-    columns = codes[segment].T.copy()
-    seeds = find_seeds(c, pairs, columns, classes[segment], own[segment])
+    size = segment.size
+    side = np.zeros(size, np.int8)
+    columns, classes, own = codes[segment].T.copy(), classes[segment], own[segment]
+    seeds = find_seeds(c, pairs, columns, classes, own)
     if seeds[0] == seeds[1]:
         return side
     closures = np.empty((c.slot[-1], 2), np.int32)
     counts = np.zeros((c.cost.shape[0], 2))
-    sizes, cost = np.ones(2, np.int64), np.empty(2)
-    joined, scratch = np.empty(2), np.empty(2)
+    sizes, cost, joined = np.ones(2, np.int64), np.empty(2), np.empty(2)
     for g in range(2):
-        i = segment[seeds[g]]
-        open_closure(c, closures, g, codes[i])
-        counts[classes[i], g] = 1.0
-        cost[g] = own[i]
+        open_closure(c, closures, g, columns[:, seeds[g]])
+        counts[classes[seeds[g]], g] = 1.0
+        cost[g] = own[seeds[g]]
         side[seeds[g]] = g
-    for place in range(segment.size):
-        if place == seeds[0] or place == seeds[1]:
+    # What a closure costs with each of the next records holds until it widens: the calmer, the farther ahead.
+    ahead = np.empty((2, counts.shape[0], min(LONGEST, size)))
+    start, stop, reach = np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2, np.int64)
+    for i in range(size):
+        if i == seeds[0] or i == seeds[1]:
             continue
-        i = segment[place]
-        totals_with_record(c, pairs, closures, counts, 2, codes[i], classes[i], joined, scratch)
+        y = classes[i]
+        for g in range(2):
+            if i >= stop[g]:
+                reach[g] = min(2 * reach[g], ahead.shape[2])
+                start[g], stop[g] = i, min(size, i + reach[g])
+                for z in range(counts.shape[0]):
+                    cover_costs(c, pairs, columns[:, i:], stop[g] - i, closures, g, z, ahead[g, z])
+            joined[g] = ahead[g, y, i - start[g]]
+            for z in range(counts.shape[0]):
+                joined[g] += counts[z, g] * ahead[g, z, i - start[g]]
         more = (joined[1] - cost[1]) - (joined[0] - cost[0])
         if abs(more) <= EPSILON:
             g = 0 if sizes[0] <= sizes[1] else 1
         else:
             g = 0 if more > 0.0 else 1
-        widen_closure(c, closures, g, codes[i])
-        counts[classes[i], g] += 1.0
+        before = closures[:, g].copy()
+        widen_closure(c, closures, g, columns[:, i])
+        if not np.array_equal(closures[:, g], before):
+            stop[g], reach[g] = 0, 4
+        counts[y, g] += 1.0
         cost[g] = joined[g]
         sizes[g] += 1
-        side[place] = g
+        side[i] = g
     return side
 
 

@@ -34,7 +34,7 @@ Maker = Callable[[Form, Floats], Feature]
 def several(form: Form, counts: Floats) -> Feature:
     """1 if B is not a single value."""
     if isinstance(form, TreeForm):
-        return Feature((np.arange(form.entries) >= form.size).astype(np.float64))
+        return Feature((form.leaf_counts > 1).astype(np.float64))
     return Feature(np.zeros(form.entries), jump=1.0)
 
 
@@ -51,9 +51,7 @@ def count(form: Form, counts: Floats) -> Feature:
 def proportion(form: Form, counts: Floats) -> Feature:
     """|B| / m, and 0 for a single value; on ranges the width."""
     if isinstance(form, TreeForm):
-        return Feature(
-            np.where(np.arange(form.entries) < form.size, 0.0, form.leaf_counts / form.size)
-        )
+        return Feature(np.where(form.leaf_counts > 1, form.leaf_counts / form.size, 0.0))
     if isinstance(form, SetForm):
         return Feature(np.full(form.entries, 1 / form.size))
     return width(form, counts)
@@ -72,7 +70,7 @@ def width(form: Form, counts: Floats) -> Feature:
 def height(form: Form, counts: Floats) -> Feature:
     """Longest chain of allowed subsets below B over that below the whole; on ranges and sets this is `count`."""
     if isinstance(form, TreeForm):
-        return Feature(form.heights / max(1.0, form.heights[-1]))
+        return Feature((form.leaf_counts > 1) * form.heights / form.heights[-1])
     return count(form, counts)
 
 

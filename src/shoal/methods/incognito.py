@@ -16,7 +16,7 @@ from shoal.generalization.forms import Form, Ints, RangeForm, TreeForm
 from shoal.kernels.cells import table_size, take_full_cells
 from shoal.methods.base import Method, Partition, join_rest
 from shoal.methods.greedy_cover import set_costs
-from shoal.methods.ladders import _tree_rungs
+from shoal.methods.ladders import tree_rungs
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.table import Column
@@ -87,7 +87,7 @@ def make_levels(column: Column) -> list[Ints]:
 
 def _nested_bins(form: Form) -> list[Ints]:
     if isinstance(form, TreeForm):
-        return _tree_rungs(form)
+        return tree_rungs(form)
     alone, together = np.arange(form.size, dtype=np.int32), np.zeros(form.size, dtype=np.int32)
     if not isinstance(form, RangeForm):
         return [alone, together]

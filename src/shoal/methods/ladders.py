@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
+from shoal.kernels.forms import LINEAR, RANGE
 from shoal.kernels.groups import close_groups, group_costs, members
 from shoal.problem import Problem
 from shoal.table import Column
@@ -32,7 +33,7 @@ def make_ladders(problem: Problem) -> list[Ladder]:
 
 
 def _ladder(j: int, column: Column, problem: Problem) -> Ladder:
-    rungs = _rungs(column.form, column.counts)
+    rungs = _rungs(column.form, column.counts, _positions(j, problem))
     joint = np.column_stack([problem.codes[:, j], problem.classes])
     seen = np.unique(joint, axis=0, return_index=True, return_counts=True)
     costs = np.array([_mean_cost(rung, j, problem, *seen) for rung in rungs])
@@ -56,20 +57,26 @@ def _mean_cost(
     return float(costs[j].sum() / problem.table.records)
 
 
-def _rungs(form: Form, counts: Floats) -> list[Ints]:
+def _positions(j: int, problem: Problem) -> Floats:
+    """Where the values of a column stand: as far apart as the objective makes them, or evenly."""
+    c, values = problem.arrays, len(problem.columns[j].form.labels)
+    costs = c.cost[0, c.start[j] : c.start[j] + values]
+    is_spread = c.form[j] == RANGE and c.kind[j] == LINEAR and costs[-1] > costs[0]
+    return costs if is_spread else np.arange(values, dtype=np.float64)
+
+
+def _rungs(form: Form, counts: Floats, positions: Floats) -> list[Ints]:
     if isinstance(form, TreeForm):
-        rungs = _tree_rungs(form)
-    elif isinstance(form, RangeForm):
-        rungs = _binned_rungs(form.positions, form)
-    else:
-        # values of like frequency share a bin: frequent ones can then stay apart from the rare
-        rank = np.empty(form.size)
-        rank[np.argsort(-counts, kind="stable")] = np.arange(form.size)
-        rungs = _binned_rungs(rank[: len(form.labels)], form)
-    return rungs
+        return tree_rungs(form)
+    if isinstance(form, RangeForm):
+        return _binned_rungs(positions, form)
+    # values of like frequency share a bin: frequent ones can then stay apart from the rare
+    rank = np.empty(form.size)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(form.size)
+    return _binned_rungs(rank[: len(form.labels)], form)
 
 
-def _tree_rungs(form: TreeForm) -> list[Ints]:
+def tree_rungs(form: TreeForm) -> list[Ints]:
     """Rung h sends a value to its highest ancestor of height at most h."""
     rungs = []
     for h in range(int(form.heights[-1]) + 1):

@@ -58,9 +58,11 @@ def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa
     """What each group releases in one quasi-identifier, by released column."""
     if style == "text" or not isinstance(form, RangeForm):
         return {name: pa.array(form.text(closures), type=pa.string())}
-    values: pa.Array = form.values
+    values = form.values
     low, high = closures[0].copy(), closures[1].copy()
     alone = low == form.null
+    if len(values) == 1:  # `*` must not read as the only known value
+        alone |= high == form.null
     high[(high == form.null) & ~alone] = len(values) - 1  # `*` reads as the whole range
     ends = [pa.array(np.where(alone, 0, end), mask=alone) for end in (low, high)]
     return {key: values.take(end) for key, end in zip(bound_names(name), ends, strict=True)}
@@ -81,9 +83,9 @@ def read_release(table: Table, frame: Frame) -> Closed:
         )
     problems: list[str] = []
     places, closures = [], []
-    for column in table.columns:
+    for column, codes in zip(table.columns, table.codes.T, strict=True):
         try:
-            place, column_closures = _parsed(column, frame)
+            place, column_closures = _parsed(column, codes, frame)
             places.append(place)
             closures.append(column_closures)
         except InputError as error:
@@ -94,7 +96,7 @@ def read_release(table: Table, frame: Frame) -> Closed:
     return merge_equal(table, groups.reshape(-1).astype(np.int32), np.concatenate(per_group))
 
 
-def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
+def _parsed(column: Column, codes: Ints, frame: Frame) -> tuple[Ints, Ints]:
     """A closure number per record and the closures, of one quasi-identifier of a release."""
     bounds = bound_names(column.name)
     if column.name not in frame.columns and all(name in frame.columns for name in bounds):
@@ -102,8 +104,10 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
         assert isinstance(form, RangeForm)
         low, high = (_texts(frame, name) for name in bounds)
         whole = (form.labels[0], form.labels[-1])
+        known = codes != form.null
+        hidden = any(a is None and seen for a, seen in zip(low, known, strict=True))
         texts = [
-            None if a is None or b is None
+            ("*" if hidden else None) if a is None or b is None
             else a if a == b
             else "*" if form.has_null and (a, b) == whole
             else f"[{a}, {b}]"
