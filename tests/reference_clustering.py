@@ -48,8 +48,8 @@ def bottom_up(cost: Cost, groups: list[Group], k: int, kind: str) -> list[Group]
     return [group for group in groups if group]
 
 
-def k_member(cost: Cost, records: Group, k: int, seed: int) -> list[Group]:
-    """Groups of k, each from the record farthest from the last seed; the rest join where they cost least."""
+def k_member(cost: Cost, records: Group, k: int, seed: int, rest: Group) -> list[Group]:
+    """Groups of k, each from the record farthest from the last seed; in order of `rest`, others join cheapest."""
     left, groups = list(records), []
     while len(left) >= k:
         seed = max(left, key=lambda i: cost([seed, i]))
@@ -60,7 +60,7 @@ def k_member(cost: Cost, records: Group, k: int, seed: int) -> list[Group]:
             group.append(best)
             left.remove(best)
         groups.append(group)
-    for i in left:
+    for i in sorted(left, key=rest.index):
         best_group = min(groups, key=lambda group: cost([*group, i]) - cost(group))
         best_group.append(i)
     return groups

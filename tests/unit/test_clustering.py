@@ -86,7 +86,8 @@ def test_agglomerative_equals_brute_force(seed: int, kind: str) -> None:
 def test_k_member_equals_its_twin(seed: int) -> None:
     problem, objective = generic(seed, 14)
     found = k_members(problem, np.arange(14), problem.codes[5], silent)
-    expected = twins.k_member(objective.group, list(range(14)), 3, 5)
+    rest = np.lexsort(problem.codes.T).tolist()
+    expected = twins.k_member(objective.group, list(range(14)), 3, 5, rest)
     assert tables.partition_of(found.tolist()) == as_partition(expected)
 
 

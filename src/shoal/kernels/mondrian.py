@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.forms import TREE, column_cost, open_closure, value_cost, widen_closure
+from shoal.kernels.forms import LOG, TREE, column_cost, open_closure, value_cost, widen_closure
 
 
 @njit(cache=True)
@@ -111,8 +111,13 @@ def split_records(c, codes, classes, records, k, relaxed):
                 for y in range(by_class.size):
                     by_class[y] = column_cost(c, y, j, closure, 0)
                 for i in segment:
-                    y = classes[i]
-                    width[j] += by_class[y] - value_cost(c, y, j, codes[i, j])
+                    width[j] += by_class[classes[i]]
+                if c.form[j] == TREE:
+                    for i in segment:
+                        width[j] -= c.cost[classes[i], c.start[j] + codes[i, j]]
+                elif c.kind[j] == LOG:
+                    for i in segment:
+                        width[j] -= value_cost(c, classes[i], j, codes[i, j])
             for _ in range(width.size):
                 j = np.argmax(width)
                 if width[j] <= 1e-9:
