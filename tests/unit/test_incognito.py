@@ -89,18 +89,23 @@ def test_bins_of_an_interval_double_in_width_and_leave_null_apart_until_the_end(
     ]
 
 
-def test_few_checks_are_made_where_subsets_prune(monkeypatch):
+@pytest.mark.parametrize(
+    ("k", "counts"),
+    [
+        (2, 4 * 3 + 11 * 2),  # single columns: the bottom and both levels; larger subsets: only `*`
+        (1, 15 * 2),  # the bottom passes in every subset, and all above it with it
+    ],
+)
+def test_nodes_known_from_subsets_or_from_below_are_not_counted(monkeypatch, k, counts):
     names = ["a", "b", "c", "d"]
     frame = pa.table({name: [str(i) for i in range(16)] for name in names})
-    problem = Problem.of(encode(open_frame(frame), names), "lm", 2)
+    problem = Problem.of(encode(open_frame(frame), names), "lm", k)
     counted = []
     roll_up = incognito._Counter.roll_up
     monkeypatch.setattr(incognito._Counter, "roll_up", lambda *a: counted.append(a) or roll_up(*a))
     groups = Incognito().partition(problem, 0, silent).groups
-    assert set(groups) == {0}
-    assert (
-        len(counted) == 4 * 3 + 11 * 2
-    )  # single columns: bottom and both levels; others: only `*`
+    assert np.bincount(groups).tolist() == ([16] if k == 2 else [1] * 16)
+    assert len(counted) == counts
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.0, 2.0])

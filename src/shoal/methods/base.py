@@ -70,8 +70,8 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
     if not rest.size:
         return
     codes = problem.codes if records is None else problem.codes[records]
-    rest = rest[np.lexsort(codes[rest].T)]  # whatever the order of records
     classes = problem.classes if records is None else problem.classes[records]
+    rest = rest[np.lexsort((classes[rest], *codes[rest].T))]  # whatever the order of records
     order, bounds = members(groups[placed], int(groups.max()) + 1)
     order = placed[order]
     closures = close_groups(problem.arrays, codes, order, bounds)
