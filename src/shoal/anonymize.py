@@ -113,7 +113,9 @@ def anonymize(
     raise_problems(_render_problems(frame, settings))
     encoded = watch("encoding", lambda: _encode(frame, settings))
     check_feasible(encoded, settings.k)
-    problem = Problem.of(encoded, settings.objective, settings.k, settings.weights, settings.w)
+    problem = Problem.of(
+        encoded, settings.objective, settings.k, _relative(settings.weights, encoded), settings.w
+    )
     if not is_cached():
         watch("compiling kernels, first run only", lambda: _compile(problem, settings))
     partition = watch(
@@ -216,6 +218,13 @@ def open_table(table: Any) -> Frame:
 
 def _encode(frame: Frame, settings: Settings) -> Any:
     return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
+
+
+def _relative(weights: Mapping[str, float], table: Table) -> dict[str, float]:
+    """Weights with a mean of 1, which rounding tolerances expect: only their ratios matter."""
+    known = {name: float(weights.get(name, 1.0)) for name in table.names}
+    mean = sum(known.values()) / len(known)
+    return {name: weight / mean for name, weight in known.items()}
 
 
 def _compile(problem: Problem, settings: Settings) -> None:

@@ -46,16 +46,10 @@ class Problem:
         weights: Mapping[str, float] | None = None,
         w: float = 0.5,
     ) -> Problem:
-        """Compile the objective for a table; `w` is the share of `mi` in `wmi`.
-
-        Of weights only ratios matter: they are brought to a mean of 1, which rounding tolerances expect.
-        """
-        weights = {name: float((weights or {}).get(name, 1.0)) for name in table.names}
-        mean = sum(weights.values()) / len(weights)
-        weights = {name: weight / mean for name, weight in weights.items()}
+        """Compile the objective for a table; `w` is the share of `mi` in `wmi`."""
         if objective in ("pmi", "wmi"):
             share = w if objective == "wmi" else 0.0
-            return cls(table, compile_wmi(table, share, weights), table.classes, k)
+            return cls(table, compile_wmi(table, share, weights or {}), table.classes, k)
         classes = np.zeros(table.records, dtype=np.int32)
         return cls(table, compile_measure(objective, table.columns, weights), classes, k)
 
