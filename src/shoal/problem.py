@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,30 +12,34 @@ from shoal.generalization.forms import Floats, Ints
 from shoal.kernels import groups as kernels
 from shoal.kernels.forms import Compiled
 from shoal.kernels.rows import Pairs, make_pairs
+from shoal.kernels.rules import Rules
 from shoal.measures.additive import CompiledMeasure, compile_measure
 from shoal.measures.private import compile_wmi
+from shoal.privacy import Requirement, compile_rules
 from shoal.table import Column, Table
 from shoal.table.closed import Closed, merge_equal
 
 
 @dataclass(frozen=True)
 class Points:
-    """The distinct combinations of quasi-identifiers and class, with their number of records."""
+    """The distinct combinations of all that methods see of a record, with their number of records."""
 
     codes: Ints
     classes: Ints
+    values: Ints
     weights: Ints
     of_record: Ints  # the point of each record
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A table to be cut into groups of at least k records at least cost."""
+    """A table to be cut into groups that meet a requirement at least cost."""
 
     table: Table
     objective: CompiledMeasure
     classes: Ints  # of each record; what a closure costs a record may depend on it
-    k: int
+    rules: Rules  # what every group must keep to
+    values: Ints  # what each record counts as in each tally of the rules
 
     @classmethod
     def of(
@@ -45,13 +49,26 @@ class Problem:
         k: int,
         weights: Mapping[str, float] | None = None,
         w: float = 0.5,
+        requirements: Sequence[Requirement] = (),
     ) -> Problem:
-        """Compile the objective for a table; `w` is the share of `mi` in `wmi`."""
+        """Compile objective and requirements for a table; `w` is the share of `mi` in `wmi`."""
+        rules, values = compile_rules(table, k, requirements)
         if objective in ("pmi", "wmi"):
             share = w if objective == "wmi" else 0.0
-            return cls(table, compile_wmi(table, share, weights or {}), table.classes, k)
+            compiled = compile_wmi(table, share, weights or {})
+            return cls(table, compiled, table.classes, rules, values)
+        compiled = compile_measure(objective, table.columns, weights)
         classes = np.zeros(table.records, dtype=np.int32)
-        return cls(table, compile_measure(objective, table.columns, weights), classes, k)
+        return cls(table, compiled, classes, rules, values)
+
+    @property
+    def k(self) -> int:
+        return self.rules.k
+
+    @property
+    def tallied(self) -> int:
+        """Sensitive values that are counted in every group, 0 where k is all that is required."""
+        return int(self.rules.start[-1])
 
     @property
     def codes(self) -> Ints:
@@ -79,14 +96,16 @@ class Problem:
     def points(self) -> Points:
         """Equal records as one weighted point."""
         rows, place, counts = np.unique(
-            np.column_stack([self.codes, self.classes]),
+            np.column_stack([self.codes, self.classes, self.values]),
             axis=0,
             return_inverse=True,
             return_counts=True,
         )
+        r = self.codes.shape[1]
         return Points(
-            np.ascontiguousarray(rows[:, :-1]),
-            np.ascontiguousarray(rows[:, -1]),
+            np.ascontiguousarray(rows[:, :r]),
+            np.ascontiguousarray(rows[:, r]),
+            np.ascontiguousarray(rows[:, r + 1 :]),
             counts.astype(np.int32),
             place.reshape(-1).astype(np.int32),
         )
@@ -96,9 +115,14 @@ class Problem:
         table = replace(
             self.table,
             codes=self.codes[:records],
-            sensitive={name: codes[:records] for name, codes in self.table.sensitive.items()},
+            sensitive={
+                name: replace(column, codes=column.codes[:records])
+                for name, column in self.table.sensitive.items()
+            },
         )
-        return replace(self, table=table, classes=self.classes[:records])
+        return replace(
+            self, table=table, classes=self.classes[:records], values=self.values[:records]
+        )
 
     def closures(self, groups: Ints) -> tuple[Ints, Floats]:
         """Closure of every group and its records by class."""

@@ -116,7 +116,7 @@ def test_records_are_picked_one_by_one_where_they_add_least(sample, measure, siz
     need = min(need, sample.records - size)
     groups = np.array([0] * size + [1] * (sample.records - size), np.int32)
     problem, objective = sample.problem(measure), sample.objective(measure)
-    state = make_state(problem.arrays, sample.records, 2)
+    state = make_state(problem.arrays, problem.values, 0, 2)
     fill(problem.arrays, state, problem.codes, problem.classes, groups)
     picks, change = kernels.pick_records(
         problem.arrays, problem.pairs, state, problem.codes, problem.classes, 0, 1, need

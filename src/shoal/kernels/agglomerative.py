@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.rows import totals_with_group
-from shoal.kernels.state import merge
+from shoal.kernels.state import group_complies, merge, offending
 
 DIFFERENCE, PER_RECORD, UNION = 0, 1, 2
 
@@ -46,17 +46,18 @@ def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
 
 
 @njit(cache=True)
-def merge_closest(c, pairs, s, room, k, kind, small_only, near, gap, stale, steps):
-    """Merge the closest pair with a group below k in it, up to `steps` times; returns the merges done.
+def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, steps):
+    """Merge the closest pair with a small group in it, up to `steps` times; returns the merges done.
 
-    `near` and `gap` are each small group's closest group and distance. When a group's closest one is
-    merged away, the old distance stays a lower bound, so the search is put off until that group comes
-    first. With `small_only` both groups of a pair must be below k.
+    A group is small while it does not meet the requirement; `near` and `gap` are each small group's closest
+    group and distance. When a group's closest one is merged away, the old distance stays a lower bound, so the
+    search is put off until that group comes first. With `small_only` both groups of a pair must be small.
     """
     out, scratch = np.empty(room), np.empty(room)
     allowed = np.empty(room, np.bool_)
+    small = offending(q, s)
     for g in range(room):
-        allowed[g] = s.size[g] > 0 and (not small_only or s.size[g] < k)
+        allowed[g] = s.size[g] > 0 and (not small_only or small[g])
     done = 0
     while done < steps:
         a = np.argmin(gap[:room])
@@ -75,7 +76,8 @@ def merge_closest(c, pairs, s, room, k, kind, small_only, near, gap, stale, step
         done += 1
         allowed[b] = False
         gap[b] = np.inf
-        if s.size[a] >= k:
+        large = group_complies(q, s, a)
+        if large:
             gap[a] = np.inf
             allowed[a] = not small_only
         distances(c, pairs, s, room, a, kind, out, scratch)
@@ -95,6 +97,6 @@ def merge_closest(c, pairs, s, room, k, kind, small_only, near, gap, stale, step
                 near[g], gap[g], stale[g] = a, out[g], False
             elif gone:
                 stale[g] = True
-        if s.size[a] < k:
+        if not large:
             near[a], gap[a], stale[a] = best, least, False
     return done

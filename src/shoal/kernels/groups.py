@@ -15,6 +15,7 @@ from shoal.kernels.forms import (
     widen_closure,
 )
 from shoal.kernels.rows import totals_with_record
+from shoal.kernels.rules import is_diverse
 
 
 @njit(cache=True)
@@ -88,17 +89,37 @@ def group_costs(c, closures, counts):
 
 
 @njit(cache=True)
-def join_cheapest(c, pairs, codes, classes, groups, closures, counts, records):
-    """Put each of `records` into the group where it adds least cost, one after the other, in place."""
+def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts, tally, records):
+    """Put each of `records` into the group where it adds least cost and does no harm, one after the other, in place.
+
+    A group that meets the requirement must meet it with the record too; where there is none, the record keeps
+    its place in no group.
+    """
     size = closures.shape[1]
     current, added, scratch = np.empty(size), np.empty(size), np.empty(size)
+    records_of = np.zeros(size, np.int64)
     for g in range(size):
         current[g] = total_cost(c, closures, counts, g)
+        records_of[g] = counts[:, g].sum()
     for i in records:
         totals_with_record(c, pairs, closures, counts, size, codes[i], classes[i], added, scratch)
-        best = np.argmin(added - current)
+        best, least = -1, np.inf
+        for g in range(size):
+            if added[g] - current[g] >= least:
+                continue
+            for t in range(values.shape[1]):
+                tally[g, values[i, t]] += 1
+            if is_diverse(q, tally[g], records_of[g] + 1):
+                best, least = g, added[g] - current[g]
+            for t in range(values.shape[1]):
+                tally[g, values[i, t]] -= 1
+        if best < 0:
+            continue
         widen_closure(c, closures, best, codes[i])
         counts[classes[i], best] += 1.0
+        records_of[best] += 1
+        for t in range(values.shape[1]):
+            tally[best, values[i, t]] += 1
         current[best] = total_cost(c, closures, counts, best)
         groups[i] = best
 

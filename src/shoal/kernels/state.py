@@ -1,4 +1,4 @@
-"""Groups that change: members in linked lists, closures, class counts and costs kept up to date."""
+"""Groups that change: members in linked lists, closures, counts and costs kept up to date."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.forms import join_closures, open_closure, total_cost, widen_closure
+from shoal.kernels.rules import complies, is_diverse
 
 
 class State(NamedTuple):
@@ -21,11 +22,13 @@ class State(NamedTuple):
     closures: np.ndarray  # int32[slots, groups]
     counts: np.ndarray  # float64[classes, groups]
     cost: np.ndarray  # float64[groups], of all members together
+    values: np.ndarray  # int32[n, tallies], what each record counts as
+    tally: np.ndarray  # int32[groups, values], records of each group by value
 
 
-def make_state(c, records, room):
-    """A state without groups."""
-    classes = c.cost.shape[0]
+def make_state(c, values, tallied, room):
+    """A state without groups; `tallied` is the number of values that are counted."""
+    classes, records = c.cost.shape[0], values.shape[0]
     return State(
         np.full(records, -1, np.int32),
         np.full(room, -1, np.int32),
@@ -35,6 +38,8 @@ def make_state(c, records, room):
         np.zeros((c.slot[-1], room), np.int32),
         np.zeros((classes, room)),
         np.zeros(room),
+        values,
+        np.zeros((room, tallied), np.int32),
     )
 
 
@@ -48,6 +53,8 @@ def link(s, i, g):
     s.head[g] = i
     s.group[i] = g
     s.size[g] += 1
+    for t in range(s.values.shape[1]):
+        s.tally[g, s.values[i, t]] += 1
 
 
 @njit(cache=True)
@@ -62,6 +69,8 @@ def unlink(s, i):
         s.before[s.after[i]] = s.before[i]
     s.group[i] = -1
     s.size[g] -= 1
+    for t in range(s.values.shape[1]):
+        s.tally[g, s.values[i, t]] -= 1
 
 
 @njit(cache=True)
@@ -120,6 +129,50 @@ def cost_without(c, s, codes, classes, i, closure, counts):
     counts[:, 0] = s.counts[:, g]
     counts[classes[i], 0] -= 1.0
     return total_cost(c, closure, counts, 0)
+
+
+@njit(cache=True)
+def stays_diverse_without(q, s, i):
+    """Whether the group of record i would keep all limits but k if i left it."""
+    g = s.group[i]
+    if s.values.shape[1] == 0 or s.size[g] == 1:
+        return True
+    counts = s.tally[g]
+    for t in range(s.values.shape[1]):
+        counts[s.values[i, t]] -= 1
+    kept = is_diverse(q, counts, s.size[g] - 1)
+    for t in range(s.values.shape[1]):
+        counts[s.values[i, t]] += 1
+    return kept
+
+
+@njit(cache=True)
+def stays_diverse_with(q, s, i, g):
+    """Whether group g would keep all limits but k if record i joined it."""
+    if s.values.shape[1] == 0:
+        return True
+    counts = s.tally[g]
+    for t in range(s.values.shape[1]):
+        counts[s.values[i, t]] += 1
+    kept = is_diverse(q, counts, s.size[g] + 1)
+    for t in range(s.values.shape[1]):
+        counts[s.values[i, t]] -= 1
+    return kept
+
+
+@njit(cache=True)
+def group_complies(q, s, g):
+    """Whether group g meets the requirement."""
+    return complies(q, s.tally[g], s.size[g])
+
+
+@njit(cache=True)
+def offending(q, s):
+    """Which groups, free ones aside, do not meet the requirement."""
+    found = np.zeros(s.size.size, np.bool_)
+    for g in range(s.size.size):
+        found[g] = s.size[g] > 0 and not group_complies(q, s, g)
+    return found
 
 
 @njit(cache=True)

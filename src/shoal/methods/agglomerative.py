@@ -13,8 +13,8 @@ from shoal.kernels.agglomerative import (
     all_nearest,
     merge_closest,
 )
-from shoal.kernels.state import State, fill, make_state, merge, pack
-from shoal.methods.base import Method, Partition, choice_problems
+from shoal.kernels.state import State, merge, offending, pack
+from shoal.methods.base import Method, Partition, choice_problems, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -49,8 +49,7 @@ class Agglomerative(Method):
         return choice_problems("distance", self.distance, DISTANCES)
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
-        state = make_state(problem.arrays, problem.table.records, len(problem.points.weights))
-        fill(problem.arrays, state, problem.codes, problem.classes, problem.points.of_record)
+        state = state_of(problem, problem.points.of_record)
         merge_small(problem, state, DISTANCES[self.distance], False, progress)
         return Partition(pack(state)[0])
 
@@ -58,10 +57,10 @@ class Agglomerative(Method):
 def merge_small(
     problem: Problem, state: State, distance: int, small_only: bool, progress: Progress
 ) -> None:
-    """Merge the closest groups until none is below k; with `small_only`, small ones with each other first."""
-    c, pairs, k = problem.arrays, problem.pairs, problem.k
+    """Merge the closest groups until all meet the requirement; with `small_only`, those that do not first."""
+    c, pairs, rules = problem.arrays, problem.pairs, problem.rules
     room = state.size.size
-    small = (state.size > 0) & (state.size < k)
+    small = offending(rules, state)
     total = int(small.sum())
     near, gap = np.full(room, -1, np.int64), np.full(room, np.inf)
     progress("merging groups", 0, total)
@@ -71,16 +70,17 @@ def merge_small(
     done = 0
     while True:
         merged = merge_closest(
-            c, pairs, state, room, k, distance, small_only, near, gap, stale, CHUNK
+            c, pairs, rules, state, room, distance, small_only, near, gap, stale, CHUNK
         )
         done += merged
         progress("merging groups", min(done, total), total)
         if merged < CHUNK:
             break
-    left = np.flatnonzero((state.size > 0) & (state.size < k))
-    if left.size and np.count_nonzero(state.size) > 1:
+    left = np.flatnonzero(offending(rules, state))
+    while left.size and np.count_nonzero(state.size) > 1:
         closest = _closest(problem, state, int(left[0]), distance)
         merge(c, state, closest, int(left[0]))
+        left = np.flatnonzero(offending(rules, state))
 
 
 def _closest(problem: Problem, state: State, group: int, distance: int) -> int:

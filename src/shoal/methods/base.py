@@ -11,6 +11,8 @@ import numpy as np
 
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.groups import close_groups, count_classes, join_cheapest, members
+from shoal.kernels.rules import count_groups
+from shoal.kernels.state import State, fill, make_state
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -64,6 +66,7 @@ def least_problems(name: str, given: float, least: float) -> list[str]:
 def join_rest(problem: Problem, groups: Ints, records: Records | None = None) -> None:
     """Let records without a group (−1) join, one after the other, the group where they add least cost.
 
+    A group that meets the requirement goes on meeting it; records that no group can take stay without one.
     `groups` are those of all records, or of `records` alone.
     """
     rest, placed = np.flatnonzero(groups < 0), np.flatnonzero(groups >= 0)
@@ -71,9 +74,33 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
         return
     codes = problem.codes if records is None else problem.codes[records]
     classes = problem.classes if records is None else problem.classes[records]
-    rest = rest[np.lexsort((classes[rest], *codes[rest].T))]  # whatever the order of records
+    values = problem.values if records is None else problem.values[records]
+    keys = (*values[rest].T, classes[rest], *codes[rest].T)
+    rest = rest[np.lexsort(keys)]  # whatever the order of records
     order, bounds = members(groups[placed], int(groups.max()) + 1)
     order = placed[order]
     closures = close_groups(problem.arrays, codes, order, bounds)
     counts = count_classes(classes, problem.class_count, order, bounds)
-    join_cheapest(problem.arrays, problem.pairs, codes, classes, groups, closures, counts, rest)
+    tally = np.zeros((len(bounds) - 1, problem.tallied), np.int32)
+    count_groups(values, groups, tally)
+    join_cheapest(
+        problem.arrays,
+        problem.pairs,
+        problem.rules,
+        codes,
+        classes,
+        values,
+        groups,
+        closures,
+        counts,
+        tally,
+        rest,
+    )
+
+
+def state_of(problem: Problem, groups: Ints) -> State:
+    """A partition as kernels change it."""
+    room = int(groups.max()) + 1
+    state = make_state(problem.arrays, problem.values, problem.tallied, room)
+    fill(problem.arrays, state, problem.codes, problem.classes, groups)
+    return state

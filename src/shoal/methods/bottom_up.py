@@ -10,9 +10,8 @@ from shoal.generalization.forms import Ints
 from shoal.kernels.bottom_up import merge_round
 from shoal.kernels.state import pack
 from shoal.methods.agglomerative import DISTANCES
-from shoal.methods.base import Method, Partition, choice_problems
+from shoal.methods.base import Method, Partition, choice_problems, state_of
 from shoal.methods.k_member import k_members
-from shoal.methods.sequential import state_of
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
 

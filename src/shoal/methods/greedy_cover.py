@@ -58,7 +58,7 @@ def covered_with_guarantee(problem: Problem, seed: int, progress: Progress) -> P
     """
     cover = choose(problem, seed, progress)
     records, points = problem.table.records, problem.points
-    state = make_state(problem.arrays, records, records // problem.k + 1)
+    state = make_state(problem.arrays, problem.values, problem.tallied, records // problem.k + 1)
     kernels.part_cover(
         problem.arrays,
         problem.codes,

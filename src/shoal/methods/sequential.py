@@ -9,9 +9,9 @@ import numpy as np
 from shoal.generalization.forms import Ints
 from shoal.kernels.agglomerative import DIFFERENCE
 from shoal.kernels.sequential import sequential_pass
-from shoal.kernels.state import State, fill, make_state, pack
+from shoal.kernels.state import State, pack
 from shoal.methods.agglomerative import merge_small
-from shoal.methods.base import Method, Partition, least_problems
+from shoal.methods.base import Method, Partition, least_problems, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -83,12 +83,6 @@ class Sequential(Method):
         state = state_of(problem, groups)
         merge_small(problem, state, DIFFERENCE, True, progress)
         return pack(state)[0]
-
-
-def state_of(problem: Problem, groups: Ints) -> State:
-    state = make_state(problem.arrays, groups.size, int(groups.max()) + 1)
-    fill(problem.arrays, state, problem.codes, problem.classes, groups)
-    return state
 
 
 def _pass(problem: Problem, state: State, progress: Progress) -> int:

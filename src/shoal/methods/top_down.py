@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.state import fill, make_state, pack
+from shoal.kernels.state import pack
 from shoal.kernels.top_down import own_costs, repair_groups, split_segments
-from shoal.methods.base import Method, Partition, least_problems
+from shoal.methods.base import Method, Partition, least_problems, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -51,8 +51,7 @@ class TopDown(Method):
 
     def _repair(self, problem: Problem, groups: Ints, count: int, progress: Progress) -> Ints:
         """Bring all groups up to k, smallest first."""
-        state = make_state(problem.arrays, groups.size, count)
-        fill(problem.arrays, state, problem.codes, problem.classes, groups)
+        state = state_of(problem, groups)
         small = np.argsort(state.size, kind="stable")[: np.count_nonzero(state.size < problem.k)]
         step = max(1, COMPARISONS // count)
         for first in range(0, small.size, step):

@@ -1,7 +1,20 @@
-"""What a release promises: the requirement, its feasibility, and the independent audit."""
+"""What a release promises: requirements, their feasibility, and the independent audit."""
 
 from shoal.privacy.audit import Audit, audit_frame
 from shoal.privacy.compatibility import audit_compatibility
-from shoal.privacy.requirement import check_feasible
+from shoal.privacy.feasibility import check_feasible
+from shoal.privacy.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.privacy.rules import compile_rules
 
-__all__ = ["Audit", "audit_compatibility", "audit_frame", "check_feasible"]
+__all__ = [
+    "AlphaK",
+    "Audit",
+    "LDiversity",
+    "PSensitive",
+    "Requirement",
+    "TCloseness",
+    "audit_compatibility",
+    "audit_frame",
+    "check_feasible",
+    "compile_rules",
+]

@@ -28,12 +28,25 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Sensitive:
+    """A sensitive column: a code per record and the values in ascending order; null has the last code."""
+
+    codes: Ints
+    values: pa.Array
+    has_null: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.values) + self.has_null
+
+
+@dataclass(frozen=True)
 class Table:
     """An encoded table: all that is known of its quasi-identifiers and sensitive columns, as integers."""
 
     columns: tuple[Column, ...]
     codes: Ints  # records × quasi-identifiers
-    sensitive: Mapping[str, Ints]  # a code per record and sensitive column
+    sensitive: Mapping[str, Sensitive]
 
     @property
     def records(self) -> int:
@@ -44,7 +57,7 @@ class Table:
         """A number per record for its combination of sensitive values."""
         if not self.sensitive:
             return np.zeros(self.records, dtype=np.int32)
-        rows = np.column_stack(list(self.sensitive.values()))
+        rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
     @cached_property
@@ -77,14 +90,14 @@ def encode(
             columns.append(column)
         except InputError as error:
             problems.extend(error.problems)
-    values: dict[str, Ints] = {}
+    secrets: dict[str, Sensitive] = {}
     for name in sensitive:
         try:
-            values[name] = _numbered(arrow_column(frame, name))[1]
+            secrets[name] = _encode_sensitive(arrow_column(frame, name))
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
-    return Table(tuple(columns), codes, values)
+    return Table(tuple(columns), codes, secrets)
 
 
 def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
@@ -109,6 +122,11 @@ def _encode_column(frame: Frame, name: str, model: Model | None) -> tuple[Column
     codes = lookup[place]
     counts = np.bincount(codes, minlength=form.size).astype(np.float64)
     return Column(name, model, form, counts), codes
+
+
+def _encode_sensitive(array: pa.ChunkedArray) -> Sensitive:
+    values, place = _numbered(array)
+    return Sensitive(np.where(place < 0, len(values), place), values, bool(array.null_count))
 
 
 def default_model(kind: pa.DataType) -> Model:

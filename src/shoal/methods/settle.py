@@ -1,0 +1,27 @@
+"""The end of every greedy method: what is left over, or does not meet the requirement, is merged at least cost."""
+
+from __future__ import annotations
+
+from shoal.generalization.forms import Ints
+from shoal.kernels.agglomerative import DIFFERENCE
+from shoal.kernels.state import offending, pack
+from shoal.methods.agglomerative import merge_small
+from shoal.methods.base import join_rest, state_of
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+
+def settle(problem: Problem, groups: Ints, progress: Progress) -> Ints:
+    """Give every record a group and merge groups until all meet the requirement.
+
+    Records without a group (−1) join the group where they add least cost and do no harm. Those that no group
+    can take, and groups that do not meet the requirement, are merged with their closest.
+    """
+    groups = groups.copy()
+    if (groups >= 0).any():
+        join_rest(problem, groups)
+    groups[groups < 0] = groups.max() + 1
+    state = state_of(problem, groups)
+    if offending(problem.rules, state).any():
+        merge_small(problem, state, DIFFERENCE, False, progress)
+    return pack(state)[0]

@@ -1,0 +1,56 @@
+"""Requirements made into limits that kernels check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.errors import InputError, raise_problems
+from shoal.generalization.forms import Floats, Ints
+from shoal.kernels.rules import Rules
+from shoal.privacy.requirements import Limits, Requirement
+from shoal.table import Table
+
+
+def compile_rules(
+    table: Table, k: int, requirements: Sequence[Requirement] = ()
+) -> tuple[Rules, Ints]:
+    """The rules for groups of a table, and what each record counts as in each tally: int32[records, tallies]."""
+    limits: list[Limits] = []
+    codes: list[Ints] = []
+    problems: list[str] = []
+    for requirement in requirements:
+        for column in requirement.over(list(table.sensitive)):
+            secret = table.sensitive[column]
+            try:
+                limits.append(requirement.limits(column, secret))
+                codes.append(limits[-1].entry[secret.codes])
+            except InputError as error:
+                problems.extend(error.problems)
+    raise_problems(problems)
+    start = np.cumsum([0, *(own.size for own in limits)]).astype(np.int64)
+    values = np.zeros((table.records, len(limits)), dtype=np.int32)
+    for t, own in enumerate(codes):
+        values[:, t] = own + start[t]
+    caps = [np.ones(own.size) if own.cap is None else own.cap for own in limits]
+    rules = Rules(
+        k=k,
+        start=start,
+        cap=_joined(caps),
+        capped=np.array([cap.min(initial=1.0) < 1.0 for cap in caps], dtype=np.bool_),
+        distinct=np.array([own.distinct for own in limits], dtype=np.int64),
+        entropy=np.array([own.entropy for own in limits], dtype=np.float64),
+        depth=np.array([own.depth for own in limits], dtype=np.int64),
+        factor=np.array([own.factor for own in limits], dtype=np.float64),
+        distance=np.array([own.distance for own in limits], dtype=np.float64),
+        share=np.bincount(values.reshape(-1), minlength=start[-1]) / max(1, table.records),
+        node=np.cumsum([0, *(own.parent.size for own in limits)]).astype(np.int64),
+        parent=_joined([own.parent for own in limits]).astype(np.int64),
+        edge=_joined([own.edge for own in limits]),
+    )
+    return rules, values
+
+
+def _joined(parts: Sequence[Floats | Ints]) -> Floats:
+    return np.concatenate([np.zeros(0), *parts])
