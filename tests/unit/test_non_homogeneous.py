@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.kernels import compatibility
 from shoal.kernels.rings import draw_matching
 from shoal.methods import NonHomogeneous
 from shoal.privacy import audit_compatibility
@@ -66,6 +69,31 @@ def test_every_record_suits_k_closures_and_every_closure_k_records(sample, ring,
     assert suits.sum(axis=0).min() >= k
     assert suits.sum(axis=1).min() >= k
     assert release.k == min(suits.sum(axis=0).min(), suits.sum(axis=1).min())
+
+
+@given(tables.partitioned_samples())
+def test_all_closures_and_points_are_weighed_also_across_words_and_blocks(drawn) -> None:
+    sample, partition = drawn
+    problem = sample.problem("suppressed")
+    closed = problem.close(np.array(partition, np.int32))
+    record = np.arange(5 * compatibility.WORD) % sample.records
+    weights, sizes = np.arange(record.size) + 1, closed.sizes.astype(np.int64)
+    released = [reference.close(sample.twins, group) for group in tables.members(closed.groups)]
+    inside = np.array(
+        [
+            [
+                all(column.values[i] in b for column, b in zip(sample.twins, closure, strict=True))
+                for closure in released
+            ]
+            for i in record
+        ]
+    )
+    with patch.object(compatibility, "BLOCK", 2 * compatibility.WORD):
+        of_closure, of_point = compatibility.weigh_compatible(
+            problem.arrays, closed.closures, sizes, problem.codes[record], weights
+        )
+    assert of_closure.tolist() == (weights @ inside).tolist()
+    assert of_point.tolist() == (inside @ sizes).tolist()
 
 
 def test_the_audit_refuses_a_closure_that_suits_too_few_records() -> None:
