@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
-from reference import Group, Objective, cells, closure, label
+from reference import Group, Objective, cells, close, closure, label
 from tables import Sample
 
 import shoal
@@ -59,9 +59,38 @@ def least_ratio(objective: Objective, records: int, k: int, covered: set[int]) -
     )
 
 
-def distances(objective: Objective, records: int, i: int) -> list[float]:
-    """Distances of a record to all others, ascending."""
-    return sorted(charge(objective, [i, other]) for other in range(records) if other != i)
+def distance(objective: Objective, i: int, other: int) -> float:
+    """What meeting another record adds to the cost of record i."""
+    alone, both = (close(objective.columns, group) for group in ([i], [i, other]))
+    return objective.record(both, i) - objective.record(alone, i)
+
+
+def links(objective: Objective, points: Sequence[Group], k: int) -> list[int]:
+    """Stage 1 of `forest`: the point each point links to, −1 for none; a point is a group of equal records."""
+    link = [-1] * len(points)
+    trees = {p: [p] for p in range(len(points))}  # by root
+
+    def records(tree: Sequence[int]) -> Group:
+        return [i for p in tree for i in points[p]]
+
+    def union_cost(a: Sequence[int], b: Sequence[int]) -> float:
+        return objective.group(records([*a, *b])) - sum(objective.group(records(t)) for t in (a, b))
+
+    while small := {p: tree for p, tree in trees.items() if len(records(tree)) < k}:
+        gap = {p: [distance(objective, points[p][0], other[0]) for other in points] for p in small}
+        root = min(
+            small, key=lambda p: (min(d for q, d in enumerate(gap[p]) if q not in small[p]), p)
+        )
+        limit = sorted(d for q, d in enumerate(gap[root]) for _ in points[q])[k - 1]
+        near = [
+            (union_cost(small[root], tree), q, other)
+            for other, tree in trees.items()
+            for q in tree
+            if other != root and gap[root][q] <= limit
+        ]
+        _, link[root], other = min(near)
+        trees[other] += trees.pop(root)
+    return link
 
 
 Levels = Sequence[Sequence[Sequence[int]]]  # per column and level, a bin per code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import reference
 import reference_methods_b as twins
@@ -10,17 +11,15 @@ import tables
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.forest import (
-    cut_links,
-    gather,
-    make_forest,
-    nearest_outside,
-    records_below,
-)
+from shoal.kernels.forest import Forest as Links
+from shoal.kernels.forest import cut_links, distances, gather, kth_distance, records_below
+from shoal.kernels.groups import members
 from shoal.methods.exact import Exact
 from shoal.methods.forest import Forest, grow
 from shoal.methods.greedy_cover import guarantee_notes
+from shoal.problem import Problem
 from shoal.progress import silent
+from shoal.table import encode, open_frame
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 
@@ -39,65 +38,82 @@ def test_groups_have_k_to_the_most_records(sample, measure, k):
     assert sizes.max() <= most_records(k)
 
 
+def grown(problem: Problem) -> Links:
+    """Stage 1 with all records in their trees."""
+    points = problem.points
+    by_point = members(points.of_record, len(points.weights))
+    return grow(problem, points.weights, *by_point, silent)
+
+
+def first_records(problem: Problem) -> list[int]:
+    """A record of each point."""
+    points = problem.points
+    return [points.of_record.tolist().index(p) for p in range(len(points.weights))]
+
+
 @given(
     tables.samples(max_records=30), st.sampled_from(sorted(reference.MONOTONE)), st.integers(2, 6)
 )
 @settings(max_examples=200)
-def test_a_link_is_one_of_the_k_minus_1_shortest_of_its_record(sample, measure, k):
+def test_trees_have_k_records_and_links_are_among_the_k_minus_1_shortest(sample, measure, k):
     problem = sample.problem(measure, min(k, sample.records))
-    objective, k = sample.objective(measure), problem.k
-    weights = problem.points.weights
-    forest = grow(problem, make_forest(weights), silent)
-    roots = forest.link < 0
-    assert (forest.size[roots] >= k).all()
-    assert forest.size[roots].sum() == sample.records
-    assert (forest.tree[~roots] == forest.tree[forest.link[~roots]]).all()
-    record = [int(np.flatnonzero(problem.points.of_record == p)[0]) for p in range(len(weights))]
-    for p in np.flatnonzero(~roots):
-        i, other = record[p], record[forest.link[p]]
-        own = objective.record(reference.close(sample.twins, [i]), i)
-        added = objective.record(reference.close(sample.twins, [i, other]), i) - own
-        assert forest.length[p] == pytest.approx(added, abs=1e-9)
-        others = [r for r in range(sample.records) if r != i]
-        near = sorted(
-            objective.record(reference.close(sample.twins, [i, r]), i) - own for r in others
-        )
-        assert added <= near[k - 2] + 1e-9
+    objective = sample.objective(measure)
+    forest, record = grown(problem), first_records(problem)
+    below = records_below(forest.link, problem.points.weights)
+    assert below[forest.link < 0].min() >= problem.k
+    assert below[forest.link < 0].sum() == sample.records
+    for p in np.flatnonzero(forest.link >= 0):
+        i = record[p]
+        length = twins.distance(objective, i, record[forest.link[p]])
+        assert forest.length[p] == pytest.approx(length, abs=1e-9)
+        others = (twins.distance(objective, i, r) for r in range(sample.records) if r != i)
+        assert length <= sorted(others)[problem.k - 2] + 1e-9
 
 
 @given(tables.samples(max_records=10), st.sampled_from(twins.COVERED), st.integers(2, 5))
 def test_all_links_together_cost_no_more_than_the_optimum(sample, measure, k):
     problem = twins.proper_problem(sample, measure, min(k, sample.records))
     assume(guarantee_notes(problem) == ())
-    forest = grow(problem, make_forest(problem.points.weights), silent)
     best = problem.cost(Exact().partition(problem, 0, silent).groups)
-    assert forest.length.sum() <= best + 1e-9
+    assert grown(problem).length.sum() <= best + 1e-9
 
 
-@given(tables.samples(min_records=3, sensitive=1), st.sampled_from(OBJECTIVES), st.data())
-def test_the_nearest_outside_is_the_closest_point_of_another_tree(sample, measure, data):
+@given(tables.samples(sensitive=1), st.sampled_from(OBJECTIVES), st.data())
+def test_distances_are_what_meeting_a_point_adds(sample, measure, data):
     problem = sample.problem(measure)
-    points = problem.points
-    count = len(points.weights)
-    assume(count > 1)
-    tree = np.array(data.draw(tables.partitions(count)), np.int32)
-    assume(tree.max() > 0)
-    p = data.draw(st.integers(0, count - 1))
-    closure, out = np.empty((problem.arrays.slot[-1], 1), np.int32), np.empty(count)
+    points, record = problem.points, first_records(problem)
+    p = data.draw(st.integers(0, len(record) - 1))
+    closure, out = np.empty((problem.arrays.slot[-1], 1), np.int32), np.empty(len(record))
     columns = np.ascontiguousarray(points.codes.T)
-    found, gap = nearest_outside(
-        problem.arrays, problem.pairs, points.codes, columns, points.classes, tree, p, closure, out
-    )  # fmt: skip
+    scan = (problem.arrays, problem.pairs, points.codes, columns, points.classes)
+    distances(*scan, p, closure, out)
     objective = sample.objective(measure)
-    record = [int(np.flatnonzero(points.of_record == q)[0]) for q in range(count)]
-    own = objective.record(reference.close(sample.twins, [record[p]]), record[p])
-    added = {
-        q: objective.record(reference.close(sample.twins, [record[p], record[q]]), record[p]) - own
-        for q in range(count)
-        if tree[q] != tree[p]
-    }
-    assert gap == pytest.approx(min(added.values()), abs=1e-9)
-    assert added[found] == pytest.approx(gap, abs=1e-9)
+    expected = [twins.distance(objective, record[p], i) for i in record]
+    assert out == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), min_size=1), st.data())
+def test_the_kth_distance_holds_k_records(points, data):
+    records = sorted(distance for distance, weight in points for _ in range(weight))
+    k = data.draw(st.integers(1, len(records)))
+    out, weights = (np.array(part) for part in zip(*points, strict=True))
+    assert kth_distance(out.astype(np.float64), weights, k) == records[k - 1]
+
+
+@given(tables.samples(max_records=12), st.integers(2, 6))
+def test_links_are_those_of_the_twin(sample, k):
+    sample = sample.unweighted()  # whole numbers: what ties, ties exactly
+    problem = sample.problem("suppressed", min(k, sample.records))
+    points = tables.members(problem.points.of_record)
+    expected = twins.links(sample.objective("suppressed"), points, problem.k)
+    assert grown(problem).link.tolist() == expected
+
+
+def test_of_points_equally_near_the_one_whose_tree_costs_least_to_unite_with_is_linked():
+    rows = ["a1", "a1", "a1", "b1", "b2", "b3"]  # b1 would hide a cell of four records with a1
+    frame = pa.table({name: [row[j] for row in rows] for j, name in enumerate("xy")})
+    problem = Problem.of(encode(open_frame(frame), ["x", "y"]), "suppressed", 3)
+    assert grown(problem).link.tolist() == [-1, 2, 3, -1]
 
 
 @st.composite

@@ -12,92 +12,95 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.forms import open_closure, value_cost
-from shoal.kernels.rows import cover_costs
+from shoal.kernels.rows import cover_costs, totals_with_group
+from shoal.kernels.state import merge
 
 
 class Forest(NamedTuple):
-    """Trees in the making, each known by its root."""
+    """Links between points; a `State` beside it has a group per tree, numbered as the tree's root."""
 
     link: np.ndarray  # int32[points]
     length: np.ndarray  # float64[points], of the link
-    tree: np.ndarray  # int32[points], the root of the point's tree
-    after: np.ndarray  # int32[points], the next point of the same tree, −1 at the end
-    last: np.ndarray  # int32[points], of a root: the last point of its tree
-    size: np.ndarray  # int64[points], of a root: the records of its tree
-    near: np.ndarray  # int32[points], of a root below k: the nearest point found outside its tree
-    gap: np.ndarray  # float64[points], its distance, a lower bound once it is inside; else infinite
+    limit: np.ndarray  # float64[points], distance of the (k − 1)-th nearest record
+    gap: np.ndarray  # float64[points], of a root below k: no point outside its tree is nearer
 
 
-def make_forest(weights):
-    """Every point a tree of its own."""
-    points = weights.size
-    own = np.arange(points, dtype=np.int32)
+def make_forest(points):
+    """A forest without links."""
     return Forest(
-        np.full(points, -1, np.int32),
-        np.zeros(points),
-        own.copy(),
-        np.full(points, -1, np.int32),
-        own.copy(),
-        weights.astype(np.int64),
-        np.full(points, -1, np.int32),
-        np.full(points, np.inf),
+        np.full(points, -1, np.int32), np.zeros(points), np.zeros(points), np.full(points, np.inf)
     )
 
 
 @njit(cache=True)
-def nearest_outside(c, pairs, codes, columns, classes, tree, p, closure, out):
-    """The point closest to p outside its tree, lowest number first, and what meeting it adds to p's cost."""
+def distances(c, pairs, codes, columns, classes, p, closure, out):
+    """What meeting each point adds to the cost of a record of point p."""
     open_closure(c, closure, 0, codes[p])
-    cover_costs(c, pairs, columns, tree.size, closure, 0, classes[p], out)
-    best, least = -1, np.inf
-    for i in range(tree.size):
-        if out[i] < least and tree[i] != tree[p]:
-            best, least = i, out[i]
+    cover_costs(c, pairs, columns, out.size, closure, 0, classes[p], out)
+    own = 0.0
     for j in range(c.form.size):
-        least -= value_cost(c, classes[p], j, codes[p, j])
-    return best, least
+        own += value_cost(c, classes[p], j, codes[p, j])
+    out -= own
 
 
 @njit(cache=True)
-def all_nearest(c, pairs, codes, columns, classes, f, k, start, stop):
-    """Fill `near` and `gap` for those of the points start..stop that have fewer than k records."""
-    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(f.tree.size)
+def kth_distance(out, weights, k):
+    """The distance within which there are k records."""
+    enough = min(k, out.size) - 1
+    near = np.flatnonzero(out <= np.partition(out, enough)[enough])
+    order = near[np.argsort(out[near])]
+    records, at = weights[order[0]], 0
+    while records < k:
+        at += 1
+        records += weights[order[at]]
+    return out[order[at]]
+
+
+@njit(cache=True)
+def measure_points(c, pairs, codes, columns, classes, weights, f, k, start, stop):
+    """Fill `limit` and `gap` for those of the points start..stop that have fewer than k records."""
+    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(weights.size)
     for p in range(start, stop):
-        if f.size[p] < k:
-            f.near[p], f.gap[p] = nearest_outside(
-                c, pairs, codes, columns, classes, f.tree, p, closure, out
-            )
+        if weights[p] < k:
+            distances(c, pairs, codes, columns, classes, p, closure, out)
+            f.limit[p] = kth_distance(out, weights, k)
+            out[p] = np.inf
+            f.gap[p] = out.min()
 
 
 @njit(cache=True)
-def link_trees(c, pairs, codes, columns, classes, f, k, steps):
-    """Link the root of a tree below k, the one with the shortest link first, up to `steps` times.
+def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
+    """Link the root of a tree below k, the one with the nearest point outside first, up to `steps` times.
 
-    Returns the links made: fewer than `steps` once every tree has k records.
+    Of the points outside the tree within the root's limit it links to the one whose tree costs least to
+    unite with. `first` is a record of each point. Returns the links made: fewer than `steps` at the end.
     """
-    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(f.tree.size)
+    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(first.size)
+    totals, scratch = np.empty(first.size), np.empty(first.size)
     done = 0
     while done < steps:
         p = np.argmin(f.gap)
-        if f.near[p] < 0 or f.gap[p] == np.inf:
+        if f.gap[p] == np.inf:
             break
-        root = f.tree[f.near[p]]
-        if root == p:
-            f.near[p], f.gap[p] = nearest_outside(
-                c, pairs, codes, columns, classes, f.tree, p, closure, out
-            )
+        distances(c, pairs, codes, columns, classes, p, closure, out)
+        nearest = np.inf
+        for i in range(first.size):
+            if out[i] < nearest and s.group[first[i]] != p:
+                nearest = out[i]
+        if nearest > f.gap[p]:  # what was nearest is in the tree by now
+            f.gap[p] = nearest
             continue
-        f.link[p], f.length[p] = f.near[p], f.gap[p]
-        f.gap[p] = np.inf
-        i = p
-        while i >= 0:
-            f.tree[i] = root
-            i = f.after[i]
-        f.after[f.last[root]] = p
-        f.last[root] = f.last[p]
-        f.size[root] += f.size[p]
-        if f.size[root] >= k:
-            f.gap[root] = np.inf
+        totals_with_group(c, pairs, s.closures, s.counts, first.size, p, totals, scratch)
+        best, least = -1, np.inf
+        for i in range(first.size):
+            tree = s.group[first[i]]
+            if out[i] <= f.limit[p] and tree != p and totals[tree] - s.cost[tree] < least:
+                best, least = i, totals[tree] - s.cost[tree]
+        tree = s.group[first[best]]
+        f.link[p], f.length[p], f.gap[p] = best, out[best], np.inf
+        merge(c, s, tree, p)
+        if s.size[tree] >= k:
+            f.gap[tree] = np.inf
         done += 1
     return done
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.generalization.forms import Ints, Records
 from shoal.kernels import forest as kernels
 from shoal.kernels.groups import members
-from shoal.methods.base import Method, Partition
+from shoal.methods.base import Method, Partition, state_of
 from shoal.methods.greedy_cover import guarantee_notes
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -18,16 +19,16 @@ CHUNK = 500  # records between two reports of progress
 
 @dataclass(frozen=True)
 class Forest(Method):
-    """Link records to their nearest until every tree has k, then cut the trees.
+    """Link near records until every tree has k, then cut the trees.
 
-    While a tree has fewer than k records, the one of them without an outgoing link gets one to its nearest
-    record outside the tree, the shortest link of all trees first. Links are one of a record's k − 1
-    shortest, so together they cost no more than the optimum (Lemma 6.10). Then links are cut, longest
-    first, that leave k records on both sides. A tree of 2k or more without such links has a hub all of whose
-    branches are below k: they are gathered into groups, held together by a copy of the hub that does not
-    count. All groups have k … L = max(2k − 1, 3k − 5) records, so the cost is at most L times the optimum
-    (Theorem 6.9) for suppression and hierarchies and for the objectives `suppressed`, `tree`, `lm`,
-    `monotone_entropy`, and `entropy` on monotone trees; a note says where it is not.
+    While a tree has fewer than k records, the one of them without an outgoing link gets one to a record
+    outside the tree that is one of its k − 1 nearest: the one whose tree costs least to unite with. All
+    links together thus cost no more than the optimum (Lemma 6.10). Then links are cut, longest first, that
+    leave k records on both sides. A tree of 2k or more without such links has a hub all of whose branches
+    are below k: they are gathered into groups, held together by a copy of the hub that does not count. All
+    groups have k … L = max(2k − 1, 3k − 5) records, so the cost is at most L times the optimum (Theorem 6.9)
+    for suppression and hierarchies and for the objectives `suppressed`, `tree`, `lm`, `monotone_entropy`,
+    and `entropy` on monotone trees; a note says where it is not.
     O(n²) in time, n the distinct records, O(n) in memory.
     """
 
@@ -36,48 +37,52 @@ class Forest(Method):
     recoding = "local"
     promise = "max(2k − 1, 3k − 5) × optimum"
     growth = "n²"
-    summary = "links nearest records to trees and cuts these; has a guarantee"
+    summary = "links near records to trees and cuts these; has a guarantee"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         k, points = problem.k, problem.points
         # what equal records have beyond 2k is groups of its own
         weights = np.where(points.weights < 2 * k, points.weights, k + points.weights % k)
-        forest = grow(problem, kernels.make_forest(weights), progress)
+        records, bounds = members(points.of_record, len(weights))
+        forest = grow(problem, weights, records, bounds, progress)
         below = kernels.records_below(forest.link, weights)
         kernels.cut_links(forest.link, below, np.argsort(-forest.length, kind="stable"), k)
+        most = max(2 * k - 1, 3 * k - 5)
         groups = kernels.part_records(
-            forest.link,
-            forest.length,
-            below,
-            weights,
-            k,
-            max(2 * k - 1, 3 * k - 5),
-            *members(points.of_record, len(weights)),
+            forest.link, forest.length, below, weights, k, most, records, bounds
         )
         return Partition(groups, guarantee_notes(problem))
 
 
-def grow(problem: Problem, forest: kernels.Forest, progress: Progress) -> kernels.Forest:
-    """Link the trees of a forest until each has k records (stage 1), in place."""
-    points = problem.points
-    total = len(points.weights)
-    scan = (
+def grow(
+    problem: Problem, weights: Ints, records: Records, bounds: Records, progress: Progress
+) -> kernels.Forest:
+    """Link points until every tree has k records (stage 1).
+
+    Point p has the records records[bounds[p]:bounds[p + 1]], of which only the last weights[p] take part.
+    """
+    k, points, total = problem.k, problem.points, len(weights)
+    forest = kernels.make_forest(total)
+    tables = (
         problem.arrays,
         problem.pairs,
         points.codes,
         np.ascontiguousarray(points.codes.T),
         points.classes,
-        forest,
-        problem.k,
     )
     for start in range(0, total, CHUNK):
-        progress("finding neighbours", start, total)
-        kernels.all_nearest(*scan, start, min(total, start + CHUNK))
-    small = int((forest.size < problem.k).sum())
+        progress("measuring distances", start, total)
+        kernels.measure_points(*tables, weights, forest, k, start, min(total, start + CHUNK))
+    trees = points.of_record.copy()
+    for p in np.flatnonzero(weights < points.weights):
+        trees[records[bounds[p] : bounds[p + 1] - weights[p]]] = -1
+    state = state_of(problem, trees)
+    last = records[bounds[1:] - 1]
+    small = int((weights < k).sum())
     done, linked = 0, CHUNK
     while linked == CHUNK:
         progress("linking records", done, small)
-        linked = kernels.link_trees(*scan, CHUNK)
+        linked = kernels.link_trees(*tables, last, forest, state, k, CHUNK)
         done += linked
     progress("linking records", small, small)
     return forest
