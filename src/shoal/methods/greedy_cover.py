@@ -18,7 +18,7 @@ from shoal.methods.ladders import make_ladders
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-MOST_WORK = 200_000_000  # lattice points × distinct records
+MOST_WORK = 1_000_000_000  # lattice points × distinct records
 MOST_CELLS = 20_000_000
 CHUNK = 50  # sets between two reports of progress
 BUFFER = 1_000_000  # room for cells listed between two reports of progress
@@ -49,7 +49,7 @@ def covered_with_guarantee(problem: Problem, seed: int, progress: Progress) -> P
     the optimum. Phase 2 is the paper's too (see `kernels.pad`) and keeps groups below 2k records.
 
     Time is O(lattice points × distinct records) and memory O(cells of at least k records), which takes
-    seconds for ten million and half a minute at the limit of 200 million.
+    seconds for ten million, a minute for 400 million and minutes at the limit of 1,000 million.
 
     Raises
     ------
