@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import pytest
 import reference
-import reference_methods_b as twins
+import reference_guarantees as twins
 import tables
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

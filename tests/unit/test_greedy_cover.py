@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_methods_b as twins
+import reference_guarantees as twins
 import tables
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st

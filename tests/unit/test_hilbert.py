@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_methods_a as twins
+import reference_splitting as twins
 import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
