@@ -7,9 +7,9 @@ from numba import njit
 
 from shoal.kernels.forms import closure_cost, open_closure, total_cost, value_cost, widen_closure
 from shoal.kernels.rows import cover_costs, totals_with_each, totals_with_group
+from shoal.kernels.segments import EPSILON, better_side, keep_whole, part_segment, take_segment
 from shoal.kernels.state import close, link, members_of, merge, unlink
 
-EPSILON = 1e-9  # costs closer than this are equal
 ROUNDS = 3
 LONGEST = 512  # records looked ahead
 
@@ -97,11 +97,7 @@ def part_records(c, pairs, codes, classes, own, segment):
             joined[g] = ahead[g, y, i - start[g]]
             for z in range(counts.shape[0]):
                 joined[g] += counts[z, g] * ahead[g, z, i - start[g]]
-        more = (joined[1] - cost[1]) - (joined[0] - cost[0])
-        if abs(more) <= EPSILON:
-            g = 0 if sizes[0] <= sizes[1] else 1
-        else:
-            g = 0 if more > 0.0 else 1
+        g = better_side((joined[1] - cost[1]) - (joined[0] - cost[0]), sizes)
         before = closures[:, g].copy()
         widen_closure(c, closures, g, columns[:, i])
         if not np.array_equal(closures[:, g], before):
@@ -114,32 +110,22 @@ def part_records(c, pairs, codes, classes, own, segment):
 
 
 @njit(cache=True)
-def split_segments(c, pairs, codes, classes, own, order, stack, depth, k, group, groups, work):
-    """Split segments of `order` from the top of the stack until it is empty or `work` records were handled.
+def split_segments(c, pairs, codes, classes, own, segments, k, work):
+    """Part segments until none is left or `work` records were handled.
 
     A segment of at most k records, one without seeds and one whose sides would both be below k become groups.
-    Returns (depth of the stack, number of groups).
     """
-    while depth > 0 and work > 0:
-        depth -= 1
-        low, high = stack[depth]
-        segment = order[low:high].copy()
+    while segments.depth[0] > 0 and work > 0:
+        segment = take_segment(segments)
         work -= segment.size
-        second = 0
+        side = np.zeros(segment.size, np.int8)
         if segment.size > k:
             side = part_records(c, pairs, codes, classes, own, segment)
-            second = np.sum(side)
+        second = np.sum(side)
         if second == 0 or max(second, segment.size - second) < k:
-            group[segment] = groups
-            groups += 1
-            continue
-        middle = high - second
-        order[low:middle] = segment[side == 0]
-        order[middle:high] = segment[side == 1]
-        stack[depth, 0], stack[depth, 1] = middle, high
-        stack[depth + 1, 0], stack[depth + 1, 1] = low, middle
-        depth += 2
-    return depth, groups
+            keep_whole(segments, segment)
+        else:
+            part_segment(segments, segment, side)
 
 
 @njit(cache=True)

@@ -7,8 +7,7 @@ from numba import njit
 
 from shoal.kernels.forms import RANGE, open_closure, total_cost, widen_closure
 from shoal.kernels.rows import cover_costs
-
-EPSILON = 1e-9  # costs closer than this are equal
+from shoal.kernels.segments import EPSILON, better_side, keep_whole, part_segment, take_segment
 
 
 @njit(cache=True)
@@ -94,10 +93,7 @@ def assign_sides(distances, k, side):
     sizes = np.zeros(2, np.int64)
     more = distances[1] - distances[0]
     for i in range(side.size):
-        if abs(more[i]) <= EPSILON:
-            side[i] = 0 if sizes[0] <= sizes[1] else 1
-        else:
-            side[i] = 0 if more[i] > 0.0 else 1
+        side[i] = better_side(more[i], sizes)
         sizes[side[i]] += 1
     small = 0 if sizes[0] < sizes[1] else 1
     if sizes[small] >= k:
@@ -166,32 +162,19 @@ def part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rn
 
 
 @njit(cache=True)
-def split_segments(
-    c, pairs, codes, classes, places, order, stack, depth, k, rounds, rng, group, groups, work
-):
-    """Split segments of `order` from the top of the stack until it is empty or `work` records were handled.
+def split_segments(c, pairs, codes, classes, places, segments, k, rounds, rng, work):
+    """Part segments until none is left or `work` records were handled.
 
-    A segment below 2k records and one that is best left whole become groups. Returns (depth
-    of the stack, number of groups).
+    A segment below 2k records and one that is best left whole become groups.
     """
     tally = np.zeros(places.size, np.int64)
-    while depth > 0 and work > 0:
-        depth -= 1
-        low, high = stack[depth]
-        segment = order[low:high].copy()
+    while segments.depth[0] > 0 and work > 0:
+        segment = take_segment(segments)
         work -= segment.size
-        second = 0
+        side = np.zeros(segment.size, np.int8)
         if segment.size >= 2 * k:
             side = part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rng)
-            second = np.sum(side)
-        if second == 0:
-            group[segment] = groups
-            groups += 1
-            continue
-        middle = high - second
-        order[low:middle] = segment[side == 0]
-        order[middle:high] = segment[side == 1]
-        stack[depth, 0], stack[depth, 1] = middle, high
-        stack[depth + 1, 0], stack[depth + 1, 1] = low, middle
-        depth += 2
-    return depth, groups
+        if side.any():
+            part_segment(segments, segment, side)
+        else:
+            keep_whole(segments, segment)

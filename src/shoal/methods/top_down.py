@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints
+from shoal.kernels.segments import make_segments
 from shoal.kernels.state import pack
 from shoal.kernels.top_down import own_costs, repair_groups, split_segments
 from shoal.methods.base import Method, Partition, least_problems, state_of
@@ -73,25 +74,17 @@ def _split(problem: Problem, rng: np.random.Generator, progress: Progress) -> tu
     """Split until no side can be: (group of each record, number of groups), many of them below k."""
     n = problem.table.records
     own = own_costs(problem.arrays, problem.codes, problem.classes)
-    order = rng.permutation(n)
-    stack = np.empty((n + 1, 2), np.int64)  # segments of the order still to be split
-    stack[0] = 0, n
-    groups = np.full(n, -1, np.int32)
-    depth, count = 1, 0
-    while depth:
-        progress("splitting groups", int(np.count_nonzero(groups >= 0)), n)
-        depth, count = split_segments(
+    segments = make_segments(rng.permutation(n))
+    while segments.depth[0]:
+        progress("splitting groups", int(np.count_nonzero(segments.group >= 0)), n)
+        split_segments(
             problem.arrays,
             problem.pairs,
             problem.codes,
             problem.classes,
             own,
-            order,
-            stack,
-            depth,
+            segments,
             problem.k,
-            groups,
-            count,
             WORK,
         )
-    return groups, count
+    return segments.group, int(segments.groups[0])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Floats, RangeForm
+from shoal.kernels.segments import make_segments
 from shoal.kernels.two_means import split_segments
 from shoal.methods.base import Method, Partition, least_problems
 from shoal.methods.hilbert import value_places
@@ -47,31 +48,23 @@ class TwoMeans(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         n = problem.table.records
         rng = np.random.default_rng(seed)
-        order = rng.permutation(n)
-        stack = np.empty((n + 1, 2), np.int64)  # segments of the order still to be split
-        stack[0] = 0, n
-        groups = np.full(n, -1, np.int32)
-        depth, count = 1, 0
+        segments = make_segments(rng.permutation(n))
         places = _range_places(problem)
-        while depth:
-            progress("splitting groups", int(np.count_nonzero(groups >= 0)), n)
-            depth, count = split_segments(
+        while segments.depth[0]:
+            progress("splitting groups", int(np.count_nonzero(segments.group >= 0)), n)
+            split_segments(
                 problem.arrays,
                 problem.pairs,
                 problem.codes,
                 problem.classes,
                 places,
-                order,
-                stack,
-                depth,
+                segments,
                 problem.k,
                 self.rounds,
                 rng,
-                groups,
-                count,
                 WORK,
             )
-        return Partition(groups)
+        return Partition(segments.group)
 
 
 def _range_places(problem: Problem) -> Floats:

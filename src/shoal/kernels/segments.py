@@ -1,0 +1,64 @@
+"""Splitting in two: an order of records whose segments are parted again and again, until each is a group."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+EPSILON = 1e-9  # costs closer than this are equal
+
+
+class Segments(NamedTuple):
+    """Segments still to be parted, the one on top of the stack first, and the groups made so far."""
+
+    order: np.ndarray  # int64[n], records
+    stack: np.ndarray  # int64[n + 1, 2], where in the order a segment begins and ends
+    depth: np.ndarray  # int64[1], of the stack
+    group: np.ndarray  # int32[n], of each record, −1 for none yet
+    groups: np.ndarray  # int64[1], how many
+
+
+def make_segments(order):
+    """The whole order as one segment."""
+    stack = np.empty((order.size + 1, 2), np.int64)
+    stack[0] = 0, order.size
+    group = np.full(order.size, -1, np.int32)
+    return Segments(order, stack, np.ones(1, np.int64), group, np.zeros(1, np.int64))
+
+
+@njit(cache=True)
+def take_segment(s):
+    """The records of the segment on top of the stack; `keep_whole` or `part_segment` must follow."""
+    s.depth[0] -= 1
+    low, high = s.stack[s.depth[0]]
+    return s.order[low:high].copy()
+
+
+@njit(cache=True)
+def keep_whole(s, segment):
+    """Make the segment just taken a group."""
+    s.group[segment] = s.groups[0]
+    s.groups[0] += 1
+
+
+@njit(cache=True)
+def part_segment(s, segment, side):
+    """Put both sides of the segment just taken on the stack, the first on top."""
+    depth = s.depth[0]
+    low, high = s.stack[depth]
+    middle = high - np.sum(side)
+    s.order[low:middle] = segment[side == 0]
+    s.order[middle:high] = segment[side == 1]
+    s.stack[depth, 0], s.stack[depth, 1] = middle, high
+    s.stack[depth + 1, 0], s.stack[depth + 1, 1] = low, middle
+    s.depth[0] += 2
+
+
+@njit(cache=True)
+def better_side(more, sizes):
+    """The side, 0 or 1, that costs less, where side 1 costs `more`; the smaller one where both cost the same."""
+    if abs(more) <= EPSILON:
+        return 0 if sizes[0] <= sizes[1] else 1
+    return 0 if more > 0.0 else 1
