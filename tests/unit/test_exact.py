@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import Cancelled, InputError
 from shoal.methods import Agglomerative, Cover, Mondrian, Sequential
-from shoal.methods.base import Partition
+from shoal.methods.base import Partition, guarantee_notes
 from shoal.methods.exact import MOST_RECORDS, Exact
 from shoal.methods.forest import Forest
-from shoal.methods.greedy_cover import covered_with_guarantee, guarantee_notes
+from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.incognito import Incognito
 from shoal.problem import Problem
 from shoal.progress import silent

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from shoal.kernels.forest import Forest as Links
 from shoal.kernels.forest import cut_links, distances, gather, kth_distance, records_below
 from shoal.kernels.groups import members
+from shoal.methods.base import guarantee_notes
 from shoal.methods.exact import Exact
 from shoal.methods.forest import Forest, grow
-from shoal.methods.greedy_cover import guarantee_notes
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.errors import InputError
 from shoal.methods import greedy_cover
-from shoal.methods.greedy_cover import choose, covered_with_guarantee, guarantee_notes
+from shoal.methods.base import guarantee_notes
+from shoal.methods.greedy_cover import choose, covered_with_guarantee
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame

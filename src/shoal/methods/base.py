@@ -63,6 +63,23 @@ def least_problems(name: str, given: float, least: float) -> list[str]:
     return [f"The '{name}' parameter must be at least {least}. Got {given} instead."]
 
 
+def guarantee_notes(problem: Problem) -> tuple[str, ...]:
+    """A note if the guarantees of GiT09 do not cover the models or the objective.
+
+    They need hierarchies, and costs that are the same for all records of a group and never fall as its
+    closure grows: `suppressed`, `tree`, `lm`, `monotone_entropy`, and `entropy` on monotone trees.
+    """
+    loose = [column.name for column in problem.columns if not column.model.proper]
+    if loose:
+        return (f"no guarantee: it needs suppression or a hierarchy in column {', '.join(loose)}",)
+    arrays = problem.arrays
+    parent = arrays.parent + np.repeat(arrays.start[:-1], np.diff(arrays.start))
+    falls = (arrays.cost[0, parent] < arrays.cost[0] - 1e-9).any()
+    if falls or problem.class_count > 1 or problem.objective.offset.any():
+        return ("no guarantee: it does not cover this objective on this table",)
+    return ()
+
+
 def join_rest(problem: Problem, groups: Ints, records: Records | None = None) -> None:
     """Let records without a group (−1) join, one after the other, the group where they add least cost.
 

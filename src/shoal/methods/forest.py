@@ -9,8 +9,7 @@ import numpy as np
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels import forest as kernels
 from shoal.kernels.groups import members
-from shoal.methods.base import Method, Partition, state_of
-from shoal.methods.greedy_cover import guarantee_notes
+from shoal.methods.base import Method, Partition, guarantee_notes, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress
 

@@ -13,7 +13,7 @@ from shoal.generalization.forms import Floats, Ints
 from shoal.kernels import greedy_cover as kernels
 from shoal.kernels.groups import close_groups, group_costs, members
 from shoal.kernels.state import make_state, pack
-from shoal.methods.base import Partition
+from shoal.methods.base import Partition, guarantee_notes
 from shoal.methods.ladders import make_ladders
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -72,23 +72,6 @@ def covered_with_guarantee(problem: Problem, seed: int, progress: Progress) -> P
         state,
     )
     return Partition(pack(state)[0], guarantee_notes(problem))
-
-
-def guarantee_notes(problem: Problem) -> tuple[str, ...]:
-    """A note if the paper's guarantees do not cover the models or the objective.
-
-    They need hierarchies, and costs that are the same for all records of a group and never fall as its
-    closure grows: `suppressed`, `tree`, `lm`, `monotone_entropy`, and `entropy` on monotone trees.
-    """
-    loose = [column.name for column in problem.columns if not column.model.proper]
-    if loose:
-        return (f"no guarantee: it needs suppression or a hierarchy in column {', '.join(loose)}",)
-    arrays = problem.arrays
-    parent = arrays.parent + np.repeat(arrays.start[:-1], np.diff(arrays.start))
-    falls = (arrays.cost[0, parent] < arrays.cost[0] - 1e-9).any()
-    if falls or problem.class_count > 1 or problem.objective.offset.any():
-        return ("no guarantee: it does not cover this objective on this table",)
-    return ()
 
 
 def choose(problem: Problem, seed: int, progress: Progress) -> Chosen:
