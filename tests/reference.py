@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import groupby, product
+from functools import cache, cached_property
+from itertools import combinations, groupby, product
 from math import log2, prod, sqrt
 from typing import Any
 
@@ -354,6 +354,26 @@ def lowest_common_ancestor(parent: Sequence[int], a: int, b: int) -> int:
 
 
 # Methods
+
+
+def partitions(records: Group, k: int) -> Iterator[list[Group]]:
+    """All ways to cut records into groups of at least k."""
+    if not records:
+        yield []
+        return
+    first, *rest = records
+    for size in range(k - 1, len(rest) + 1):
+        for others in combinations(rest, size):
+            left = [i for i in rest if i not in others]
+            for groups in partitions(left, k):
+                yield [[first, *others], *groups]
+
+
+def optimum(objective: Objective, records: int, k: int) -> float:
+    """The least cost of any partition."""
+    cost = cache(lambda group: objective.group(list(group)))
+    found = partitions([*range(records)], k)
+    return min(sum(cost(tuple(group)) for group in groups) for groups in found)
 
 
 def mondrian(objective: Objective, group: Group, k: int, relaxed: bool = False) -> list[Group]:

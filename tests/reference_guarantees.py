@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -16,32 +16,6 @@ from shoal.problem import Problem
 from shoal.table import encode, open_frame
 
 COVERED = ("suppressed", "tree", "lm", "monotone_entropy", "entropy")  # by the guarantees of GiT09
-
-
-def set_partitions(records: Group, k: int) -> Iterator[list[Group]]:
-    """All ways to cut records into groups of at least k."""
-    if not records:
-        yield []
-        return
-    first, *rest = records
-    for size in range(k - 1, len(rest) + 1):
-        for others in combinations(rest, size):
-            left = [i for i in rest if i not in others]
-            for groups in set_partitions(left, k):
-                yield [[first, *others], *groups]
-
-
-def optimum(objective: Objective, records: int, k: int) -> float:
-    """The least cost of any partition."""
-    known: dict[tuple[int, ...], float] = {}
-
-    def cost(group: Group) -> float:
-        key = tuple(group)
-        if key not in known:
-            known[key] = objective.group(group)
-        return known[key]
-
-    return min(sum(map(cost, groups)) for groups in set_partitions([*range(records)], k))
 
 
 def charge(objective: Objective, group: Group) -> float:

@@ -1,4 +1,4 @@
-"""Slow twins of hilbert, top_down and two_means, brute force over partitions, and tables full of variety.
+"""Slow twins of hilbert, top_down and two_means, and tables full of variety.
 
 Records are numbers, groups are lists of records; numbers closer than a rounding error are equal, and the
 first of equals is chosen.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, reduce
-from itertools import combinations
 from math import log2
 from operator import add
 from random import Random
@@ -96,27 +95,7 @@ def random_tree(random: Random, leaves: Sequence[int], name: str) -> dict[str, A
     return children
 
 
-# All partitions
-
-
-def partitions(records: Group, k: int) -> Iterator[list[Group]]:
-    """Every way to cut records into groups of at least k."""
-    if not records:
-        yield []
-        return
-    first, rest = records[0], records[1:]
-    for size in range(k - 1, len(rest) + 1):
-        for others in combinations(rest, size):
-            left = [i for i in rest if i not in others]
-            for found in partitions(left, k):
-                yield [[first, *others], *found]
-
-
-def least_cost(objective: Objective, k: int, records: int) -> float:
-    """The optimum over all partitions."""
-    priced = cache(lambda group: objective.group(list(group)))
-    found = partitions(list(range(records)), k)
-    return min(sum(priced(tuple(sorted(group))) for group in groups) for groups in found)
+# Hilbert
 
 
 def least_cost_of_runs(objective: Objective, order: Group, k: int, longest: int) -> float:

@@ -56,7 +56,7 @@ def test_exact_finds_the_least_cost_of_all_partitions(case):
     problem = sample.problem(measure, k)
     found = Exact().partition(problem, 0, silent)
     assert least_size(found) >= k
-    best = twins.optimum(sample.objective(measure), sample.records, k)
+    best = reference.optimum(sample.objective(measure), sample.records, k)
     assert problem.cost(found.groups) == pytest.approx(best, abs=1e-9)
 
 

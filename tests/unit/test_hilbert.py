@@ -159,7 +159,7 @@ def test_on_one_interval_column_the_loss_is_near_the_optimum_and_equal_where_gro
     k = data.draw(st.integers(1, size // 2))
     problem, objective = numbers(values, measure, k)
     cost = problem.cost(Hilbert().partition(problem, 0, silent).groups)
-    optimum = twins.least_cost(objective, k, len(values))
+    optimum = reference.optimum(objective, len(values), k)
     assert cost <= (2 - 1 / k) * optimum + 1e-9
     if len(values) <= 2 * k:
         assert cost == pytest.approx(optimum, abs=1e-9)
@@ -169,7 +169,7 @@ def test_on_one_interval_column_a_group_inside_another_may_beat_every_cut_into_r
     problem, objective = numbers([0, 50, 50, 50, 100], "ncp", 2)
     assert problem.cost(Hilbert().partition(problem, 0, silent).groups) == pytest.approx(2.5)
     assert objective.group([0, 4]) + objective.group([1, 2, 3]) == 2.0
-    assert twins.least_cost(objective, 2, 5) == 2.0
+    assert reference.optimum(objective, 5, 2) == 2.0
 
 
 # The papers' examples
