@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import shoal
+from benchmarks.suite.methods import compare
 from benchmarks.tables import Tables
-from benchmarks.timing import measure, times
+from benchmarks.timing import Run
 
-SIZES = (5, 10, 25, 50, 100)
 MEASURES = ("lm", "gcp", "dm", "c_avg")
 
 
 def run(tables: Tables) -> list[dict[str, object]]:
-    """One row per method and k; a method that refuses the table says why."""
-    table = tables.adult_8_trees()
-    rows: list[dict[str, object]] = []
-    for method in shoal.methods():
-        for k in SIZES:
-            row: dict[str, object] = {"method": method, "k": k}
-            try:
-                found = measure(table, method=method, k=k)
-            except shoal.ShoalError as refusal:
-                rows.append(row | {"note": str(refusal)})
-                break
-            losses = {name: float(f"{found.release.loss(name):.4g}") for name in MEASURES}
-            rows.append(row | losses | times(found, table))
-    return rows
+    """One row per method and k."""
+    return compare(tables.adult_8_trees(), losses)
+
+
+def losses(found: Run) -> dict[str, object]:
+    """Loss by every measure."""
+    return {name: float(f"{found.release.loss(name):.4g}") for name in MEASURES}

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import shoal
-from benchmarks.tables import Tables
-from benchmarks.timing import measure, times
+from benchmarks.tables import Table, Tables
+from benchmarks.timing import Run, measure, times
 
 SIZES = (5, 10, 25, 50, 100)
 
 
 def run(tables: Tables) -> list[dict[str, object]]:
+    """One row per method and k."""
+    return compare(tables.adult_sample(), losses)
+
+
+def losses(found: Run) -> dict[str, object]:
+    """Loss and number of groups."""
+    return {"lm": round(found.loss, 4), "groups": found.groups}
+
+
+def compare(table: Table, losses: Callable[[Run], dict[str, object]]) -> list[dict[str, object]]:
     """One row per method and k; a method that refuses the table says why."""
-    table = tables.adult_sample()
     rows: list[dict[str, object]] = []
     for method in shoal.methods():
         for k in SIZES:
@@ -21,6 +32,6 @@ def run(tables: Tables) -> list[dict[str, object]]:
             except shoal.ShoalError as refusal:
                 row["note"] = str(refusal)
             else:
-                row |= {"lm": round(found.loss, 4), "groups": found.groups, **times(found, table)}
+                row |= losses(found) | times(found, table)
             rows.append(row)
     return rows
