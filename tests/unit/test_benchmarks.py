@@ -45,7 +45,7 @@ def test_a_few_records_are_measured_and_the_numbers_kept(
     runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_module("benchmarks.suite.methods"), "SIZES", (5,))
-    monkeypatch.setattr(shoal.listing, "METHODS", {"mondrian": shoal.Mondrian})
+    monkeypatch.setattr(import_module("shoal.listing"), "METHODS", {"mondrian": shoal.Mondrian})
     kept = tmp_path / "methods.json"
     assert runner.main(["methods", "--records", "200", "--json", str(kept)]) == 0
     report = json.loads(kept.read_text(encoding="utf-8"))
