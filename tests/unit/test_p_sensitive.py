@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.kernels.p_sensitive import make_pool
+from shoal.kernels.p_sensitive import best_match, lacking, make_pool, refill
 from shoal.kernels.state import make_state, offending, pack
 from shoal.methods import EnhancedPK, GreedyPK, Method
 from shoal.methods.base import state_of
@@ -82,6 +82,24 @@ def test_methods_make_the_groups_of_their_twins(seed, p, name):
     expected = twin(case, order, joining_order(problem))
     assert tables.partition_of(found.tolist()) == sorted(map(sorted, expected))
     assert all(case.is_sensitive(group) for group in expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_match_has_the_div_and_the_cost_of_its_twin(seed):
+    problem, case = generic(seed, 24, (4, 3), k=3)
+    group, others = list(range(seed % 4 + 1)), list(range(5, 24))
+    state = state_of(problem, np.where(np.arange(24) < len(group), 0, -1).astype(np.int32))
+    pool = make_pool(problem.codes, problem.classes)
+    refill(pool, np.array(others))
+    gain, out, scratch = np.empty(problem.tallied, np.int64), np.empty(24), np.empty(24)
+    assert lacking(problem.rules, state, 0, gain) == case.hom(group)
+    div, added, entry = best_match(
+        problem.arrays, problem.pairs, state, pool, 0, gain, out, scratch
+    )
+    best, _ = case.best_match(others, [group])
+    assert pool.places[entry] == best
+    assert div == case.div(best, group)
+    assert added == pytest.approx(case.added(best, group))
 
 
 @given(SAMPLES, st.integers(1, 4), st.data())
