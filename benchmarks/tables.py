@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,11 +47,12 @@ class Table:
     name: str
     data: pa.Table
     models: Mapping[str, Model | None]
+    sensitive: Sequence[str] = ()
 
     def sample(self, records: int) -> Table:
         """About so many records, evenly spread over the table."""
         step = max(1, self.data.num_rows // records)
-        return Table(self.name, self.data.take(np.arange(0, self.data.num_rows, step)), self.models)
+        return replace(self, data=self.data.take(np.arange(0, self.data.num_rows, step)))
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,17 @@ class Tables:
         models = {**_intervals("age", "education-num"), **trees}
         data = self._adult_train() if train_only else self._read("adult/adult_complete.csv.gz")
         return self._table("adult_8_trees", data, models)
+
+    def adult_6_sensitive(self, records: int = 10_000) -> Table:
+        """Random records × 6: age as interval, five hierarchies; three sensitive columns, as in TCM07 §4."""
+        names = ("workclass", "marital-status", "race", "sex", "native-country")
+        trees = {name: self._tree(f"adult/hierarchies/{name}.csv") for name in names}
+        models = {**_intervals("age"), **trees}
+        sensitive = ("education-num", "education", "occupation")
+        data = self._read("adult/adult_complete.csv.gz").select([*models, *sensitive])
+        chosen = np.random.default_rng(7).choice(data.num_rows, records, replace=False)
+        data = data.take(np.sort(chosen)).slice(0, self.records)
+        return Table("adult_6_sensitive", data, models, sensitive)
 
     def fars(self) -> Table:
         """100,937 × 8, hierarchies only: persons in fatal crashes."""

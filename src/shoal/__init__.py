@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from shoal.methods import Agglomerative as Agglomerative
     from shoal.methods import BottomUp as BottomUp
     from shoal.methods import Cover as Cover
+    from shoal.methods import EnhancedPK as EnhancedPK
     from shoal.methods import Exact as Exact
     from shoal.methods import Forest as Forest
+    from shoal.methods import GreedyPK as GreedyPK
     from shoal.methods import Hilbert as Hilbert
     from shoal.methods import Incognito as Incognito
     from shoal.methods import KMember as KMember
@@ -50,8 +52,10 @@ _HOMES = {
         "Agglomerative",
         "BottomUp",
         "Cover",
+        "EnhancedPK",
         "Exact",
         "Forest",
+        "GreedyPK",
         "Hilbert",
         "Incognito",
         "KMember",

@@ -4,8 +4,10 @@ from shoal.methods.agglomerative import Agglomerative
 from shoal.methods.base import Method, Partition
 from shoal.methods.bottom_up import BottomUp
 from shoal.methods.cover import Cover
+from shoal.methods.enhanced_pk import EnhancedPK
 from shoal.methods.exact import Exact
 from shoal.methods.forest import Forest
+from shoal.methods.greedy_pk import GreedyPK
 from shoal.methods.hilbert import Hilbert
 from shoal.methods.incognito import Incognito
 from shoal.methods.k_member import KMember
@@ -28,6 +30,8 @@ METHODS: dict[str, type[Method]] = {
         TopDown,
         TwoMeans,
         Forest,
+        EnhancedPK,
+        GreedyPK,
         Incognito,
         NonHomogeneous,
         Exact,
@@ -39,8 +43,10 @@ __all__ = [
     "Agglomerative",
     "BottomUp",
     "Cover",
+    "EnhancedPK",
     "Exact",
     "Forest",
+    "GreedyPK",
     "Hilbert",
     "Incognito",
     "KMember",

@@ -1,0 +1,327 @@
+"""enhanced_pk and greedy_pk do what their slow twins do, and every group they make is p-sensitive."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference
+import reference_sensitivity as twins
+import tables
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.kernels.p_sensitive import best_match, lacking, make_pool, refill
+from shoal.kernels.state import make_state, offending, pack
+from shoal.methods import EnhancedPK, GreedyPK, Method
+from shoal.methods.base import state_of
+from shoal.methods.enhanced_pk import fill_up, make_sensitive, plan, share_out
+from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, check_feasible
+from shoal.privacy.feasibility import most_groups
+from shoal.problem import Problem
+from shoal.progress import Progress, silent
+from shoal.table import encode, open_frame
+
+METHODS = {"enhanced_pk": (EnhancedPK(), twins.enhanced), "greedy_pk": (GreedyPK(), twins.greedy)}
+each_method = pytest.mark.parametrize("method", [EnhancedPK(), GreedyPK()], ids=METHODS)
+VALUES, SHARES = "abcde", [(0.5, 0.2, 0.1, 0.1, 0.1), (0.7, 0.1, 0.1, 0.05, 0.05)]
+SAMPLES = tables.samples(min_records=2, max_records=14, sensitive=2)
+
+
+def problem_of(columns, k, *requirements, models=None, sensitive=("s", "t", "u")) -> Problem:
+    known = [name for name in sensitive if name in columns]
+    models = models or {name: None for name in columns if name not in known}
+    table = encode(open_frame(pa.table(columns)), models, known)
+    return Problem.of(table, "il", k, requirements=requirements)
+
+
+def generic(seed: int, records: int, p: tuple[int, int], k: int) -> tuple[Problem, twins.Case]:
+    """A table without ties: two columns of random numbers, and two sensitive ones of unequal values."""
+    rng = np.random.default_rng(seed)
+    numbers = [rng.random(records).tolist() for _ in range(2)]
+    drawn = [rng.choice(list(VALUES), records - len(VALUES), p=share) for share in SHARES]
+    secrets = [rng.permutation([*VALUES, *own]).tolist() for own in drawn]
+    frame = pa.table(dict(zip("xyst", [*numbers, *secrets], strict=True)))
+    weights = {"x": 1.0, "y": 2**0.5}
+    columns = [reference.Column("interval", own, sorted(own)) for own in numbers]
+    table = encode(open_frame(frame), {"x": shoal.Interval(), "y": shoal.Interval()}, ["s", "t"])
+    required = [PSensitive(own, columns=[name]) for own, name in zip(p, "st", strict=True)]
+    problem = Problem.of(table, "ncp", k, weights, requirements=required)
+    objective = reference.Objective("ncp", columns, list(weights.values()))
+    return problem, twins.Case(objective.group, secrets, p, k)
+
+
+def joining_order(problem: Problem) -> list[int]:
+    """The order in which records that are left join."""
+    return np.lexsort((*problem.values.T, problem.classes, *problem.codes.T)).tolist()
+
+
+def complies(problem: Problem, groups) -> bool:
+    return not offending(problem.rules, state_of(problem, groups)).any()
+
+
+def distinct_values(sample: tables.Sample) -> int:
+    """In the sensitive column that has fewest: the largest p that can be."""
+    return min(len(set(column)) for column in sample.secrets)
+
+
+# Twins
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("p", [(2, 2), (3, 2), (1, 3), (4, 3), (1, 1)])
+@pytest.mark.parametrize("seed", range(12))
+def test_methods_make_the_groups_of_their_twins(seed, p, name):
+    problem, case = generic(seed, 24, p, k=3)
+    method, twin = METHODS[name]
+    found = method.partition(problem, seed, silent).groups
+    order = np.random.default_rng(seed).permutation(24).tolist()
+    expected = twin(case, order, joining_order(problem))
+    assert tables.partition_of(found.tolist()) == sorted(map(sorted, expected))
+    assert all(case.is_sensitive(group) for group in expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_best_match_has_the_div_and_the_cost_of_its_twin(seed):
+    problem, case = generic(seed, 24, (4, 3), k=3)
+    group, others = list(range(seed % 4 + 1)), list(range(5, 24))
+    state = state_of(problem, np.where(np.arange(24) < len(group), 0, -1).astype(np.int32))
+    pool = make_pool(problem.codes, problem.classes)
+    refill(pool, np.array(others))
+    gain, out, scratch = np.empty(problem.tallied, np.int64), np.empty(24), np.empty(24)
+    assert lacking(problem.rules, state, 0, gain) == case.hom(group)
+    div, added, entry = best_match(
+        problem.arrays, problem.pairs, state, pool, 0, gain, out, scratch
+    )
+    best, _ = case.best_match(others, [group])
+    assert pool.places[entry] == best
+    assert div == case.div(best, group)
+    assert added == pytest.approx(case.added(best, group))
+
+
+@given(SAMPLES, st.integers(1, 4), st.data())
+def test_closures_counts_and_costs_are_as_if_made_anew(sample, p, data):
+    k = data.draw(st.integers(1, max(1, sample.records // 2)))
+    measure = data.draw(st.sampled_from(reference.OBJECTIVES))
+    assume(p <= distinct_values(sample))
+    problem = required(sample, measure, k, PSensitive(p))
+    shape = plan(problem)
+    state = make_state(problem.arrays, problem.values, problem.tallied, shape.groups)
+    pool = make_pool(problem.codes, problem.classes)
+    share_out(problem, shape, state, pool, np.arange(sample.records), silent)
+    hardest = [Counter(shape.values[state.group == g].tolist()) for g in range(shape.groups)]
+    assert all(len(values) == values.total() == shape.p for values in hardest)
+    kept = make_sensitive(problem, state, pool, silent)
+    fill_up(problem, state, pool, kept, silent)
+    waiting = pool.places[: pool.size[0]][pool.left[: pool.size[0]] == 1]
+    assert sorted(waiting.tolist()) == np.flatnonzero(state.group < 0).tolist()
+    if not kept.size:
+        return
+    again = state_of(problem, pack(state)[0])
+    used = state.size > 0
+    assert (again.closures == state.closures[:, used]).all()
+    assert (again.counts == state.counts[:, used]).all()
+    assert (again.tally == state.tally[used]).all()
+    assert again.cost == pytest.approx(state.cost[used], abs=1e-7)
+
+
+# Promises
+
+
+def required(sample: tables.Sample, measure: str, k: int, *requirements: Requirement) -> Problem:
+    return Problem.of(
+        sample.encoded(), measure, k, sample.weights, tables.SHARE, requirements=requirements
+    )
+
+
+@each_method
+@settings(max_examples=100)
+@given(SAMPLES, st.integers(1, 4), st.data())
+def test_every_group_is_p_sensitive_and_has_k_records(method: Method, sample, p, data):
+    assume(p <= distinct_values(sample))
+    k = data.draw(st.integers(1, sample.records))
+    measure = data.draw(st.sampled_from(reference.OBJECTIVES))
+    problem = required(sample, measure, k, PSensitive(p))
+    groups = method.partition(problem, 1, silent).groups
+    for group in tables.members(groups.tolist()):
+        assert len(group) >= k
+        assert all(len({column[i] for i in group}) >= p for column in sample.secrets)
+    assert (groups == method.partition(problem, 1, silent).groups).all()
+
+
+@each_method
+@settings(max_examples=100)
+@given(SAMPLES, st.data())
+def test_other_requirements_hold_too(method: Method, sample, data):
+    k = data.draw(st.integers(1, min(4, sample.records)))
+    asked = [
+        PSensitive(data.draw(st.integers(1, 2)), columns=["sensitive0"]),
+        PSensitive(data.draw(st.integers(1, 3)), columns=["sensitive1"]),
+        AlphaK(data.draw(st.sampled_from([0.4, 0.6, 0.9])), columns=["sensitive0"]),
+        LDiversity(data.draw(st.sampled_from([1.0, 1.5, 2.0])), "entropy"),
+    ]
+    problem = required(sample, "lm", k, *asked)
+    try:
+        check_feasible(problem.table, k, asked)
+    except shoal.Infeasible:
+        assume(False)
+    assert complies(problem, method.partition(problem, 3, silent).groups)
+
+
+@each_method
+def test_protected_values_below_one_strong_value_count_as_one(method: Method):
+    tree = shoal.Hierarchy.from_dict({"cancer": ["colon", "breast"], "other": ["flu", "cold"]})
+    illness = ["colon", "breast", "colon", "flu", "cold", "breast", "flu", "colon"]
+    wanted = PSensitive(2, tree, ["cancer"], columns=["s"])
+    problem = problem_of({"x": list(range(8)), "s": illness}, 2, wanted)
+    groups = method.partition(problem, 0, silent).groups.tolist()
+    for group in tables.members(groups):
+        assert len({"cancer" if illness[i] in tree.inner else illness[i] for i in group}) >= 2
+        assert {illness[i] for i in group} & {"flu", "cold"}
+
+
+@each_method
+@given(SAMPLES, st.data())
+def test_without_distinct_values_to_keep_groups_have_k_records_and_no_more_are_merged(
+    method: Method, sample, data
+):
+    k = data.draw(st.integers(1, sample.records))
+    groups = method.partition(sample.problem("lm", k), 0, silent).groups
+    assert np.bincount(groups).min() >= k
+    assert groups.max() + 1 == sample.records // k
+
+
+# TCM07 Condition 2
+
+
+@given(st.lists(st.sampled_from("aabc"), min_size=1, max_size=12), st.integers(1, 4))
+def test_condition_2_counts_what_there_is_to_share_out(column, p):
+    counts = np.array(list(Counter(column).values()), float)
+    assert most_groups([counts], p)[0] == twins.most_groups(column, p)
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(*[st.sampled_from("abc")] * 2), min_size=1, max_size=7), st.integers(1, 3)
+)
+def test_no_partition_has_more_p_sensitive_groups_than_condition_2_says(records, p):
+    columns = list(zip(*records, strict=True))
+    for shown in ([columns[0]], columns):
+        counts = [np.array(list(Counter(column).values()), float) for column in shown]
+        bound, _ = most_groups(counts, p)
+        case = twins.Case(lambda group: 0.0, shown, [p] * len(shown), 1)
+        valid = [
+            len(groups)
+            for groups in twins.partitions(len(records))
+            if all(map(case.is_sensitive, groups))
+        ]
+        assert max(valid, default=0) <= bound
+        if len(shown) == 1:
+            assert max(valid, default=0) == bound
+
+
+@settings(max_examples=100)
+@given(SAMPLES, st.integers(2, 4), st.data())
+def test_enhanced_pk_never_makes_more_groups_than_condition_2_allows(sample, p, data):
+    assume(p <= distinct_values(sample))
+    k = data.draw(st.integers(1, min(4, sample.records)))
+    problem = required(sample, "lm", k, PSensitive(p))
+    counts = [np.array(list(Counter(column).values()), float) for column in sample.secrets]
+    groups = EnhancedPK().partition(problem, 0, silent).groups
+    assert groups.max() + 1 <= min(most_groups(counts, p)[0], sample.records // k)
+
+
+def test_one_sensitive_column_is_shared_out_to_as_many_groups_as_there_can_be():
+    for seed in range(20):
+        column = np.random.default_rng(seed).choice(list("aaaabbcdef"), 40).tolist()
+        for p in (2, 3, 4):
+            problem = problem_of({"x": list(range(40)), "s": column}, 2, PSensitive(p))
+            groups = EnhancedPK().partition(problem, seed, silent).groups
+            assert complies(problem, groups)
+            assert groups.max() + 1 == min(twins.most_groups(column, p), 20)
+
+
+def test_a_value_too_rare_to_reach_every_group_is_dealt_even_if_the_paper_counts_it_as_frequent():
+    column = list("aabbccdde")
+    assert most_groups([np.array([2.0, 2, 2, 2, 1])], 3) == (3, 2)
+    problem = problem_of({"x": list(range(9)), "s": column}, 3, PSensitive(3))
+    groups = EnhancedPK().partition(problem, 0, silent).groups
+    assert [len({column[i] for i in group}) for group in tables.members(groups.tolist())] == [3] * 3
+
+
+# TCM07's own examples
+
+
+@each_method
+def test_the_table_of_figure_1_has_one_group_though_condition_2_allows_two(method: Method):
+    columns = {"s": [1, 1, 2, 2], "t": list("abab"), "u": list("αββα")}
+    assert most_groups([np.array([2.0, 2.0])] * 3, 2)[0] == 2
+    for seed in range(6):
+        problem = problem_of({"x": [1, 2, 3, 4], **columns}, 2, PSensitive(2))
+        assert method.partition(problem, seed, silent).groups.tolist() == [0, 0, 0, 0]
+
+
+TABLE_1 = {
+    "age": [20] * 3 + [30] * 4,
+    "zip": [41099] * 7,
+    "s": ["AIDS"] * 3 + ["Diabetes"] * 2 + ["Tuberculosis"] * 2,
+    "t": [60_000, 60_000, 40_000, 50_000, 40_000, 50_000, 40_000],
+}
+
+
+@each_method
+def test_table_1_is_regrouped_until_no_group_has_a_single_diagnosis(method: Method):
+    printed = np.array([0, 0, 0, 1, 1, 1, 1], np.int32)
+    assert complies(problem_of(TABLE_1, 3, PSensitive(1)), printed)
+    problem = problem_of(TABLE_1, 3, PSensitive(2))
+    assert not complies(problem, printed)
+    groups = method.partition(problem, 0, silent).groups
+    assert complies(problem, groups)
+    assert groups.max() + 1 == 2
+    mended = TABLE_1 | {"s": ["Flu", *TABLE_1["s"][1:]]}
+    assert complies(problem_of(mended, 3, PSensitive(2)), printed)
+
+
+# Runs
+
+
+@each_method
+def test_a_run_reports_and_can_be_cancelled_at_every_report(method: Method):
+    problem, _ = generic(0, 60, (3, 2), 4)
+    reports: list[tuple[str, int, int]] = []
+    method.partition(problem, 0, lambda *report: reports.append(report))
+    assert len(reports) > 5
+    assert all(0 <= done <= total for _, done, total in reports)
+
+    for stop in range(len(reports)):
+        with pytest.raises(shoal.Cancelled):
+            method.partition(problem, 0, cancelling_after(stop))
+
+
+def cancelling_after(reports: int) -> Progress:
+    left = iter(range(reports))
+
+    def cancel(stage: str, done: int, total: int) -> None:
+        if next(left, None) is None:
+            raise shoal.Cancelled("stop")
+
+    return cancel
+
+
+@each_method
+def test_another_seed_makes_other_groups(method: Method):
+    problem, _ = generic(1, 60, (2, 2), 3)
+    found = {
+        str(tables.partition_of(method.partition(problem, s, silent).groups)) for s in range(5)
+    }
+    assert len(found) > 1
+
+
+@each_method
+@pytest.mark.parametrize("k", [2, 5])
+def test_what_cannot_be_ends_in_one_group(method: Method, k: int):
+    problem = problem_of({"x": [1, 2, 3, 4], "s": list("aaab")}, k, PSensitive(3))
+    assert method.partition(problem, 0, silent).groups.tolist() == [0, 0, 0, 0]
