@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class ShoalError(ValueError):
@@ -43,6 +44,12 @@ def raise_problems(problems: Iterable[str]) -> None:
     found = tuple(dict.fromkeys(problems))
     if found:
         raise InputError(found)
+
+
+def shown(value: Any) -> str:
+    """A wrong value as a message may show it: anything that might hold cells by its type only."""
+    is_plain = isinstance(value, str | int | float | None)
+    return repr(value) if is_plain else f"a value of type {type(value).__name__}"
 
 
 def near_miss(name: str, known: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import STAR, Form, Ints, TreeForm
-from shoal.generalization.models import Model, labels_of
+from shoal.generalization.models import Model, label_of, labels_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,7 +64,7 @@ class Hierarchy(Model):
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[Any]]) -> Hierarchy:
         """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root."""
-        lines = [(n, [_text(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
+        lines = [(n, [label_of(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
         return cls._from_rows("Hierarchy", "row", lines, None)
 
     @classmethod
@@ -86,7 +86,7 @@ class Hierarchy(Model):
         problems: list[str] = []
 
         def walk(label: Any, below: Any) -> set[str]:
-            name = _text(label)
+            name = label_of(label)
             if below is None or (hasattr(below, "__len__") and len(below) == 0):
                 leaves.append(name)
                 return {name}
@@ -123,7 +123,7 @@ class Hierarchy(Model):
         labelled: dict[str, set[str]] = {}
         leaves: dict[str, None] = {}
         for name, members in named:
-            texts = sorted(_text(value) for value in members)
+            texts = sorted(label_of(value) for value in members)
             leaves.update(dict.fromkeys(texts))
             labelled[name if name is not None else "{" + ", ".join(texts) + "}"] = set(texts)
         return cls._from_labelled_sets("Hierarchy", list(leaves), labelled, None)
@@ -216,13 +216,6 @@ class Hierarchy(Model):
             paths.append(path)
         depth = max(len(path) for path in paths)
         return [[labels[n] for n in [path[0]] * (depth - len(path)) + path] for path in paths]
-
-
-def _text(value: Any) -> str:
-    """A value as the table's own values are written."""
-    import pyarrow as pa
-
-    return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
 
 
 def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> list[str]:

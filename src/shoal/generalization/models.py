@@ -161,6 +161,13 @@ def labels_of(values: pa.Array) -> tuple[str, ...]:
     return tuple(str(v) for v in values.to_pylist())
 
 
+def label_of(value: Any) -> str:
+    """A single value as the table's own values are written."""
+    import pyarrow as pa
+
+    return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
+
+
 def _within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tuple[pa.Array, Ints]:
     """Place the values of a column in its declared domain, in order."""
     import pyarrow as pa

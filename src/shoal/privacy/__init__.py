@@ -1,16 +1,22 @@
 """What a release promises: requirements, their feasibility, and the independent audit."""
 
-from shoal.privacy.audit import Audit, audit_frame
+from shoal.privacy.audit import Audit, Proof, audit_frame
 from shoal.privacy.compatibility import audit_compatibility
 from shoal.privacy.feasibility import check_feasible
 from shoal.privacy.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
 from shoal.privacy.rules import compile_rules
 
+REQUIREMENTS: dict[str, type[Requirement]] = {
+    kind.name: kind for kind in (LDiversity, PSensitive, AlphaK, TCloseness)
+}
+
 __all__ = [
+    "REQUIREMENTS",
     "AlphaK",
     "Audit",
     "LDiversity",
     "PSensitive",
+    "Proof",
     "Requirement",
     "TCloseness",
     "audit_compatibility",

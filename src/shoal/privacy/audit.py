@@ -1,4 +1,4 @@
-"""The independent verifier: proves a requirement from the released columns alone.
+"""The independent verifier: proves requirements from the released columns alone.
 
 It shares no code with encoding, methods or kernels: a plain group-by on the finished table. Null is a
 value of its own, never a wildcard.
@@ -6,25 +6,78 @@ value of its own, never a wildcard.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import AuditFailed, InputError, near_miss, raise_problems
-from shoal.table.frames import arrow_values
+from shoal.generalization.models import labels_of
+from shoal.privacy.requirements import Labels, Requirement
+from shoal.table.frames import arrow_column, arrow_values
+
+Places = npt.NDArray[np.int64]
+CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
 
 
 @dataclass(frozen=True)
+class Proof:
+    """What was required of a sensitive column beyond k, and what the least safe group reaches."""
+
+    requirement: str
+    required: float
+    reached: float
+
+
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What was proved of a released table."""
 
     records: int
     groups: int
     k: int  # records in the smallest group
+    proofs: tuple[Proof, ...] = ()  # one for every requirement beyond k and column it is about
+
+    def __repr__(self) -> str:
+        proofs = f", proofs={self.proofs}" if self.proofs else ""
+        return f"Audit(records={self.records}, groups={self.groups}, k={self.k}{proofs})"
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The records of a table, group by group."""
+
+    records: Places
+    bounds: Places  # group g has records[bounds[g]:bounds[g + 1]]
+
+    @property
+    def sizes(self) -> Places:
+        return np.diff(self.bounds)
+
+    def blocks(self, values: int) -> Iterator[tuple[int, int]]:
+        """Cut the groups into runs small enough to count each one's values in every group."""
+        start, last = 0, len(self.bounds) - 1
+        while start < last:
+            ends = self.bounds[start + 1 : start + 1 + GROUPS]
+            width = np.minimum(values, ends - self.bounds[start])
+            fitting = np.count_nonzero(width * np.arange(1, len(ends) + 1) <= CELLS)
+            stop = start + max(1, int(fitting))
+            yield start, stop
+            start = stop
+
+
+@dataclass(frozen=True)
+class _Secret:
+    """A sensitive column: each record's place among its distinct values in ascending order, null last."""
+
+    places: Places
+    values: pa.Array
+    labels: Labels
 
 
 def refuse_identifiers(frame: nw.DataFrame[Any], identifiers: Sequence[str]) -> None:
@@ -41,15 +94,17 @@ def audit_frame(
     quasi_identifiers: Sequence[str],
     k: int,
     identifiers: Sequence[str] = (),
+    requirements: Sequence[Requirement] = (),
+    sensitive: Sequence[str] = (),
 ) -> Audit:
-    """Prove that every combination of released quasi-identifiers occurs at least k times.
+    """Prove that every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
     A quasi-identifier may be released under its own name or as `NAME_min` and `NAME_max`.
 
     Raises
     ------
     AuditFailed
-        If a group is smaller than k or an identifier is still there.
+        If a group is smaller than k or misses a requirement, or an identifier is still there.
     """
     columns: list[str] = []
     problems: list[str] = []
@@ -63,20 +118,106 @@ def audit_frame(
             columns.extend(released)
     if not frame.shape[0]:
         problems.append("The table has no records; there is nothing to prove.")
+    secrets = _secrets(frame, requirements, sensitive, problems)
     raise_problems(problems)
     refuse_identifiers(frame, identifiers)
+    groups = _groups_of(frame, columns)
+    smallest = int(groups.sizes.min())
+    failures = []
+    if smallest < k:
+        small = np.count_nonzero(groups.sizes < k)
+        failures.append(
+            f"{small} of {groups.sizes.size} groups have fewer than k = {k} records "
+            f"(the smallest has {smallest}); do not release this table."
+        )
+    proofs = []
+    for requirement in requirements:
+        for name in requirement.over(sensitive):
+            proof, missed = _prove(requirement, name, groups, secrets[name])
+            proofs.append(proof)
+            if missed:
+                failures.append(
+                    f"{missed} of {groups.sizes.size} groups miss {proof.requirement} "
+                    f"(the worst reaches {proof.reached:.4g}); do not release this table."
+                )
+    if failures:
+        raise AuditFailed("\n".join(failures))
+    return Audit(frame.shape[0], groups.sizes.size, smallest, tuple(proofs))
+
+
+def _secrets(
+    frame: nw.DataFrame[Any],
+    requirements: Sequence[Requirement],
+    sensitive: Sequence[str],
+    problems: list[str],
+) -> dict[str, _Secret]:
+    """The sensitive columns that requirements are about; what stands in their way is added to `problems`."""
+    found: dict[str, _Secret] = {}
+    for name in dict.fromkeys(name for item in requirements for name in item.over(sensitive)):
+        if name not in frame.columns:
+            remedy = near_miss(name, frame.columns) or "; audit a table that has it."
+            problems.append(f"Sensitive column '{name}' is not in the table{remedy}")
+            continue
+        try:
+            found[name] = _secret(arrow_column(frame, name))
+        except InputError as error:
+            problems.extend(error.problems)
+            continue
+        for item in requirements:
+            if name in item.over(sensitive):
+                problems.extend(item.value_problems(name, found[name].values))
+    return found
+
+
+def _secret(array: pa.ChunkedArray) -> _Secret:
+    encoded = array.combine_chunks().dictionary_encode()
+    ascending = pc.array_sort_indices(encoded.dictionary)
+    rank = np.empty(len(ascending) + 1, dtype=np.int64)
+    rank[np.asarray(ascending)] = np.arange(len(ascending))
+    rank[-1] = len(ascending)  # of null
+    values = encoded.dictionary.take(ascending)
+    labels = [*labels_of(values), *([None] if array.null_count else [])]
+    return _Secret(rank[np.asarray(pc.fill_null(encoded.indices, -1))], values, labels)
+
+
+def _groups_of(frame: nw.DataFrame[Any], columns: Sequence[str]) -> _Groups:
+    """Group records by what they read in some columns."""
     keys = pa.table({str(i): arrow_values(frame, name) for i, name in enumerate(columns)})
+    names = keys.column_names
+    numbered = keys.append_column("record", pa.array(np.arange(keys.num_rows)))
     try:
-        sizes = keys.group_by(keys.column_names).aggregate([([], "count_all")])["count_all"]
+        lists = numbered.group_by(names).aggregate([("record", "list")])["record_list"]
     except pa.ArrowNotImplementedError:
         raise InputError(
             "A quasi-identifier holds lists, structures or objects; convert it to numbers, dates or text."
         ) from None
-    smallest = pc.min(sizes).as_py()
-    if smallest < k:
-        small = pc.sum(pc.less(sizes, k)).as_py()
-        raise AuditFailed(
-            f"{small} of {len(sizes)} groups have fewer than k = {k} records (the smallest has {smallest}); "
-            "do not release this table."
+    sizes = np.asarray(pc.list_value_length(lists))
+    return _Groups(np.asarray(pc.list_flatten(lists)), np.append(0, np.cumsum(sizes)))
+
+
+def _prove(
+    requirement: Requirement, column: str, groups: _Groups, secret: _Secret
+) -> tuple[Proof, int]:
+    """The level that all groups reach, and how many of them miss the requirement."""
+    values = len(secret.labels)
+    shares = np.bincount(secret.places, minlength=values) / secret.places.size
+    worst, missed = [], 0
+    for start, stop in groups.blocks(values):
+        bounds = groups.bounds[start : stop + 1]
+        places = secret.places[groups.records[bounds[0] : bounds[-1]]]
+        present = np.arange(values)
+        if not requirement.counts_absent:
+            present, places = np.unique(places, return_inverse=True)
+        group = np.repeat(np.arange(stop - start), np.diff(bounds))
+        counts = np.bincount(
+            group * present.size + places.reshape(-1), minlength=(stop - start) * present.size
         )
-    return Audit(keys.num_rows, len(sizes), smallest)
+        levels = requirement.levels(
+            counts.reshape(-1, present.size).astype(np.float64),
+            [secret.labels[value] for value in present.tolist()],
+            shares[present],
+        )
+        worst.append(requirement.worst(levels))
+        missed += int(np.count_nonzero(~requirement.is_met(levels)))
+    reached = requirement.worst(np.array(worst))
+    return Proof(requirement.describe(column), requirement.required, reached), missed

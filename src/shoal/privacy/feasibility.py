@@ -29,7 +29,7 @@ def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = (
             secret = table.sensitive[column]
             counts = np.bincount(secret.codes, minlength=secret.size).astype(np.float64)
             labels = [*labels_of(secret.values), *([None] if secret.has_null else [])]
-            level = requirement.levels(counts[None, :], labels, counts)
+            level = requirement.levels(counts[None, :], labels, counts / counts.sum())
             if not requirement.is_met(level).all():
                 remedy = requirement.remedy(column, counts, float(level[0]))
                 problems.append(f"No release can keep {requirement.describe(column)}: {remedy}.")

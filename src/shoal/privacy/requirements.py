@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from datetime import date
+from decimal import Decimal
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from shoal.errors import InputError
+from shoal.errors import shown
 from shoal.generalization import Hierarchy
 from shoal.generalization.forms import Floats, Ints, TreeForm
-from shoal.generalization.models import is_ordered, labels_of
+from shoal.generalization.models import is_ordered, label_of, labels_of
 from shoal.table import Sensitive
 
 Labels = Sequence[str | None]  # of a sensitive column's values, ascending; null is last
@@ -54,11 +57,17 @@ class Requirement(ABC):
     columns: Sequence[str] | None = field(default=None, kw_only=True)
 
     name: ClassVar[str]  # in settings and on the command line
+    summary: ClassVar[str]
     rising: ClassVar[bool] = True  # whether a higher level is safer
+    counts_absent: ClassVar[bool] = False  # whether values that a group lacks matter to its level
 
     def __post_init__(self) -> None:
-        if self.columns is not None and not isinstance(self.columns, str):
-            object.__setattr__(self, "columns", tuple(self.columns))
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, option.name, value.item())
+            elif isinstance(value, list | set | frozenset | np.ndarray):
+                object.__setattr__(self, option.name, tuple(value))
 
     @property
     @abstractmethod
@@ -70,8 +79,11 @@ class Requirement(ABC):
         """The same for the kernels."""
 
     @abstractmethod
-    def levels(self, counts: Floats, labels: Labels, table: Floats) -> Floats:
-        """The level that each group reaches, from its counts of values (groups × values) and the table's."""
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+        """The level that each group reaches, from its counts of values (groups × values) and their shares of the table.
+
+        Values that no group has may be left out, unless `counts_absent`.
+        """
 
     @abstractmethod
     def describe(self, column: str) -> str:
@@ -87,6 +99,14 @@ class Requirement(ABC):
             return [
                 f"'columns' of {self.name} must be a list of columns; write ['{self.columns}']."
             ]
+        if self.columns is not None and not _is_list_of(str, self.columns):
+            return [
+                f"'columns' of {self.name} must be a list of column names; leave it out to mean all."
+            ]
+        return []
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        """Sentences for a sensitive column whose distinct values it cannot be asked of."""
         return []
 
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
@@ -134,6 +154,7 @@ class LDiversity(Requirement):
     c: float | None = None
 
     name = "diversity"
+    summary = "sensitive values are well spread in every group: by frequency, distinct, entropy or recursive"
 
     @property
     def rising(self) -> bool:  # type: ignore[override]
@@ -147,15 +168,17 @@ class LDiversity(Requirement):
         found = super().problems()
         if self.kind not in KINDS:
             found.append(
-                f"'kind' of diversity must be one of {', '.join(KINDS)}. Got '{self.kind}' instead."
+                f"'kind' of diversity must be one of {', '.join(KINDS)}. Got {shown(self.kind)} instead."
             )
         if not _is_number(self.l) or self.l < 1:
-            found.append(f"'l' of diversity must be a number of at least 1. Got {self.l} instead.")
+            found.append(
+                f"'l' of diversity must be a number of at least 1. Got {shown(self.l)} instead."
+            )
         elif self.kind in ("distinct", "recursive") and self.l != int(self.l):
             found.append(f"'l' of {self.kind} diversity must be whole. Got {self.l} instead.")
         if self.kind == "recursive" and not (_is_number(self.c) and self.c > 0):  # type: ignore[operator]
             found.append(
-                f"'c' of recursive diversity must be a number above 0. Got {self.c} instead."
+                f"'c' of recursive diversity must be a number above 0. Got {shown(self.c)} instead."
             )
         if self.kind != "recursive" and self.c is not None:
             found.append("'c' is for recursive diversity only; leave it out or choose that kind.")
@@ -177,7 +200,7 @@ class LDiversity(Requirement):
                 return Limits(entry, size, entropy=math.log(self.l))
         return Limits(entry, size, depth=int(self.l), factor=float(self.c or 0.0))
 
-    def levels(self, counts: Floats, labels: Labels, table: Floats) -> Floats:
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         match self.kind:
             case "frequency":
                 return np.asarray(counts.sum(axis=1) / counts.max(axis=1))
@@ -231,11 +254,15 @@ class PSensitive(Requirement):
     protected: Sequence[str] = ()
 
     name = "sensitivity"
+    summary = "every group has p distinct sensitive values, or values from p protected subtrees"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.protected, str):
-            object.__setattr__(self, "protected", tuple(self.protected))
+        if isinstance(self.hierarchy, Hierarchy) and _is_list_of(str, self.protected):
+            names = self.hierarchy.leaves + self.hierarchy.inner
+            second = {label: names[node] for label, node in self.hierarchy.aliases.items()}
+            own = tuple(second.get(label, label) for label in self.protected)
+            object.__setattr__(self, "protected", own)
 
     @property
     def required(self) -> float:
@@ -245,21 +272,28 @@ class PSensitive(Requirement):
         found = super().problems()
         if not _is_number(self.p) or self.p < 1 or self.p != int(self.p):
             found.append(
-                f"'p' of sensitivity must be a whole number of at least 1. Got {self.p} instead."
+                f"'p' of sensitivity must be a whole number of at least 1. Got {shown(self.p)} instead."
             )
-        if (self.hierarchy is None) != (not self.protected):
+        if (self.hierarchy is None) != (self.protected == ()):
             found.append(
                 "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."
             )
         elif self.hierarchy is not None:
-            found += _one_column(self)
-            unknown = set(self.protected) - {*self.hierarchy.leaves, *self.hierarchy.inner}
-            if isinstance(self.protected, str) or unknown:
-                found.append(
-                    "'protected' of sensitivity must be a list of labels of its hierarchy; "
-                    f"{len(unknown)} are not in it."
-                )
+            found += _hierarchy_problems(self, self.hierarchy)
+            if not _is_list_of(str, self.protected):
+                found.append("'protected' of sensitivity must be a list of labels.")
+            elif isinstance(self.hierarchy, Hierarchy):
+                known = {*self.hierarchy.leaves, *self.hierarchy.inner}
+                unknown = len(set(self.protected) - known)
+                if unknown:
+                    found.append(
+                        f"{unknown} of the labels in 'protected' of sensitivity are not in its hierarchy; "
+                        "name labels of it."
+                    )
         return found
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        return _outside(self.hierarchy, column, values)
 
     def limits(self, column: str, secret: Sensitive) -> Limits:
         entry = np.arange(secret.size, dtype=np.int32)
@@ -280,13 +314,13 @@ class PSensitive(Requirement):
             entry = np.unique(place, return_inverse=True)[1].reshape(-1).astype(np.int32)
         return Limits(entry, int(entry.max()) + 1, distinct=int(self.p))
 
-    def levels(self, counts: Floats, labels: Labels, table: Floats) -> Floats:
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         if self.hierarchy is not None:
             tree = self.hierarchy
             names = tree.leaves + tree.inner
             subtree: dict[str | None, list[int]] = {}
-            for value, label in enumerate(labels):
-                top, node = label, names.index(label) if label in tree.leaves else -1
+            for value, (label, node) in enumerate(zip(labels, _places(tree, labels), strict=True)):
+                top = label
                 while node >= 0:
                     top = names[node] if names[node] in self.protected else top
                     node = tree.parent[node] if tree.parent[node] != node else -1
@@ -320,12 +354,8 @@ class AlphaK(Requirement):
     values: Sequence[Any] | None = None
 
     name = "alpha"
+    summary = "no sensitive value, or none of those named, has more than a share alpha of a group"
     rising = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.values is not None and not isinstance(self.values, str):
-            object.__setattr__(self, "values", tuple(self.values))
 
     @property
     def required(self) -> float:
@@ -335,31 +365,39 @@ class AlphaK(Requirement):
         found = super().problems()
         if not (_is_number(self.alpha) and 0 < self.alpha <= 1):
             found.append(
-                f"'alpha' must be a number above 0 and at most 1. Got {self.alpha} instead."
+                f"'alpha' must be a number above 0 and at most 1. Got {shown(self.alpha)} instead."
             )
-        if isinstance(self.values, str) or self.values == ():
+        if self.values is not None and not _is_list_of(_VALUES, self.values):
             found.append(
                 "'values' of alpha must be a list of sensitive values; leave it out to mean all."
             )
         return found
 
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        named = {label_of(value) for value in self.values or ()}
+        unknown = len(named - set(labels_of(values)))
+        if not unknown:
+            return []
+        return [
+            f"{unknown} of the {len(named)} values that alpha names are not in column '{column}'; "
+            "name values of that column."
+        ]
+
     def limits(self, column: str, secret: Sensitive) -> Limits:
         named = self._named([*labels_of(secret.values), *([None] if secret.has_null else [])])
-        if self.values is not None and named.sum() < len(set(map(str, self.values))):
-            raise InputError(
-                f"Not all values that alpha names occur in column '{column}'; name values of that column."
-            )
         entry = np.arange(secret.size, dtype=np.int32)
         return Limits(entry, secret.size, cap=np.where(named, self.alpha, 1.0))
 
-    def levels(self, counts: Floats, labels: Labels, table: Floats) -> Floats:
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         share = counts / counts.sum(axis=1, keepdims=True)
         return np.asarray(share[:, self._named(labels)].max(axis=1, initial=0.0))
 
     def _named(self, labels: Labels) -> npt.NDArray[np.bool_]:
         """Which values are meant."""
-        meant = None if self.values is None else set(map(str, self.values))
-        return np.array([meant is None or label in meant for label in labels])
+        if self.values is None:
+            return np.ones(len(labels), dtype=np.bool_)
+        meant = {label_of(value) for value in self.values}
+        return np.array([label in meant for label in labels], dtype=np.bool_)
 
     def describe(self, column: str) -> str:
         which = "any value" if self.values is None else "each named value"
@@ -393,7 +431,12 @@ class TCloseness(Requirement):
     hierarchy: Hierarchy | None = None
 
     name = "closeness"
+    summary = "sensitive values are spread in every group almost as in the whole table"
     rising = False
+
+    @property
+    def counts_absent(self) -> bool:  # type: ignore[override]
+        return self.ground != "equal"
 
     @property
     def required(self) -> float:
@@ -402,16 +445,28 @@ class TCloseness(Requirement):
     def problems(self) -> list[str]:
         found = super().problems()
         if not (_is_number(self.t) and 0 <= self.t <= 1):
-            found.append(f"'t' of closeness must be a number from 0 to 1. Got {self.t} instead.")
+            found.append(
+                f"'t' of closeness must be a number from 0 to 1. Got {shown(self.t)} instead."
+            )
         if self.ground not in GROUNDS:
             found.append(
-                f"'ground' of closeness must be one of {', '.join(GROUNDS)}. Got '{self.ground}' instead."
+                f"'ground' of closeness must be one of {', '.join(GROUNDS)}. Got {shown(self.ground)} instead."
             )
-        if (self.ground == "hierarchical") != (self.hierarchy is not None):
-            found.append("Closeness takes a 'hierarchy' with ground 'hierarchical', and only then.")
+        elif (self.ground == "hierarchical") != (self.hierarchy is not None):
+            found.append(
+                "Closeness takes 'hierarchy' with ground 'hierarchical' and only then; give both or neither."
+            )
         if self.hierarchy is not None:
-            found += _one_column(self)
+            found += _hierarchy_problems(self, self.hierarchy)
         return found
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        if self.ground == "ordered" and not is_ordered(values.type):
+            return [
+                f"Column '{column}' is no number or date, and ordered closeness needs an order; "
+                "choose ground 'equal' or 'hierarchical'."
+            ]
+        return _outside(self.hierarchy, column, values)
 
     def limits(self, column: str, secret: Sensitive) -> Limits:
         entry, size = np.arange(secret.size, dtype=np.int32), secret.size
@@ -423,11 +478,6 @@ class TCloseness(Requirement):
             edge = (height[form.parent] - height) / (2 * max(1.0, height[-1]))
             return Limits(entry, form.size, distance=self.t, parent=form.parent, edge=edge)
         if self.ground == "ordered":
-            if not is_ordered(secret.values.type):
-                raise InputError(
-                    f"Column '{column}' is no number or date, and ordered closeness needs an order; "
-                    "choose ground 'equal' or 'hierarchical'."
-                )
             parent = np.minimum(np.arange(1, size + 1), size - 1).astype(np.int32)
             edge = np.full(size, 1 / max(1, size - 1))
             edge[-1] = 0.0
@@ -436,8 +486,8 @@ class TCloseness(Requirement):
         edge = np.append(np.full(size, 0.5), 0.0)
         return Limits(entry, size, distance=self.t, parent=parent, edge=edge)
 
-    def levels(self, counts: Floats, labels: Labels, table: Floats) -> Floats:
-        gap = counts / counts.sum(axis=1, keepdims=True) - table / table.sum()
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+        gap = counts / counts.sum(axis=1, keepdims=True) - shares
         if self.ground == "equal":
             return np.asarray(np.maximum(gap, 0).sum(axis=1))
         if self.ground == "ordered":
@@ -455,11 +505,9 @@ class TCloseness(Requirement):
 def _hierarchical_distance(tree: Hierarchy, gap: Floats, labels: Labels) -> Floats:
     """Li et al. 2007 §6: what can be evened out below a node, and not lower down, moves at its height."""
     nodes = len(tree.parent)
-    place = {label: node for node, label in enumerate(tree.leaves)}
     surplus, lack = np.zeros((len(gap), nodes)), np.zeros((len(gap), nodes))
     root = nodes - 1
-    for value, label in enumerate(labels):
-        node = root if label is None else place[label]
+    for value, node in enumerate(_places(tree, labels)):
         surplus[:, node] += np.maximum(gap[:, value], 0)
         lack[:, node] += np.maximum(-gap[:, value], 0)
     height = np.zeros(nodes)
@@ -475,12 +523,46 @@ def _hierarchical_distance(tree: Hierarchy, gap: Floats, labels: Labels) -> Floa
     return total
 
 
-def _one_column(requirement: Requirement) -> list[str]:
-    if requirement.columns is not None and len(requirement.columns) == 1:
+def _places(tree: Hierarchy, labels: Labels) -> list[int]:
+    """The leaf of each label, the root for null, which no other set holds, and −1 for what the tree lacks."""
+    place = {label: node for node, label in enumerate(tree.leaves)}
+    root = len(tree.parent) - 1
+    return [
+        root if label is None else place.get(label, place.get(label.strip(), -1))
+        for label in labels
+    ]
+
+
+def _outside(tree: Hierarchy | None, column: str, values: pa.Array) -> list[str]:
+    """A sentence if a column has values that its hierarchy lacks."""
+    missing = 0 if tree is None else _places(tree, labels_of(values)).count(-1)
+    if not missing:
         return []
     return [
-        f"{requirement.name.capitalize()} with a hierarchy is about one column; name it in 'columns'."
+        f"{missing} of the {len(values)} distinct values of column '{column}' are not in its "
+        "hierarchy; add a line for each of them."
     ]
+
+
+def _hierarchy_problems(requirement: Requirement, tree: Any) -> list[str]:
+    found = []
+    if not isinstance(tree, Hierarchy):
+        found.append(
+            f"'hierarchy' of {requirement.name} must be a shoal.Hierarchy. Got {shown(tree)} instead."
+        )
+    if requirement.columns is None or len(requirement.columns) != 1:
+        found.append(
+            f"{requirement.name.capitalize()} with a hierarchy is about one column; name it in 'columns'."
+        )
+    return found
+
+
+_VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
+
+
+def _is_list_of(kind: type | tuple[type, ...], given: Any) -> bool:
+    """Whether there is at least one item and all are of a kind."""
+    return isinstance(given, tuple) and bool(given) and all(isinstance(g, kind) for g in given)
 
 
 def _is_number(value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.errors import InputError, raise_problems
+from shoal.errors import raise_problems
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.rules import Rules
 from shoal.privacy.requirements import Limits, Requirement
@@ -23,11 +23,12 @@ def compile_rules(
     for requirement in requirements:
         for column in requirement.over(list(table.sensitive)):
             secret = table.sensitive[column]
-            try:
-                limits.append(requirement.limits(column, secret))
-                codes.append(limits[-1].entry[secret.codes])
-            except InputError as error:
-                problems.extend(error.problems)
+            unfit = requirement.value_problems(column, secret.values)
+            if unfit:
+                problems.extend(unfit)
+                continue
+            limits.append(requirement.limits(column, secret))
+            codes.append(limits[-1].entry[secret.codes])
     raise_problems(problems)
     start = np.cumsum([0, *(own.size for own in limits)]).astype(np.int64)
     values = np.zeros((table.records, len(limits)), dtype=np.int32)
