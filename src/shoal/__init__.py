@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.generalization import Suppression as Suppression
     from shoal.listing import measures as measures
     from shoal.listing import methods as methods
+    from shoal.listing import requirements as requirements
     from shoal.methods import Agglomerative as Agglomerative
     from shoal.methods import BottomUp as BottomUp
     from shoal.methods import Cover as Cover
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from shoal.methods import Sequential as Sequential
     from shoal.methods import TopDown as TopDown
     from shoal.methods import TwoMeans as TwoMeans
+    from shoal.privacy import AlphaK as AlphaK
+    from shoal.privacy import LDiversity as LDiversity
+    from shoal.privacy import PSensitive as PSensitive
+    from shoal.privacy import TCloseness as TCloseness
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
 
@@ -47,7 +52,7 @@ _HOMES = {
     "anonymize": ("anonymize", "audit", "loss"),
     "errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
     "generalization": ("Hierarchy", "Interval", "Subset", "Suppression"),
-    "listing": ("measures", "methods"),
+    "listing": ("measures", "methods", "requirements"),
     "methods": (
         "Agglomerative",
         "BottomUp",
@@ -65,6 +70,7 @@ _HOMES = {
         "TopDown",
         "TwoMeans",
     ),
+    "privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
     "release": ("Release",),
     "settings": ("Settings",),
 }

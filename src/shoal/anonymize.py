@@ -18,7 +18,13 @@ from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
 from shoal.measures import loss as measure_loss
 from shoal.methods import Method
-from shoal.privacy import Audit, audit_compatibility, audit_frame, check_feasible
+from shoal.privacy import (
+    Audit,
+    Requirement,
+    audit_compatibility,
+    audit_frame,
+    check_feasible,
+)
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
 from shoal.release import Release
@@ -40,6 +46,7 @@ def anonymize(
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
     k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
     objective: str | None = None,
     w: float | None = None,
     weights: Mapping[str, float] | None = None,
@@ -67,6 +74,9 @@ def anonymize(
         Columns released unchanged, and columns removed.
     k
         The least number of records that must read the same. Larger is safer and costs more.
+    requirements
+        What the sensitive values of every group must look like beside, like `[shoal.LDiversity(2)]`; see
+        `shoal.requirements()`. Without any, all records of a group may share a sensitive value.
     objective, w, weights
         The measure to minimize (default "lm"), the share of `mi` in objective "wmi" (default 0.5), and how
         much each quasi-identifier matters (default 1).
@@ -100,6 +110,7 @@ def anonymize(
         sensitive=sensitive,
         identifiers=identifiers,
         k=k,
+        requirements=requirements,
         objective=objective,
         w=w,
         weights=weights,
@@ -112,10 +123,15 @@ def anonymize(
     frame = watch("reading", lambda: open_table(table))
     raise_problems(_render_problems(frame, settings))
     encoded = watch("encoding", lambda: _encode(frame, settings))
-    check_feasible(encoded, settings.k)
     problem = Problem.of(
-        encoded, settings.objective, settings.k, _relative(settings.weights, encoded), settings.w
+        encoded,
+        settings.objective,
+        settings.k,
+        _relative(settings.weights, encoded),
+        settings.w,
+        settings.requirements,
     )
+    check_feasible(encoded, settings.k, settings.requirements)
     if not is_cached():
         watch("compiling kernels, first run only", lambda: _compile(problem, settings))
     partition = watch(
@@ -135,9 +151,11 @@ def audit(
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
     k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
 ) -> Audit:
-    """Prove that a table, ours or not, keeps its requirement.
+    """Prove that a table, ours or not, keeps its requirements.
 
     Parameters
     ----------
@@ -147,11 +165,13 @@ def audit(
         Settings that name the quasi-identifiers and k; the other parameters replace what they say.
     quasi_identifiers, k
         The columns that must read the same and for how many records at least.
+    sensitive, requirements
+        The columns that requirements beyond k are about, and these requirements.
 
     Raises
     ------
     AuditFailed
-        If a group is smaller than k or an identifier is still in the table.
+        If a group is smaller than k or misses a requirement, or an identifier is still in the table.
 
     Examples
     --------
@@ -159,9 +179,14 @@ def audit(
     >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
     Audit(records=3, groups=1, k=3)
     """
-    promised = make_settings(settings, quasi_identifiers=quasi_identifiers, k=k)
-    names = list(promised.quasi_identifiers)
-    return audit_frame(open_table(table), names, promised.k, promised.identifiers)
+    promised = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        k=k,
+        requirements=requirements,
+    )
+    return _audit(open_table(table), promised)
 
 
 def loss(
@@ -195,6 +220,7 @@ def loss(
         weights=weights,
         w=w,
         k=k or (None if settings else 1),
+        requirements=(),
     )
     encoded = _encode(open_table(table), promised)
     closed = read_release(encoded, open_table(release))
@@ -237,8 +263,19 @@ def _compile(problem: Problem, settings: Settings) -> None:
 def _prove(released: Frame, table: Table, settings: Settings) -> Audit:
     """Audit a finished release by what its method promises."""
     if settings.method.homogeneous:
-        return audit_frame(released, table.names, settings.k, settings.identifiers)
+        return _audit(released, settings)
     return audit_compatibility(table, released, settings.k, settings.identifiers)
+
+
+def _audit(frame: Frame, settings: Settings) -> Audit:
+    return audit_frame(
+        frame,
+        list(settings.quasi_identifiers),
+        settings.k,
+        settings.identifiers,
+        settings.requirements,
+        settings.sensitive,
+    )
 
 
 def _render(frame: Frame, closed: Closed, settings: Settings) -> Frame:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
+from typing import Any
 
 from shoal.measures import MEASURES
 from shoal.methods import METHODS, Method
+from shoal.privacy import REQUIREMENTS
 
 
 def methods() -> dict[str, str]:
@@ -50,3 +52,38 @@ def measures() -> dict[str, str]:
     'share of the values a cell may stand for (GT10 (3))'
     """
     return {name: f"{meaning} ({source})" for name, (meaning, source) in MEASURES.items()}
+
+
+def requirements() -> dict[str, str]:
+    """Return the name of every requirement beyond k and one line about it.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.requirements()["closeness"]
+    'sensitive values are spread in every group almost as in the whole table'
+    """
+    return {name: requirement.summary for name, requirement in REQUIREMENTS.items()}
+
+
+def requirement_facts() -> dict[str, dict[str, str]]:
+    """Return, per requirement beyond k, what it asks, its name in Python and its parameters."""
+    return {
+        name: {
+            "what": requirement.summary,
+            "in Python": f"shoal.{requirement.__name__}",
+            "parameters": _parameters(requirement),
+        }
+        for name, requirement in REQUIREMENTS.items()
+    }
+
+
+def _parameters(kind: Any) -> str:
+    """Fields of a dataclass with their defaults; those that may be left out without one in brackets."""
+    found = []
+    for f in fields(kind):
+        if f.default is MISSING:
+            found.append(f.name)
+        else:
+            found.append(f"{f.name} = {f.default}" if f.default else f"[{f.name}]")
+    return ", ".join(found)

@@ -111,7 +111,7 @@ class Problem:
         )
 
     def head(self, records: int) -> Problem:
-        """The same problem for the first few records only."""
+        """The same problem for the first few records, with limits beyond k that any of them can keep to."""
         table = replace(
             self.table,
             codes=self.codes[:records],
@@ -120,8 +120,21 @@ class Problem:
                 for name, column in self.table.sensitive.items()
             },
         )
+        rules = self.rules
+        loose = rules._replace(
+            cap=np.ones_like(rules.cap),
+            capped=np.zeros_like(rules.capped),
+            distinct=np.ones_like(rules.distinct),
+            entropy=np.zeros_like(rules.entropy),
+            depth=np.zeros_like(rules.depth),
+            distance=np.full_like(rules.distance, np.inf),
+        )
         return replace(
-            self, table=table, classes=self.classes[:records], values=self.values[:records]
+            self,
+            table=table,
+            classes=self.classes[:records],
+            rules=loose,
+            values=self.values[:records],
         )
 
     def closures(self, groups: Ints) -> tuple[Ints, Floats]:

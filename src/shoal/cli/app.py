@@ -239,6 +239,15 @@ def methods() -> None:
 
 
 @app.command()
+def requirements() -> None:
+    """List the requirements beyond k with their parameters."""
+    from shoal.cli.show import blocks
+    from shoal.listing import requirement_facts
+
+    blocks(requirement_facts())
+
+
+@app.command()
 def measures() -> None:
     """List the measures of information loss."""
     from shoal.cli.show import listing

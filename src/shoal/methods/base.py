@@ -47,6 +47,10 @@ class Method(ABC):
         """Sentences for options that cannot be."""
         return []
 
+    def honours_requirements(self) -> bool:
+        """Whether its groups also keep what is required beyond k."""
+        return True
+
 
 def choice_problems(name: str, given: object, known: Iterable[str]) -> list[str]:
     """A sentence if an option is none of those known."""

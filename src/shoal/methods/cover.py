@@ -62,6 +62,9 @@ class Cover(Method):
             ]
         return []
 
+    def honours_requirements(self) -> bool:
+        return not self.guarantee
+
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         if self.guarantee:
             return covered_with_guarantee(problem, seed, progress)

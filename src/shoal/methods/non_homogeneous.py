@@ -41,6 +41,9 @@ class NonHomogeneous(Method):
     def problems(self) -> list[str]:
         return least_problems("ring", self.ring, 0)
 
+    def honours_requirements(self) -> bool:
+        return False
+
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         n, k = problem.table.records, problem.k
         order = Hilbert().order(problem)

@@ -11,10 +11,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.generalization import Hierarchy, Model
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import METHODS, Cover, Method
+from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.table.render import STYLES, bound_names
 
 
@@ -30,6 +31,7 @@ class Settings:
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     k: int = 0
+    requirements: tuple[Requirement, ...] = ()
     objective: str = "lm"
     w: float = 0.5
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -47,6 +49,7 @@ class Settings:
             found.append("k is missing or 0; say how many records at least must read the same.")
         elif not _is_whole(self.k, 1):
             found.append(_wrong("k", "a whole number of at least 1", self.k))
+        found += _requirement_problems(self)
         if not isinstance(self.objective, str):
             found.append(_wrong("objective", "the name of a measure", self.objective))
         else:
@@ -61,7 +64,7 @@ class Settings:
                 found.append(f"Weight for '{name}', which is no quasi-identifier{known}")
             if not _is_weight(weight):
                 found.append(
-                    f"The weight of '{name}' must be a finite number above 0. Got {_shown(weight)} instead."
+                    f"The weight of '{name}' must be a finite number above 0. Got {shown(weight)} instead."
                 )
         if not _is_whole(self.seed, 0) or self.seed >= 2**64:
             found.append(_wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
@@ -69,6 +72,12 @@ class Settings:
             found.append(_wrong("keep_order", "true or false", self.keep_order))
         if self.render not in STYLES:
             found.append(_wrong("render", "'text' or 'bounds'", self.render))
+        if self.requirements and not self.method.honours_requirements():
+            which = " with these options" if type(self.method)().honours_requirements() else ""
+            found.append(
+                f"Method '{self.method.name}'{which} can keep k only; "
+                "choose another method or drop the requirements."
+            )
         return found + (_option_problems(self.method) or self.method.problems())
 
     @classmethod
@@ -126,6 +135,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         sensitive=_names("sensitive", settings.sensitive, problems),
         identifiers=_names("identifiers", settings.identifiers, problems),
         k=plain(settings.k),
+        requirements=_requirements(settings.requirements, problems),
         w=plain(settings.w),
         weights={name: plain(weight) for name, weight in weights.items()},
         method=make_method(settings.method, {}, problems) or Cover(),
@@ -161,11 +171,29 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
         if model is not None and not isinstance(model, Model):
             problems.append(
                 f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Subset() "
-                f"or a Hierarchy. Got {_shown(model)} instead."
+                f"or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         found[name] = model
     return found
+
+
+def _requirements(given: Any, problems: list[str]) -> tuple[Requirement, ...]:
+    """Requirements in the order of a settings file, which keeps those of a kind together."""
+    kinds = list(REQUIREMENTS.values())
+    if not isinstance(given, list | tuple):
+        problems.append(
+            _wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
+        )
+        return ()
+    wrong = [item for item in given if type(item) not in kinds]
+    if wrong:
+        problems.append(
+            "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
+            f"TCloseness(…). Got {shown(wrong[0])} instead."
+        )
+    known = [item for item in given if type(item) in kinds]
+    return tuple(sorted(known, key=lambda item: kinds.index(type(item))))
 
 
 def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
@@ -199,7 +227,7 @@ def _option_problems(method: Method) -> list[str]:
         if expected in _IN_WORDS and not fits:
             found.append(
                 f"The '{option.name}' option of method {method.name} must be {_IN_WORDS[expected]}. "
-                f"Got {_shown(value)} instead."
+                f"Got {shown(value)} instead."
             )
     return found
 
@@ -231,14 +259,23 @@ def _role_problems(settings: Settings) -> list[str]:
     return problems
 
 
+def _requirement_problems(settings: Settings) -> list[str]:
+    """Parameters that cannot be, and columns that are not sensitive."""
+    found = [problem for item in settings.requirements for problem in item.problems()]
+    if settings.requirements and not settings.sensitive:
+        return [*found, "Requirements are about sensitive columns; name at least one."]
+    for item in settings.requirements:
+        named = item.columns if isinstance(item.columns, tuple) else ()
+        for name in named:
+            if isinstance(name, str) and name not in settings.sensitive:
+                close = near_miss(name, settings.sensitive)
+                remedy = close or f". Sensitive columns: {', '.join(settings.sensitive)}."
+                found.append(f"Column '{name}' of {item.name} is not a sensitive column{remedy}")
+    return found
+
+
 def _wrong(parameter: str, expected: str, value: Any) -> str:
-    return f"The '{parameter}' parameter must be {expected}. Got {_shown(value)} instead."
-
-
-def _shown(value: Any) -> str:
-    """A wrong value as a message may show it: anything that might hold cells by its type only."""
-    is_plain = isinstance(value, str | int | float | None)
-    return repr(value) if is_plain else f"a value of type {type(value).__name__}"
+    return f"The '{parameter}' parameter must be {expected}. Got {shown(value)} instead."
 
 
 def plain(value: Any) -> Any:
