@@ -79,11 +79,11 @@ def requirement_facts() -> dict[str, dict[str, str]]:
 
 
 def _parameters(kind: Any) -> str:
-    """Fields of a dataclass with their defaults; those that may be left out without one in brackets."""
-    found = []
-    for f in fields(kind):
-        if f.default is MISSING:
-            found.append(f.name)
-        else:
-            found.append(f"{f.name} = {f.default}" if f.default else f"[{f.name}]")
-    return ", ".join(found)
+    """What must be given, then what may be."""
+    needed = [f.name for f in fields(kind) if f.default is MISSING]
+    free = [
+        f"{f.name} = {f.default}" if f.default else f.name
+        for f in sorted(fields(kind), key=lambda f: f.name == "columns")
+        if f.default is not MISSING
+    ]
+    return f"{', '.join(needed)}; optional: {', '.join(free)}"

@@ -39,6 +39,19 @@ Columns = Annotated[
         help="Column to generalize, repeatable; MODEL is suppression, interval, subset or hierarchy:FILE.",
     ),
 ]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s", "--sensitive", metavar="COLUMN", help="Column to release unchanged; repeatable."
+    ),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME:KEY=VALUE",
+        help="Requirement beyond k, repeatable, see `shoal requirements`; e.g. diversity:l=3:kind=entropy.",
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -59,17 +72,13 @@ def anonymize(
     ],
     settings: SettingsFile = None,
     quasi_identifier: Columns = None,
-    sensitive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-s", "--sensitive", metavar="COLUMN", help="Column to release unchanged; repeatable."
-        ),
-    ] = None,
+    sensitive: Sensitive = None,
     identifier: Annotated[
         list[str] | None,
         typer.Option("-i", "--identifier", metavar="COLUMN", help="Column to remove; repeatable."),
     ] = None,
     k: K = None,
+    require: Require = None,
     objective: Annotated[
         str | None, typer.Option(help="Measure to minimize, see `shoal measures`.")
     ] = None,
@@ -110,6 +119,7 @@ def anonymize(
         "sensitive": sensitive or None,
         "identifiers": identifier or None,
         "k": k,
+        "requirements": options.requirements(require, problems),
         "objective": objective,
         "w": w,
         "weights": options.weights(weight, problems),
@@ -166,18 +176,28 @@ def audit(
     table: Table,
     settings: SettingsFile = None,
     quasi_identifier: Columns = None,
+    sensitive: Sensitive = None,
     k: K = None,
+    require: Require = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Prove that a table keeps its requirement, or exit with 3."""
+    """Prove that a table keeps its requirements, or exit with 3."""
     from shoal.anonymize import audit as prove
     from shoal.cli.show import audited
 
     problems: list[str] = []
     models = options.models(quasi_identifier, problems)
+    required = options.requirements(require, problems)
     raise_problems(problems)
-    proved = prove(table, settings=settings, quasi_identifiers=models, k=k)
+    proved = prove(
+        table,
+        settings=settings,
+        quasi_identifiers=models,
+        sensitive=sensitive or None,
+        k=k,
+        requirements=required,
+    )
     if not quiet:
         audited(proved, table, json)
 

@@ -27,6 +27,12 @@ _FOOTER = """
 [requirement]
 k = 10  # at least this many records read the same; larger is safer and costs more
 
+# Without this, all records of a group may share a sensitive value; see `shoal requirements`.
+# [[requirement.diversity]]
+# l = 2  # no sensitive value has more than 1/l of a group's records
+# kind = "frequency"  # or distinct, entropy, recursive (then also c)
+# columns = ["COLUMN"]  # by default all sensitive columns
+
 [objective]
 measure = "lm"  # what to minimize, see `shoal measures`
 

@@ -1,9 +1,10 @@
-"""What is given on the command line, made into models, weights and methods."""
+"""What is given on the command line, made into models, weights, requirements and methods."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, near_miss
@@ -54,6 +55,35 @@ def weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float
         except ValueError:
             problems.append(f"The weight of '{name}' must be a number.")
     return found or None
+
+
+def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] | None:
+    """Requirements from `NAME:KEY=VALUE[:KEY=VALUE…]`; lists take commas; `\\:` and `\\,` are plain signs."""
+    if not given:
+        return None
+    from shoal.settings.entries import read_requirement
+
+    found = []
+    for text in given:
+        name, *pairs = re.split(r"(?<!\\):", text)
+        where = f"--require {name}"
+        entry: dict[str, Any] = {}
+        for pair in pairs:
+            key, sign, value = pair.replace("\\:", ":").partition("=")
+            if not sign:
+                problems.append(f"Write {where}:KEY=VALUE, a colon in a value as \\:.")
+            elif key in entry:
+                problems.append(f"{where} gives '{key}' twice; give it once.")
+            entry[key] = _parameter(key, value)
+        found.append(read_requirement(name, entry, where, Path(), problems))
+    return [requirement for requirement in found if requirement is not None]
+
+
+def _parameter(key: str, text: str) -> Any:
+    """A parameter of a requirement: a list, a text or a number, as its name tells."""
+    if key in ("columns", "values", "protected"):
+        return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
+    return text if key in ("kind", "ground", "hierarchy") else _value(text)
 
 
 def method(name: str | None, given: Sequence[str] | None, problems: list[str]) -> Any:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from shoal.privacy import Audit
+from shoal.privacy import Audit, Proof
 from shoal.progress import Progress as Report
 from shoal.progress import silent
 from shoal.release import Release
@@ -47,6 +47,7 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
             "records": release.audit.records,
             "groups": release.audit.groups,
             "k": release.k,
+            "proofs": [asdict(proof) for proof in release.audit.proofs],
             "measure": measure,
             "loss": release.loss(),
             "column_losses": losses,
@@ -60,6 +61,7 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
         "records": f"{release.audit.records:,}",
         "groups": f"{release.audit.groups:,}",
         "k": f"{release.k} reached, {release.settings.k} required, proved by the audit",
+        **{proof.requirement: _levels(proof) for proof in release.audit.proofs},
         "loss": f"{release.loss():.4g} ({measure})",
         **{f"  {name}": f"{value:.4g}" for name, value in losses.items()},
         "method": release.settings.method.name,
@@ -80,6 +82,12 @@ def audited(audit: Audit, table: Path, as_json: bool) -> None:
         sys.stdout.write(
             f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.\n"
         )
+        for proof in audit.proofs:
+            sys.stdout.write(f"Proved: {proof.requirement}: {_levels(proof)}.\n")
+
+
+def _levels(proof: Proof) -> str:
+    return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
 
 
 def listing(lines: Mapping[str, str]) -> None:

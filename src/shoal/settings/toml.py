@@ -11,15 +11,22 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import InputError, near_miss
 from shoal.generalization import MODELS, Hierarchy, Model
 from shoal.methods import Cover
+from shoal.privacy import REQUIREMENTS, Requirement
+from shoal.settings.entries import (
+    read_hierarchy,
+    read_requirement,
+    write_hierarchy,
+    write_requirement,
+)
 from shoal.settings.settings import Settings, make_method, plain, unknown_keys
 
 _SECTIONS = {
     "columns": ("identifiers", "sensitive"),
     "quasi_identifiers": None,
-    "requirement": ("k",),
+    "requirement": ("k", *REQUIREMENTS),
     "objective": ("measure", "w"),
     "method": None,
     "output": ("keep_order", "render"),
@@ -60,10 +67,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
                 f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}]."
             )
             continue
-        try:
-            models[name] = _model_from_toml(name, entry, folder)
-        except InputError as error:
-            problems.extend(error.problems)
+        models[name] = _model_from_toml(name, entry, folder, problems)
         if "weight" in entry:
             weights[name] = entry["weight"]
     options = dict(sections["method"])
@@ -79,6 +83,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         sensitive=tuple(columns.get("sensitive", ())),
         identifiers=tuple(columns.get("identifiers", ())),
         k=sections["requirement"].get("k", 0),
+        requirements=_requirements_from_toml(sections["requirement"], folder, problems),
         objective=sections["objective"].get("measure", "lm"),
         w=sections["objective"].get("w", 0.5),
         weights=weights,
@@ -93,36 +98,46 @@ def _is_list_of(kind: type, value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
-def _model_from_toml(name: str, entry: Mapping[str, Any], folder: Path) -> Model | None:
+def _requirements_from_toml(
+    section: Mapping[str, Any], folder: Path, problems: list[str]
+) -> tuple[Requirement, ...]:
+    """The requirements beyond k, each a table of its own in the file."""
+    found = []
+    for name in REQUIREMENTS:
+        where, entries = f"[[requirement.{name}]]", section.get(name, [])
+        if not _is_list_of(dict, entries):
+            problems.append(f"Requirement '{name}' must be a list of tables: {where}.")
+            continue
+        found += [read_requirement(name, entry, where, folder, problems) for entry in entries]
+    return tuple(requirement for requirement in found if requirement is not None)
+
+
+def _model_from_toml(
+    name: str, entry: Mapping[str, Any], folder: Path, problems: list[str]
+) -> Model | None:
     """One quasi-identifier's model from its table in the file."""
     kind = entry.get("model")
     where = f"[quasi_identifiers.{name}]"
     if kind is not None and not (isinstance(kind, str) and kind in MODELS):
         close = near_miss(str(kind), MODELS) or "."
-        raise InputError(
+        problems.append(
             f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
         )
+        return None
     own = {None: (), "hierarchy": ("hierarchy", "rows")}.get(kind, ("domain",))
-    problems: list[str] = []
     unknown_keys(where, entry, ("model", "weight", *own), problems)
-    if kind == "hierarchy" and ("hierarchy" in entry) == ("rows" in entry):
-        problems.append(
-            f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
-        )
-    if not isinstance(entry.get("hierarchy", ""), str):
-        problems.append(f"'hierarchy' in {where} must be the path of a CSV file.")
-    if not _is_list_of(list, entry.get("rows", [])):
-        problems.append(f"'rows' in {where} must be a list of lists: value, level 1, …, root.")
-    if not isinstance(entry.get("domain", []), list):
+    if kind == "hierarchy":
+        if not ("hierarchy" in entry or "rows" in entry):
+            problems.append(
+                f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
+            )
+        return read_hierarchy(entry, where, folder, problems)
+    domain = entry.get("domain")
+    if domain is not None and not isinstance(domain, list):
         problems.append(f"'domain' in {where} must be a list of values.")
-    raise_problems(problems)
+        return None
     if kind is None:
         return None
-    if kind == "hierarchy":
-        if "rows" in entry:
-            return Hierarchy.from_rows(entry["rows"])
-        return Hierarchy.from_csv(folder / entry["hierarchy"])
-    domain = entry.get("domain")
     return MODELS[kind](domain=None if domain is None else tuple(domain))  # type: ignore[call-arg]
 
 
@@ -131,17 +146,16 @@ def _to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
     for name, model in settings.quasi_identifiers.items():
         entry: dict[str, Any] = {} if model is None else {"model": model.name}
         if isinstance(model, Hierarchy):
-            if model.source:
-                source = Path(model.source).resolve()  # `..` does not lead back out of a link
-                entry["hierarchy"] = Path(os.path.relpath(source, folder.resolve())).as_posix()
-            else:
-                entry["rows"] = model.rows()
+            entry.update(write_hierarchy(model, folder))
         elif getattr(model, "domain", None) is not None:
             domain = model.domain  # type: ignore[union-attr]
             entry["domain"] = [plain(value) for value in domain if value is not None]
         if name in settings.weights:
             entry["weight"] = settings.weights[name]
         entries[name] = entry
+    requirement: dict[str, Any] = {"k": settings.k}
+    for item in settings.requirements:
+        requirement.setdefault(item.name, []).append(write_requirement(item, folder))
     method = settings.method
     options = {f.name: getattr(method, f.name) for f in fields(method)}  # type: ignore[arg-type]
     return {
@@ -150,7 +164,7 @@ def _to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
             "sensitive": list(settings.sensitive),
         },
         "quasi_identifiers": entries,
-        "requirement": {"k": settings.k},
+        "requirement": requirement,
         "objective": {"measure": settings.objective, "w": settings.w},
         "method": {"name": method.name, "seed": settings.seed, **options},
         "output": {"keep_order": settings.keep_order, "render": settings.render},
