@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations, groupby, product
-from math import log2, prod, sqrt
+from math import inf, log2, prod, sqrt
 from typing import Any
+
+from scipy.optimize import linprog
 
 Closure = frozenset[Any]
 Group = list[int]
@@ -331,6 +333,53 @@ def divergence(columns: Sequence[Column], closures: Closures) -> float:
         )
 
     return sum(count / n * log2(count / n / induced(record)) for record, count in records.items())
+
+
+# What the values of a group reach of a requirement (spec §4)
+
+
+def least_share(values: Sequence[Any]) -> float:
+    """One over the share of the most frequent value: ℓ by frequency."""
+    return len(values) / max(Counter(values).values())
+
+
+def perplexity(values: Sequence[Any]) -> float:
+    """ℓ by entropy."""
+    return float(2 ** entropy(Counter(values).values()))
+
+
+def recursive_ratio(values: Sequence[Any], l: int) -> float:
+    """What c must be above: the largest count over the sum of the ℓ-th largest and all smaller ones."""
+    counts = sorted(Counter(values).values(), reverse=True)
+    return counts[0] / sum(counts[l - 1 :]) if len(counts) >= l else inf
+
+
+def protected_subtrees(column: Column, values: Sequence[Any], protected: Iterable[str]) -> int:
+    """Different strong values (TCM07 Definitions 4 and 5): the largest protected sets that hold the values."""
+    nodes = {**{str(v): frozenset([v]) for v in column.domain}, **column.nodes}
+    sets = [column.whole if nodes[p] == frozenset(column.domain) else nodes[p] for p in protected]
+    return len({max([s for s in sets if v in s] or [frozenset([v])], key=len) for v in values})
+
+
+def largest_share(values: Sequence[Any], named: Sequence[Any] | None = None) -> float:
+    return max(values.count(v) / len(values) for v in (values if named is None else named))
+
+
+def earth_movers_distance(
+    values: Sequence[Any], table: Sequence[Any], distance: Callable[[Any, Any], float]
+) -> float:
+    """The least work that turns a group's distribution into the table's, as a linear program."""
+    kinds = list(dict.fromkeys(table))
+    work = [distance(a, b) for a in kinds for b in kinds]
+    out = [[float(a == kind) for a in kinds for _ in kinds] for kind in kinds]
+    into = [[float(b == kind) for _ in kinds for b in kinds] for kind in kinds]
+    shares = [part.count(kind) / len(part) for part in (values, table) for kind in kinds]
+    return float(linprog(work, A_eq=out + into, b_eq=shares).fun)
+
+
+def hierarchical_distance(column: Column, a: Any, b: Any) -> float:
+    """The height of the lowest set that holds both over the height of the tree."""
+    return height(column, closure(column, [a, b])) / height(column, column.whole)
 
 
 # Groups

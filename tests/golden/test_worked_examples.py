@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import shoal
+from shoal.privacy.feasibility import most_groups
 from shoal.problem import Problem
 from shoal.table import encode, open_frame
 from shoal.table.render import render
@@ -230,10 +231,17 @@ MASKED = pd.DataFrame(
 )
 
 
+SECRETS = ["diagnosis", "income"]
+
+
 def sensitivity(table: pd.DataFrame) -> int:
-    """The largest p: distinct values in the least diverse group and sensitive column."""
-    groups = table.groupby(["age", "zip"])[["diagnosis", "income"]]
-    return int(groups.nunique().min().min())
+    """The largest p that the audit proves."""
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": SECRETS, "k": 3}
+    proofs = shoal.audit(table, **roles, requirements=[shoal.PSensitive(1)]).proofs
+    p = int(min(proof.reached for proof in proofs))
+    with pytest.raises(shoal.AuditFailed, match=f"miss {p + 1}-sensitivity"):
+        shoal.audit(table, **roles, requirements=[shoal.PSensitive(p + 1)])
+    return p
 
 
 def test_9_three_anonymous_data_can_disclose_the_diagnosis():
@@ -250,13 +258,43 @@ def test_9_one_other_diagnosis_makes_it_two_sensitive():
     assert sensitivity(mended) == 2
 
 
+# 10: TCM07 Figure 1
+
+FIGURE = pd.DataFrame({"A": [1, 1, 2, 2], "B": list("abab"), "C": list("αββα")})
+
+
+def test_10_condition_2_can_promise_more_groups_than_there_are():
+    counts = [FIGURE[name].value_counts().to_numpy().astype(float) for name in FIGURE]
+    assert most_groups(counts, p=2) == (2, 1)
+    pairs = [[0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]]
+    for groups in [*pairs, [0, 0, 0, 1]]:
+        with pytest.raises(shoal.AuditFailed, match="miss 2-sensitivity"):
+            audit_figure(groups)
+    assert audit_figure([0, 0, 0, 0]).groups == 1
+
+
+def audit_figure(groups: list[int]) -> Any:
+    roles = {"quasi_identifiers": ["group"], "sensitive": list("ABC"), "k": 1}
+    two = [shoal.PSensitive(2)]
+    return shoal.audit(FIGURE.assign(group=groups), **roles, requirements=two)
+
+
+def test_10_condition_1_refuses_more_than_the_distinct_values():
+    roles = {"quasi_identifiers": ["group"], "sensitive": list("ABC"), "k": 2}
+    with pytest.raises(shoal.Infeasible, match=r"3-sensitivity of 'A'.* choose p of at most 2"):
+        shoal.anonymize(FIGURE.assign(group=0), **roles, requirements=[shoal.PSensitive(3)])
+
+
 # 12: Adult
 
 
 @pytest.mark.parametrize(("column", "most_diverse"), [("income", 1.3295), ("education", 3.06)])
 def test_12_the_largest_l_that_adult_allows(column, most_diverse):
-    values = shoal.samples.adult().drop_null()[column].to_pylist()
-    assert len(values) == 45_222
-    largest = Counter(values).most_common(1)[0][1]
+    complete = shoal.samples.adult().drop_null()
+    assert complete.num_rows == 45_222
+    roles = {"quasi_identifiers": ["age"], "sensitive": [column], "k": 2}
+    with pytest.raises(shoal.Infeasible) as refused:
+        shoal.anonymize(complete, **roles, requirements=[shoal.LDiversity(4)])
+    [said] = re.findall(r"allows ℓ0 = ([\d.]+); choose l of at most", str(refused.value))
     digits = len(str(most_diverse).partition(".")[2])
-    assert round(len(values) / largest, digits) == most_diverse
+    assert round(float(said), digits) == most_diverse

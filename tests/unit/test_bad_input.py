@@ -583,7 +583,11 @@ SETTINGS = [
         "[quasi_identifiers.zip]",
         '[quasi_identifiers.zip]\ndomain = ["a"]',
     ),
-    in_toml("an unknown requirement", "Unknown key 'l' in [requirement]; known: k.", "l = 3\n"),
+    in_toml(
+        "an unknown requirement",
+        "Unknown key 'l' in [requirement]; known: k, diversity, sensitivity, alpha, closeness.",
+        "l = 3\n",
+    ),
     in_toml(
         "an unknown key of the objective",
         "Unknown key 'measur' in [objective]; did you mean 'measure'?",
@@ -763,7 +767,171 @@ OUTPUTS = [
     ),
 ]
 
-CASES = [*TABLES, *ROLES_AND_NUMBERS, *HIERARCHIES, *SETTINGS, *OUTPUTS]
+OUTSIDE = (
+    "{} of the {} distinct values of column 'ill' are not in its hierarchy; "
+    "add a line for each of them."
+)
+REQUIREMENTS = [
+    both(
+        "a diversity that no release can have",
+        "No release can keep frequency 2-diversity of 'ill': its most frequent value allows "
+        "ℓ0 = 1.0000; choose l of at most 1.",
+        python={"requirements": [shoal.LDiversity(2)]},
+        flags=("--require", "diversity:l=2"),
+        raises=Infeasible,
+    ),
+    both(
+        "a share that no release can keep",
+        (
+            "No release can keep a share of at most 0.5 for each named value of 'ill': "
+            "a value has a share of 1.0000 of the table; choose alpha of at least 1.",
+            "No release can keep 2-sensitivity of 'ill': it has 1 distinct values (Condition 1); "
+            "choose p of at most 1.",
+        )[::-1],
+        python={"requirements": [shoal.AlphaK(0.5, [CANARY]), shoal.PSensitive(2)]},
+        flags=("--require", f"alpha:alpha=0.5:values={CANARY}", "--require", "sensitivity:p=2"),
+        raises=Infeasible,
+    ),
+    both(
+        "sensitive values that a hierarchy lacks",
+        OUTSIDE.format(1, 1),
+        python={
+            "requirements": [
+                shoal.TCloseness(
+                    0.5, "hierarchical", Hierarchy.from_dict({"*": ["a", "b"]}), columns=["ill"]
+                )
+            ]
+        },
+        flags=(
+            "--require",
+            "closeness:t=0.5:ground=hierarchical:hierarchy=ill.csv:columns=ill",
+        ),
+        files={"ill.csv": "a,*\nb,*\n"},
+    ),
+    both(
+        "values that do not occur and no order",
+        (
+            "1 of the 2 values that alpha names are not in column 'ill'; name values of that column.",
+            "Column 'ill' is no number or date, and ordered closeness needs an order; "
+            "choose ground 'equal' or 'hierarchical'.",
+        ),
+        python={
+            "requirements": [
+                shoal.TCloseness(0.5, "ordered"),
+                shoal.AlphaK(1, [f"{CANARY}2", CANARY]),
+            ]
+        },
+        flags=(
+            *("--require", "closeness:t=0.5:ground=ordered"),
+            *("--require", f"alpha:alpha=1:values={CANARY}2,{CANARY}"),
+        ),
+    ),
+    both(
+        "a requirement of a column that is not sensitive",
+        "Column 'il' of alpha is not a sensitive column; did you mean 'ill'?",
+        python={"requirements": [shoal.AlphaK(0.5, columns=["il"])]},
+        flags=("--require", "alpha:alpha=0.5:columns=il"),
+    ),
+    both(
+        "a requirement without a sensitive column",
+        "Requirements are about sensitive columns; name at least one.",
+        python={"sensitive": [], "requirements": [shoal.AlphaK(0.5)]},
+        flags=("-q", "age", "--require", "alpha:alpha=0.5"),
+    ),
+    both(
+        "a method that keeps k only",
+        "Method 'non_homogeneous' can keep k only; choose another method or drop the requirements.",
+        python={"method": "non_homogeneous", "requirements": [shoal.AlphaK(1)]},
+        flags=("--method", "non_homogeneous", "--require", "alpha:alpha=1"),
+    ),
+    in_python(
+        "a column of the table for values",
+        "'values' of alpha must be a list of sensitive values; leave it out to mean all.",
+        requirements=[shoal.AlphaK(0.5, people()["ill"])],
+    ),
+    in_python(
+        "a column of the table for requirements",
+        "The 'requirements' parameter must be a list of requirements, like [shoal.LDiversity(2)]. "
+        "Got a value of type Series instead.",
+        requirements=people()["ill"],
+    ),
+    Case(
+        "an unknown requirement in flags",
+        "There is no requirement 'diversty'; did you mean 'diversity'? "
+        "Requirements: diversity, sensitivity, alpha, closeness.",
+        flags=("--require", "diversty:l=2"),
+    ),
+    Case(
+        "a requirement without its parameter",
+        "--require closeness needs 't'; give it.",
+        flags=("--require", "closeness"),
+    ),
+    Case(
+        "a requirement that is cut short",
+        (
+            "Write --require diversity:KEY=VALUE, a colon in a value as \\:.",
+            "Unknown key 'l' in --require closeness; known: t, ground, hierarchy, rows, columns.",
+            "--require closeness needs 't'; give it.",
+        ),
+        flags=("--require", "diversity:l=2:kind", "--require", "closeness:l=2"),
+    ),
+    Case(
+        "a parameter given twice",
+        "--require diversity gives 'l' twice; give it once.",
+        flags=("--require", "diversity:l=2:l=3"),
+    ),
+    Case(
+        "a number that is none",
+        "'l' of diversity must be a number of at least 1. Got 'two' instead.",
+        flags=("--require", "diversity:l=two"),
+    ),
+    Case(
+        "a hierarchy of a requirement that is missing",
+        "Hierarchy file 'no.csv' cannot be read: No such file or directory.",
+        flags=("--require", "sensitivity:p=2:hierarchy=no.csv:protected=a:columns=ill"),
+    ),
+    in_toml(
+        "an unknown key of a requirement",
+        "Unknown key 'll' in [[requirement.diversity]]; did you mean 'l'?",
+        "[[requirement.diversity]]\nl = 2\nll = 3\n",
+    ),
+    in_toml(
+        "a requirement without its parameter in a file",
+        "[[requirement.sensitivity]] needs 'p'; give it.",
+        "[[requirement.sensitivity]]\n",
+    ),
+    in_toml(
+        "a requirement that is no list",
+        "Requirement 'alpha' must be a list of tables: [[requirement.alpha]].",
+        "[requirement.alpha]\nalpha = 0.5\n",
+    ),
+    in_toml(
+        "a hierarchy twice",
+        "[[requirement.closeness]] has both 'hierarchy' and 'rows'; give one.",
+        "[[requirement.closeness]]\nt = 0.5\nhierarchy = 'a.csv'\nrows = [['a', '*']]\n",
+    ),
+    in_toml(
+        "rows of a requirement that are no lists",
+        "'rows' in [[requirement.closeness]] must be a list of lists: value, level 1, …, root.",
+        f"[[requirement.closeness]]\nt = 0.5\nrows = ['{CANARY}']\n",
+    ),
+    in_toml(
+        "parameters of a requirement of the wrong type",
+        (
+            "'columns' of diversity must be a list of columns; write ['ill'].",
+            "'l' of diversity must be a number of at least 1. Got a value of type tuple instead.",
+            "'protected' of sensitivity must be a list of labels.",
+            "'values' of alpha must be a list of sensitive values; leave it out to mean all.",
+            "'ground' of closeness must be one of equal, ordered, hierarchical. Got 3 instead.",
+        ),
+        "[[requirement.diversity]]\nl = [2]\ncolumns = 'ill'\n"
+        "[[requirement.sensitivity]]\np = 2\nrows = [['a', '*']]\nprotected = [['a']]\ncolumns = ['ill']\n"
+        f"[[requirement.alpha]]\nalpha = 0.5\nvalues = '{CANARY}'\n"
+        "[[requirement.closeness]]\nt = 0.5\nground = 3\n",
+    ),
+]
+
+CASES = [*TABLES, *ROLES_AND_NUMBERS, *HIERARCHIES, *SETTINGS, *REQUIREMENTS, *OUTPUTS]
 
 
 def snapshot(folder: Path) -> dict[str, bytes | None]:

@@ -110,6 +110,7 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         "zip",
         None,
         k=7,
+        requirements=(shoal.LDiversity(2, columns=["ill"]), shoal.TCloseness(0.5)),
         objective="wmi",
         w=0.25,
         weights={"zip": 3, "age": 0.125},

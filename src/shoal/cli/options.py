@@ -72,7 +72,8 @@ def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] 
             key, sign, value = pair.replace("\\:", ":").partition("=")
             if not sign:
                 problems.append(f"Write {where}:KEY=VALUE, a colon in a value as \\:.")
-            elif key in entry:
+                continue
+            if key in entry:
                 problems.append(f"{where} gives '{key}' twice; give it once.")
             entry[key] = _parameter(key, value)
         found.append(read_requirement(name, entry, where, Path(), problems))

@@ -229,7 +229,7 @@ class LDiversity(Requirement):
                 return f"its entropy allows {reached:.4f}; choose l of at most {_floor(reached)}"
         if values < self.l:
             return f"it has {values} distinct values; choose l of at most {values}"
-        return f"it allows only c above {reached:.4f}; choose c of at least {_ceil(reached)}"
+        return f"it allows only c above {reached:.4f}; choose c of at least {_above(reached)}"
 
 
 @dataclass(frozen=True)
@@ -570,8 +570,19 @@ def _is_number(value: Any) -> bool:
 
 
 def _floor(value: float) -> str:
-    return f"{math.floor(value * 1e4) / 1e4:g}"
+    """A number with four decimals that is not larger."""
+    return _short(math.floor(value * 1e4 + 1e-6))
 
 
 def _ceil(value: float) -> str:
-    return f"{(math.floor(value * 1e4) + 1) / 1e4:g}"
+    """A number with four decimals that is not smaller."""
+    return _short(math.ceil(value * 1e4 - 1e-6))
+
+
+def _above(value: float) -> str:
+    """A number with four decimals that is larger."""
+    return _short(math.floor(value * 1e4 + 1e-6) + 1)
+
+
+def _short(ten_thousandths: int) -> str:
+    return f"{ten_thousandths / 1e4:.4f}".rstrip("0").rstrip(".")
