@@ -22,7 +22,7 @@ from shoal.cli import main
 from shoal.io import read
 from shoal.methods import Cover, Partition
 
-COMMANDS = ["anonymize", "audit", "init", "demo", "methods", "measures"]
+COMMANDS = ["anonymize", "audit", "init", "demo", "methods", "requirements", "measures"]
 ROLES = ("-q", "age", "-q", "zip:hierarchy:zip.csv", "-q", "sex", "-s", "ill", "-i", "name")
 TREE = "02139,East,*\n02140,East,*\n10001,West,*\n"
 Shell = Callable[..., tuple[int, str, str]]
@@ -188,6 +188,60 @@ def test_audit_refuses_bad_input(
     assert shell("audit", "people.csv", *flags) == (2, "", f"shoal: {says}\n")
 
 
+REQUIRED = ("--require", "diversity:l=1.5", "--require", "closeness:t=0.4:columns=ill")
+
+
+def test_requirements_are_kept_shown_and_saved(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "--method", "agglomerative", *REQUIRED)
+    code, out, err = shell(*run, "-o", "a.csv", "--save-settings", "a.toml")
+    assert (code, err) == (0, "")
+    lines = {line.split("  ")[0]: line for line in out.splitlines()}
+    diversity, closeness = "frequency 1.5-diversity of 'ill'", "0.4-closeness (equal) of 'ill'"
+    assert lines[diversity].endswith(" reached, 1.5 required")
+    assert lines[closeness].endswith(" reached, 0.4 required")
+    groups = Counter(tuple(record.values()) for record in read("a.csv").to_pylist())
+    sizes: Counter[Any] = Counter()
+    for (*public, _), count in groups.items():
+        sizes[tuple(public)] += count
+    reached = min(sizes[tuple(public)] / count for (*public, _), count in groups.items())
+    again = ("anonymize", "people.csv", "--settings", "a.toml", "-o", "b.csv", "--json")
+    proofs = json.loads(shell(*again)[1])["proofs"]
+    assert [proof["requirement"] for proof in proofs] == [diversity, closeness]
+    assert proofs[0] == {"requirement": diversity, "required": 1.5, "reached": reached}
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    code, out, err = shell("audit", "b.csv", "--settings", "a.toml", "--json")
+    assert (code, json.loads(out)["proofs"]) == (0, proofs)
+
+
+def test_audit_proves_and_disproves_requirements(shell: Shell, people: pa.Table) -> None:
+    flags = ("-q", "sex", "-s", "ill", "-k", 5)
+    code, out, err = shell("audit", "people.csv", *flags, "--require", "sensitivity:p=3")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1] == "Proved: 3-sensitivity of 'ill': 3 reached, 3 required."
+    code, out, err = shell("audit", "people.csv", *flags, "--require", "diversity:l=3:kind=entropy")
+    assert (code, out) == (3, "")
+    assert err.startswith("shoal: 2 of 2 groups miss entropy 3-diversity of 'ill' (the worst")
+
+
+def test_audit_needs_the_sensitive_column(shell: Shell, people: pa.Table) -> None:
+    flags = ("-q", "sex", "-k", 5, "--require", "sensitivity:p=3")
+    says = "shoal: Requirements are about sensitive columns; name at least one.\n"
+    assert shell("audit", "people.csv", *flags) == (2, "", says)
+    says = "shoal: Sensitive column 'il' is not in the table; did you mean 'ill'?\n"
+    assert shell("audit", "people.csv", *flags, "-s", "il") == (2, "", says)
+
+
+def test_the_requirement_that_init_shows_can_be_used(shell: Shell, people: pa.Table) -> None:
+    assert shell("init", "people.csv")[0] == 0
+    text = Path("people.toml").read_text()
+    shown = text.partition("# [[requirement")[2].partition("\n\n")[0]
+    used = ("[[requirement" + shown).replace("\n# ", "\n").replace("COLUMN", "ill")
+    Path("used.toml").write_text(text + "\n" + used)
+    [requirement] = shoal.Settings.load("used.toml").requirements
+    assert requirement == shoal.LDiversity(2, columns=["ill"])
+    assert shoal.Settings.load("people.toml").requirements == ()
+
+
 def test_an_empty_table_proves_nothing(shell: Shell, people: pa.Table) -> None:
     Path("empty.csv").write_text("age,zip\n")
     code, out, err = shell("audit", "empty.csv", "-q", "age", "-k", 2)
@@ -304,7 +358,7 @@ def test_demo_refuses_a_file_in_place_of_its_folder(shell: Shell, people: pa.Tab
     assert err == "shoal: Folder 'people.csv' cannot be made: File exists.\n"
 
 
-@pytest.mark.parametrize("what", ["methods", "measures"])
+@pytest.mark.parametrize("what", ["methods", "requirements", "measures"])
 def test_listings_name_everything(shell: Shell, what: str) -> None:
     code, out, err = shell(what)
     assert (code, err) == (0, "")
