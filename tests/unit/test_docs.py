@@ -63,8 +63,9 @@ def test_the_readme_shows_python() -> None:
     assert "README.md" in {page for page, _ in blocks("python")}
 
 
-def test_commands_of_the_readme_run(example: Path) -> None:
-    text = "\n".join(text for page, text in blocks("sh") if page == "README.md")
+@pytest.mark.parametrize("page", ["README.md", "requirements.md"])
+def test_commands_of_a_page_run(page: str, example: Path) -> None:
+    text = "\n".join(text for name, text in blocks("sh") if name == page)
     commands = [line for line in text.splitlines() if line.startswith("shoal ")]
     assert commands
     for command in commands:
@@ -75,7 +76,7 @@ def test_commands_of_the_readme_run(example: Path) -> None:
             cwd=example,
         )
         assert run.returncode == 0, f"{command}\n{run.stderr}"
-    assert (example / "release.csv").exists()
+    assert list(example.glob("*.toml"))
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
@@ -95,6 +96,21 @@ def test_public_modules_have_examples(room: str) -> None:
 def test_the_page_of_measures_lists_every_measure() -> None:
     text = (DOCS / "measures.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == sorted(shoal.measures())
+
+
+def test_the_page_of_requirements_lists_every_requirement() -> None:
+    text = (DOCS / "requirements.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == set(shoal.requirements())
+
+
+def test_the_requirements_of_the_page_can_be_loaded(example: Path) -> None:
+    [toml] = [text for page, text in blocks("toml") if page == "requirements.md"]
+    (example / "settings.toml").write_text(toml)
+    tree = ["colon cancer,cancer,*", "lung cancer,cancer,*", "flu,infection,*", "HIV,infection,*"]
+    (example / "diagnosis.csv").write_text("\n".join(tree))
+    found = shoal.Settings.load(example / "settings.toml").requirements
+    assert [item.name for item in found] == list(shoal.requirements())
+    assert [problem for item in found for problem in item.problems()] == []
 
 
 def test_the_picture_shows_what_shoal_does() -> None:
