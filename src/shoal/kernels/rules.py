@@ -113,3 +113,30 @@ def count_groups(values, groups, counts):
         if groups[i] >= 0:
             for t in range(values.shape[1]):
                 counts[groups[i], values[i, t]] += 1
+
+
+@njit(cache=True)
+def shortfall(q, counts, size):
+    """How far a group is from meeting the requirement: 0 if it does, and less the closer it comes."""
+    total = max(0, q.k - size) / q.k
+    for t in range(q.start.size - 1):
+        low, high = q.start[t], q.start[t + 1]
+        if q.capped[t]:
+            over = 0.0
+            for v in range(low, high):
+                over += max(0.0, counts[v] - q.cap[v] * size)
+            total += over / size
+        if q.distinct[t] > 1:
+            distinct = 0
+            for v in range(low, high):
+                distinct += counts[v] > 0
+            total += max(0, q.distinct[t] - distinct) / q.distinct[t]
+        if q.entropy[t] > 0.0:
+            total += max(0.0, q.entropy[t] - entropy_of(q, t, counts, size))
+        if q.depth[t] > 0:
+            falling = np.sort(counts[low:high])[::-1]
+            tail = falling[q.depth[t] - 1 :].sum()
+            total += max(0.0, falling[0] - q.factor[t] * tail + EPSILON) / size
+        if q.distance[t] < np.inf:
+            total += max(0.0, distance_of(q, t, counts, size) - q.distance[t])
+    return total

@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints
+from shoal.kernels.borrowing import Covering, walk_lending
 from shoal.kernels.cells import count_full_cells, walk_cells
 from shoal.kernels.mondrian import split_records
-from shoal.methods.base import Method, Partition, join_rest
+from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.ladders import Ladder, make_ladders
+from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -21,6 +23,9 @@ Keys = npt.NDArray[np.uint64]
 CHUNK = 256  # lattice points between two reports of progress
 MOST_STEPS = 2_000_000  # lattice points times columns that are looked at when not all points can be
 KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
+SHARES = (0.0, 0.05, 0.2)  # of a cell's records, how many it may borrow
+DEARER = 4.0  # how much later a cell that borrows comes than one that need not
+MOST_LOOKS = 4_000_000_000  # lattice points times records, beyond which nothing is borrowed
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,10 @@ class Cover(Method):
     Points are visited in order of their mean cost, among equals the one with most full cells first, and at
     each one every cell with at least k records not yet covered becomes a group. The few records left at the
     end join where they cost least. Time is O(lattice points × uncovered records), memory O(records).
+
+    With requirements beyond k, a cell becomes a group if it meets them, with a few records borrowed from
+    groups that can spare them where it lacks rare values; what is left joins where it does no harm, or is
+    merged. Time is then O(lattice points × records).
 
     Parameters
     ----------
@@ -71,16 +80,16 @@ class Cover(Method):
         ladders = make_ladders(problem)
         shorter = _thin(ladders, self.max_points)
         lattice, costs = _cheapest_first([ladder.costs for ladder in shorter], self.max_points)
-        points = problem.points
-        group = np.full(len(points.weights), -1, dtype=np.int32)
         keys, steps = _part_keys(problem, shorter, lattice, seed)
-        groups = _walk(problem, keys, steps, _stretches(costs), group, progress)
-        record_group = group[points.of_record]
-        rest = np.flatnonzero(record_group < 0)
+        if problem.tallied:
+            record_group = _walk_lending(problem, keys, steps, costs, progress)
+        else:
+            record_group = _walk(problem, keys, steps, _stretches(costs), progress)
+        groups, rest = int(record_group.max()) + 1, np.flatnonzero(record_group < 0)
         notes = []
         if [len(a.rungs) for a in shorter] != [len(a.rungs) for a in ladders]:
             notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
-        if rest.size >= problem.k:
+        if rest.size >= problem.k and np.prod([float(len(a.rungs)) for a in shorter]) > len(steps):
             cut = split_records(
                 problem.arrays, problem.codes, problem.classes, rest, problem.k, False
             )
@@ -88,9 +97,7 @@ class Cover(Method):
             notes.append(
                 f"the lattice is too large to walk whole: {rest.size:,} records were cut by mondrian"
             )
-        elif rest.size:
-            join_rest(problem, record_group)
-        return Partition(record_group, tuple(notes))
+        return Partition(settle(problem, record_group, progress), tuple(notes))
 
 
 def _thin(ladders: list[Ladder], limit: int) -> list[Ladder]:
@@ -159,11 +166,11 @@ def _walk(
     keys: Keys,
     steps: npt.NDArray[np.int64],
     stretches: list[tuple[int, int, bool]],
-    group: Ints,
     progress: Progress,
-) -> int:
-    """Fill `group` for the points covered and return the number of groups."""
+) -> Ints:
+    """The group of every record, −1 for those not covered."""
     weights, k = problem.points.weights, problem.k
+    group = np.full(len(weights), -1, dtype=np.int32)
     active = np.arange(len(weights), dtype=np.int32)
     columns = active.copy()
     groups = 0
@@ -180,7 +187,49 @@ def _walk(
             keys = np.ascontiguousarray(keys[:, columns[active]])
             columns[active] = np.arange(active.size)
     progress("covering records", len(steps), len(steps))
-    return groups
+    return group[problem.points.of_record]
+
+
+def _walk_lending(
+    problem: Problem,
+    keys: Keys,
+    steps: npt.NDArray[np.int64],
+    costs: Floats,
+    progress: Progress,
+) -> Ints:
+    """The group of every record, −1 for those not covered, where groups must meet more than k.
+
+    Every lattice point is visited once for each share, in order of cost; those that borrow count as dearer.
+    """
+    n = problem.table.records
+    shares = np.array(SHARES if n * len(steps) * len(SHARES) <= MOST_LOOKS else SHARES[:1])
+    prices = np.outer(1 + DEARER * shares, costs).reshape(-1)
+    visits = np.lexsort((np.arange(prices.size), np.round(prices, 9)))
+    room = n // problem.k + 1
+    covering = Covering(
+        problem.values,
+        problem.points.of_record,
+        np.full(n, -1, np.int32),
+        np.arange(n, dtype=np.int32),
+        np.empty(n, np.int32),
+        np.zeros((room, problem.tallied), np.int32),
+        np.zeros(room, np.int64),
+    )
+    left, groups = n, 0
+    for start in range(0, visits.size, CHUNK):
+        progress("covering records", start, visits.size)
+        chosen = visits[start : start + CHUNK]
+        left, groups = walk_lending(
+            problem.rules,
+            covering,
+            keys,
+            steps[chosen % len(steps)],
+            shares[chosen // len(steps)],
+            left,
+            groups,
+        )
+    progress("covering records", visits.size, visits.size)
+    return covering.group
 
 
 def _part_keys(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from shoal.generalization.forms import Ints
 from shoal.kernels.agglomerative import DIFFERENCE
 from shoal.kernels.state import offending, pack
@@ -17,7 +19,8 @@ def settle(problem: Problem, groups: Ints, progress: Progress) -> Ints:
     Records without a group (−1) join the group where they add least cost and do no harm. Those that no group
     can take, and groups that do not meet the requirement, are merged with their closest.
     """
-    groups = groups.copy()
+    numbers, groups = np.unique(groups, return_inverse=True)
+    groups = (groups.reshape(-1) - (numbers[0] < 0)).astype(np.int32)  # without gaps
     if (groups >= 0).any():
         join_rest(problem, groups)
     groups[groups < 0] = groups.max() + 1

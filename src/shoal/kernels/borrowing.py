@@ -1,0 +1,201 @@
+"""Walk lattice points like `cells`, by single records: cells that lack little borrow it from finished groups.
+
+A finished group lends a record if it meets the requirement without it. Cells of uncovered records that meet
+the requirement with a few borrowed ones become groups; without borrowing, the rare sensitive values would be
+used up by the first groups, and what is left could only be merged at great cost.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.cells import cell_keys, table_size
+from shoal.kernels.rules import complies, is_diverse, shortfall
+
+NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
+
+
+class Covering(NamedTuple):
+    """Which records have which group, and what groups could lend."""
+
+    values: np.ndarray  # int32[n, tallies]
+    columns: np.ndarray  # int32[n], where a record's keys stand
+    group: np.ndarray  # int32[n], -1 for none
+    uncovered: np.ndarray  # int32[n], the first few are meant
+    covered: np.ndarray  # int32[n], likewise
+    tally: np.ndarray  # int32[groups, values]
+    size: np.ndarray  # int64[groups]
+
+
+@njit(cache=True)
+def sort_by_cell(keys, least, table_key, table_weight, place):
+    """Sort records by cell: (order, bounds); cells below `least` records are left out.
+
+    The hash table then holds NUMBERED − cell for those cells; it and `place` are scratch.
+    """
+    size = table_size(keys.size)
+    mask = np.uint64(size - 1)
+    table_weight[:size] = 0
+    for i in range(keys.size):
+        h = keys[i] & mask
+        while table_weight[h] != 0 and table_key[h] != keys[i]:
+            h = (h + np.uint64(1)) & mask
+        table_key[h] = keys[i]
+        table_weight[h] += 1
+        place[i] = h
+    ends = [0]
+    for i in range(keys.size):
+        weight = table_weight[place[i]]
+        if weight >= least:
+            table_weight[place[i]] = NUMBERED - (len(ends) - 1)
+            ends.append(ends[-1] + weight)
+    bounds = np.array(ends)
+    order, at = np.empty(bounds[-1], np.int64), bounds[:-1].copy()
+    if at.size > 0:
+        for i in range(keys.size):
+            cell = NUMBERED - table_weight[place[i]]
+            if cell >= 0:
+                order[at[cell]] = i
+                at[cell] += 1
+    return order, bounds
+
+
+@njit(cache=True)
+def find_lenders(keys, covered, cells, table, table_key, table_weight, first, following):
+    """Chain the covered records in each cell that wants some: from first[cell] on by following[record].
+
+    `first` is −1 for cells that want records and −2 for the others; `table` is the size of the hash table.
+    """
+    mask = np.uint64(table - 1)
+    for i in range(keys.size):
+        h = keys[i] & mask
+        while table_weight[h] != 0 and table_key[h] != keys[i]:
+            h = (h + np.uint64(1)) & mask
+        cell = NUMBERED - table_weight[h]
+        if 0 <= cell < cells and table_weight[h] < 0 and first[cell] >= -1:
+            following[covered[i]] = first[cell]
+            first[cell] = covered[i]
+
+
+@njit(cache=True)
+def shift(v, i, counts, by):
+    """Add record i to some counts, or take it off."""
+    for t in range(v.values.shape[1]):
+        counts[v.values[i, t]] += by
+
+
+@njit(cache=True)
+def borrow(q, v, counts, size, most, first, following):
+    """Borrow records from the chain that begins with `first` until `counts` comply; returns those borrowed.
+
+    Lenders are changed and `counts` too; where it does not suffice, `give_back` undoes it.
+    """
+    borrowed = [np.int64(0) for _ in range(0)]
+    lack = shortfall(q, counts, size)
+    m = first
+    while m >= 0 and size < most and lack > 0.0:
+        g = v.group[m]
+        if v.size[g] > q.k:
+            shift(v, m, counts, 1)
+            now = shortfall(q, counts, size + 1)
+            lends = False
+            if now < lack - 1e-12:
+                shift(v, m, v.tally[g], -1)
+                lends = is_diverse(q, v.tally[g], v.size[g] - 1)
+                if not lends:
+                    shift(v, m, v.tally[g], 1)
+            if lends:
+                v.size[g] -= 1
+                size += 1
+                lack = now
+                borrowed.append(m)
+            else:
+                shift(v, m, counts, -1)
+        m = following[m]
+    return borrowed
+
+
+@njit(cache=True)
+def give_back(v, borrowed):
+    """Undo `borrow`."""
+    for m in borrowed:
+        v.size[v.group[m]] += 1
+        shift(v, m, v.tally[v.group[m]], 1)
+
+
+@njit(cache=True)
+def found_group(v, members, borrowed, counts, g):
+    """Make a group of uncovered records and borrowed ones."""
+    for i in members:
+        v.group[i] = g
+    for i in borrowed:
+        v.group[i] = g
+    v.tally[g] = counts
+    v.size[g] = members.size + len(borrowed)
+
+
+@njit(cache=True)
+def walk_lending(q, v, part_keys, steps, shares, left, groups):
+    """Visit lattice points in order; at each, up to a share of a cell's records may be borrowed.
+
+    Returns (records left uncovered, number of groups).
+    """
+    n = v.group.size
+    table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
+    keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
+    first, following = np.empty(n, np.int64), np.empty(n, np.int64)
+    counts = np.zeros(q.start[-1], np.int64)
+    for step in range(steps.shape[0]):
+        if left == 0:
+            break
+        share, before = shares[step], groups
+        least = int(np.ceil(q.k / (1.0 + share) - 1e-9))
+        cell_keys(part_keys, steps[step], v.columns, v.uncovered[:left], keys)
+        order, bounds = sort_by_cell(keys[:left], least, table_key, table_weight, place)
+        cells = bounds.size - 1
+        if cells == 0:
+            continue
+        if share > 0.0:
+            first[:cells] = -1
+            cell_keys(part_keys, steps[step], v.columns, v.covered[: n - left], keys)
+            find_lenders(
+                keys[: n - left],
+                v.covered,
+                cells,
+                table_size(left),
+                table_key,
+                table_weight,
+                first,
+                following,
+            )
+        for cell in range(cells):
+            members = v.uncovered[order[bounds[cell] : bounds[cell + 1]]]
+            counts[:] = 0
+            for i in members:
+                shift(v, i, counts, 1)
+            if complies(q, counts, members.size):
+                found_group(v, members, members[:0], counts, groups)
+                groups += 1
+            elif share > 0.0 and first[cell] >= 0:
+                most = int(members.size * (1.0 + share))
+                borrowed = borrow(q, v, counts, members.size, most, first[cell], following)
+                if complies(q, counts, members.size + len(borrowed)):
+                    found_group(v, members, borrowed, counts, groups)
+                    groups += 1
+                else:
+                    give_back(v, borrowed)
+        if groups > before:
+            still, done = 0, n - left
+            for at in range(left):
+                i = v.uncovered[at]
+                if v.group[i] < 0:
+                    v.uncovered[still] = i
+                    still += 1
+                else:
+                    v.covered[done] = i
+                    done += 1
+            left = still
+    return left, groups
