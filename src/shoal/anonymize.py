@@ -18,6 +18,7 @@ from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
 from shoal.measures import loss as measure_loss
 from shoal.methods import Method
+from shoal.methods.suppress import suppress
 from shoal.privacy import (
     Audit,
     Requirement,
@@ -47,6 +48,7 @@ def anonymize(
     identifiers: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
+    suppression_limit: float | None = None,
     objective: str | None = None,
     w: float | None = None,
     weights: Mapping[str, float] | None = None,
@@ -77,6 +79,9 @@ def anonymize(
     requirements
         What the sensitive values of every group must look like beside, like `[shoal.LDiversity(2)]`; see
         `shoal.requirements()`. Without any, all records of a group may share a sensitive value.
+    suppression_limit
+        The largest share of records that may be left out of the release where they cost the others more
+        than themselves (default 0). They count as fully suppressed in every measure.
     objective, w, weights
         The measure to minimize (default "lm"), the share of `mi` in objective "wmi" (default 0.5), and how
         much each quasi-identifier matters (default 1).
@@ -111,6 +116,7 @@ def anonymize(
         identifiers=identifiers,
         k=k,
         requirements=requirements,
+        suppression_limit=suppression_limit,
         objective=objective,
         w=w,
         weights=weights,
@@ -137,7 +143,10 @@ def anonymize(
     partition = watch(
         "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
     )
-    closed = watch("closing", lambda: problem.close(partition.groups, partition.windows))
+    groups = watch(
+        "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
+    )
+    closed = watch("closing", lambda: problem.close(groups, partition.windows))
     released = watch("rendering", lambda: _render(frame, closed, settings))
     audit = watch("auditing", lambda: _prove(released, encoded, settings))
     spelled_out = replace(
@@ -281,11 +290,12 @@ def _audit(frame: Frame, settings: Settings) -> Audit:
 def _render(frame: Frame, closed: Closed, settings: Settings) -> Frame:
     """Render in input order where the user chose so, otherwise shuffled."""
     if settings.keep_order:
-        order = np.arange(closed.table.records)
+        order = np.flatnonzero(closed.is_released)
     else:
         gone = {*closed.table.names, *settings.identifiers}
         unchanged = [name for name in frame.columns if name not in gone]
         order = shuffled(frame, closed, unchanged, settings.seed)
+        order = order[closed.is_released[order]]
     return render(frame, closed, order, settings.identifiers, settings.render)
 
 

@@ -138,15 +138,18 @@ class Problem:
         )
 
     def closures(self, groups: Ints) -> tuple[Ints, Floats]:
-        """Closure of every group and its records by class."""
-        order, bounds = kernels.members(groups, int(groups.max()) + 1)
+        """Closure of every group and its records by class; those without a group (−1) are left aside."""
+        placed = np.flatnonzero(groups >= 0)
+        order, bounds = kernels.members(groups[placed], int(groups.max()) + 1)
+        order = placed[order]
         closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
         return closures, kernels.count_classes(self.classes, self.class_count, order, bounds)
 
     def close(self, groups: Ints, windows: Ints | None = None) -> Closed:
         """Close every group as tightly as its members allow; groups that read the same become one.
 
-        With `windows`, a record's closure covers the records in its row of them instead.
+        Records without a group (−1) are left out of the release. With `windows`, a record's closure covers
+        the records in its row of them instead.
         """
         if windows is None:
             closures, _ = self.closures(groups)
@@ -154,7 +157,13 @@ class Problem:
             order, bounds = windows.reshape(-1), np.arange(len(windows) + 1) * windows.shape[1]
             closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
         kernels.spread_nulls(self.arrays, closures)
-        return merge_equal(self.table, groups, closures)
+        return merge_equal(self.table, groups, closures, self.whole)
+
+    @cached_property
+    def whole(self) -> Ints:
+        """The closure of everything that is allowed, one column."""
+        slots = [slot for column in self.columns for slot in column.form.whole]
+        return np.array(slots, dtype=np.int32)[:, None]
 
     def cost(self, groups: Ints) -> float:
         """The objective, summed over all records."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.errors import raise_problems
@@ -30,7 +31,10 @@ class Release:
     data
         The released table, a frame of the same kind as the input (Arrow for a file).
     groups
-        The group of every input record, in input order. Never written to disk: it would link records.
+        The group of every input record, in input order, −1 for those left out. Never written to disk: it
+        would link records.
+    suppressed
+        Records left out of the release.
     settings
         The settings that make this release again, models spelled out.
     audit
@@ -50,7 +54,11 @@ class Release:
 
     @property
     def groups(self) -> Ints:
-        return self.closed.groups
+        return np.where(self.closed.is_released, self.closed.groups, -1).astype(np.int32)
+
+    @property
+    def suppressed(self) -> int:
+        return self.closed.left_out
 
     @property
     def k(self) -> int:

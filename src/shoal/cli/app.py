@@ -79,6 +79,10 @@ def anonymize(
     ] = None,
     k: K = None,
     require: Require = None,
+    suppression_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Largest share of records that may be left out."),
+    ] = None,
     objective: Annotated[
         str | None, typer.Option(help="Measure to minimize, see `shoal measures`.")
     ] = None,
@@ -120,6 +124,7 @@ def anonymize(
         "identifiers": identifier or None,
         "k": k,
         "requirements": options.requirements(require, problems),
+        "suppression_limit": suppression_limit,
         "objective": objective,
         "w": w,
         "weights": options.weights(weight, problems),

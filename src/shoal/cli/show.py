@@ -45,6 +45,7 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
         facts = {
             "output": str(output),
             "records": release.audit.records,
+            "suppressed": release.suppressed,
             "groups": release.audit.groups,
             "k": release.k,
             "proofs": [asdict(proof) for proof in release.audit.proofs],
@@ -58,7 +59,8 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
         sys.stdout.write(json.dumps(facts) + "\n")
         return
     lines = {
-        "records": f"{release.audit.records:,}",
+        "records": f"{release.audit.records:,}"
+        + (f", {release.suppressed:,} left out" if release.suppressed else ""),
         "groups": f"{release.audit.groups:,}",
         "k": f"{release.k} reached, {release.settings.k} required, proved by the audit",
         **{proof.requirement: _levels(proof) for proof in release.audit.proofs},

@@ -61,6 +61,11 @@ class Form(ABC):
     def entries(self) -> int:
         """Numbers that the kernels keep for this column."""
 
+    @property
+    @abstractmethod
+    def whole(self) -> Sequence[int]:
+        """The closure of all allowed values."""
+
     @abstractmethod
     def text(self, closures: Ints) -> list[str | None]:
         """How closures (slots × any number) are released."""
@@ -91,6 +96,10 @@ class TreeForm(Form):
     @property
     def entries(self) -> int:
         return int(self.parent.size)
+
+    @property
+    def whole(self) -> Sequence[int]:
+        return (self.entries - 1,)
 
     @cached_property
     def _nodes(self) -> dict[str | None, int]:
@@ -149,6 +158,10 @@ class RangeForm(Form):
 
     def _is_star(self, low: int, high: int) -> bool:
         return high == self.null and low < high
+
+    @property
+    def whole(self) -> Sequence[int]:
+        return 0, self.size - 1
 
     def text(self, closures: Ints) -> list[str | None]:
         out: list[str | None] = []
@@ -224,6 +237,10 @@ class SetForm(Form):
     @property
     def entries(self) -> int:
         return self.size
+
+    @property
+    def whole(self) -> Sequence[int]:
+        return self.pack(range(self.size))
 
     def pack(self, codes: Iterable[int]) -> Sequence[int]:
         """The closure that holds just these codes."""

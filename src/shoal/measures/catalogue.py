@@ -36,7 +36,7 @@ def _dm(closed: Closed, k: int) -> float:
 
 
 def _c_avg(closed: Closed, k: int) -> float:
-    return closed.table.records / (closed.sizes.size * k)
+    return closed.table.records / ((closed.sizes.size - (closed.left_out > 0)) * k)
 
 
 def _am(closed: Closed, k: int) -> float:

@@ -19,8 +19,8 @@ def settle(problem: Problem, groups: Ints, progress: Progress) -> Ints:
     Records without a group (−1) join the group where they add least cost and do no harm. Those that no group
     can take, and groups that do not meet the requirement, are merged with their closest.
     """
-    numbers, groups = np.unique(groups, return_inverse=True)
-    groups = (groups.reshape(-1) - (numbers[0] < 0)).astype(np.int32)  # without gaps
+    numbers, place = np.unique(groups, return_inverse=True)
+    groups = (place.reshape(-1) - (numbers[0] < 0)).astype(np.int32)  # without gaps
     if (groups >= 0).any():
         join_rest(problem, groups)
     groups[groups < 0] = groups.max() + 1

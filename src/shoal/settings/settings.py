@@ -15,7 +15,7 @@ from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.generalization import Hierarchy, Model
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import METHODS, Cover, Method
-from shoal.privacy import REQUIREMENTS, Requirement
+from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
 from shoal.table.render import STYLES, bound_names
 
 
@@ -32,6 +32,7 @@ class Settings:
     identifiers: tuple[str, ...] = ()
     k: int = 0
     requirements: tuple[Requirement, ...] = ()
+    suppression_limit: float = 0.0
     objective: str = "lm"
     w: float = 0.5
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -49,7 +50,7 @@ class Settings:
             found.append("k is missing or 0; say how many records at least must read the same.")
         elif not _is_whole(self.k, 1):
             found.append(_wrong("k", "a whole number of at least 1", self.k))
-        found += _requirement_problems(self)
+        found += _requirement_problems(self) + _suppression_problems(self)
         if not isinstance(self.objective, str):
             found.append(_wrong("objective", "the name of a measure", self.objective))
         else:
@@ -136,6 +137,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         identifiers=_names("identifiers", settings.identifiers, problems),
         k=plain(settings.k),
         requirements=_requirements(settings.requirements, problems),
+        suppression_limit=plain(settings.suppression_limit),
         w=plain(settings.w),
         weights={name: plain(weight) for name, weight in weights.items()},
         method=make_method(settings.method, {}, problems) or Cover(),
@@ -257,6 +259,23 @@ def _role_problems(settings: Settings) -> list[str]:
                     f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
                 )
     return problems
+
+
+def _suppression_problems(settings: Settings) -> list[str]:
+    limit = settings.suppression_limit
+    if not (_is_number(limit) and 0 <= limit < 1):
+        return [_wrong("suppression_limit", "a share from 0 to below 1", limit)]
+    found = []
+    if limit and not settings.method.homogeneous:
+        found.append(
+            f"Method '{settings.method.name}' cannot leave records out; set suppression_limit to 0."
+        )
+    if limit and any(isinstance(item, TCloseness) for item in settings.requirements):
+        found.append(
+            "Leaving records out changes the distribution that closeness compares groups with; "
+            "set suppression_limit to 0 or drop closeness."
+        )
+    return found
 
 
 def _requirement_problems(settings: Settings) -> list[str]:

@@ -26,7 +26,7 @@ from shoal.settings.settings import Settings, make_method, plain, unknown_keys
 _SECTIONS = {
     "columns": ("identifiers", "sensitive"),
     "quasi_identifiers": None,
-    "requirement": ("k", *REQUIREMENTS),
+    "requirement": ("k", "suppression_limit", *REQUIREMENTS),
     "objective": ("measure", "w"),
     "method": None,
     "output": ("keep_order", "render"),
@@ -83,6 +83,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         sensitive=tuple(columns.get("sensitive", ())),
         identifiers=tuple(columns.get("identifiers", ())),
         k=sections["requirement"].get("k", 0),
+        suppression_limit=sections["requirement"].get("suppression_limit", 0.0),
         requirements=_requirements_from_toml(sections["requirement"], folder, problems),
         objective=sections["objective"].get("measure", "lm"),
         w=sections["objective"].get("w", 0.5),
@@ -153,7 +154,10 @@ def _to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         if name in settings.weights:
             entry["weight"] = settings.weights[name]
         entries[name] = entry
-    requirement: dict[str, Any] = {"k": settings.k}
+    requirement: dict[str, Any] = {
+        "k": settings.k,
+        "suppression_limit": settings.suppression_limit,
+    }
     for item in settings.requirements:
         requirement.setdefault(item.name, []).append(write_requirement(item, folder))
     method = settings.method

@@ -1,0 +1,29 @@
+"""Trade a few records for less loss: those that cost the others more than themselves are left out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.generalization.forms import Ints
+from shoal.kernels.forms import closure_cost
+from shoal.kernels.suppression import suppress_records
+from shoal.methods.base import state_of
+from shoal.problem import Problem
+
+
+def suppress(problem: Problem, groups: Ints, limit: float) -> Ints:
+    """Leave out (−1) at most a share `limit` of the records, where that lowers the objective.
+
+    A record that is left out counts as fully suppressed: it costs what the whole domain costs in every
+    quasi-identifier. All groups go on meeting the requirement.
+    """
+    most = int(limit * problem.table.records)
+    if not most:
+        return groups
+    classes = range(problem.class_count)
+    whole = np.array([closure_cost(problem.arrays, y, problem.whole, 0) for y in classes])
+    state = state_of(problem, groups)
+    suppress_records(
+        problem.arrays, problem.rules, state, problem.codes, problem.classes, whole, most
+    )
+    return state.group
