@@ -98,7 +98,15 @@ def test_a_sequential_pass_equals_its_twin(seed: int) -> None:
     start = np.array(tables.renumbered(start.tolist()), dtype=np.int32)
     state = state_of(problem, start)
     sequential_pass(
-        problem.arrays, problem.pairs, state, problem.codes, problem.classes, True, 0, 20
+        problem.arrays,
+        problem.pairs,
+        problem.rules,
+        state,
+        problem.codes,
+        problem.classes,
+        True,
+        0,
+        20,
     )
     expected = twins.sequential(objective.group, tables.members(start.tolist()))
     assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
@@ -151,6 +159,7 @@ def test_a_pass_leaves_closures_counts_and_costs_as_if_made_anew(sample, measure
     sequential_pass(
         problem.arrays,
         problem.pairs,
+        problem.rules,
         state,
         problem.codes,
         problem.classes,

@@ -93,6 +93,36 @@ def is_diverse(q, counts, size):
 
 
 @njit(cache=True)
+def shortfall(q, counts, size):
+    """How far a group is from meeting all limits but k: 0 where it does, less the closer it comes.
+
+    A sum over all limits that are missed, each in its own unit: records above a cap, distinct values lacking,
+    nats of entropy, records of recursive diversity, distance to the table. To compare groups, not to add up.
+    """
+    total = 0.0
+    for t in range(q.start.size - 1):
+        if q.capped[t] or q.distinct[t] > 1:
+            distinct = 0
+            for v in range(q.start[t], q.start[t + 1]):
+                if counts[v] > 0:
+                    distinct += 1
+                    extra = counts[v] - q.cap[v] * size
+                    total += extra if extra > EPSILON else 0.0
+            total += max(0, q.distinct[t] - distinct)
+        if q.entropy[t] > 0.0:
+            lack = q.entropy[t] - entropy_of(q, t, counts, size)
+            total += lack if lack > EPSILON else 0.0
+        if q.depth[t] > 0 and not is_recursive(q, t, counts):
+            ordered = np.sort(counts[q.start[t] : q.start[t + 1]])[::-1]
+            extra = ordered[0] - q.factor[t] * ordered[q.depth[t] - 1 :].sum()
+            total += max(extra, 0.0) + 2 * EPSILON  # equal is not enough
+        if q.distance[t] < np.inf:
+            extra = distance_of(q, t, counts, size) - q.distance[t]
+            total += extra if extra > EPSILON else 0.0
+    return total
+
+
+@njit(cache=True)
 def complies(q, counts, size):
     """Whether a group meets the requirement."""
     return size >= q.k and is_diverse(q, counts, size)

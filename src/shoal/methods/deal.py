@@ -1,0 +1,36 @@
+"""Deal records out so that every part has its share of every sensitive value (GT10 Alg. 3, HE12 Fig. 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.generalization.forms import Ints
+from shoal.problem import Problem
+
+
+def kinds_of(problem: Problem) -> Ints:
+    """A number per record for its combination of values that are counted, in ascending order of values."""
+    if not problem.tallied:
+        return np.zeros(problem.table.records, np.int32)
+    return np.unique(problem.values, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+def deal_evenly(kinds: Ints, parts: int, rng: np.random.Generator) -> Ints:
+    """A part per record, at random, such that each part has ⌊p/parts⌋ or ⌈p/parts⌉ records of a kind with p.
+
+    Which parts get one more is drawn anew for every kind.
+    """
+    order = rng.permutation(kinds.size)
+    order = order[np.argsort(kinds[order], kind="stable")]
+    dealt = np.empty(kinds.size, np.int32)
+    for same in np.split(order, 1 + np.flatnonzero(np.diff(kinds[order]))):
+        turns = rng.choice(parts, min(parts, same.size), replace=False)
+        dealt[same] = np.resize(turns, same.size)
+    return dealt
+
+
+def deal_in_turn(kinds: Ints, parts: int) -> Ints:
+    """A part per record: records in order of kind go to one part after the other."""
+    dealt = np.empty(kinds.size, np.int32)
+    dealt[np.argsort(kinds, kind="stable")] = np.arange(kinds.size) % parts
+    return dealt
