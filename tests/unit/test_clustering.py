@@ -179,7 +179,7 @@ def test_a_bottom_up_round_equals_its_twin(seed: int) -> None:
     problem, objective = generic(seed)
     for kind, number in DISTANCES.items():
         state = state_of(problem, problem.points.of_record)
-        merge_round(problem.arrays, problem.pairs, state, 3, number, 0, state.size.size)
+        merge_round(problem.arrays, problem.pairs, problem.rules, state, number, 0, state.size.size)
         expected = twins.bottom_up(objective.group, distinct_groups(problem), 3, kind)
         assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
 

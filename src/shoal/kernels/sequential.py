@@ -1,4 +1,4 @@
-"""Sequential clustering (GT10 Algs. 1 and 2): a pass of moves, and starts that keep to the requirement."""
+"""One pass of sequential clustering: every record moves to the group where it costs least (GT10 Algs. 1, 2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.rows import totals_with_record
-from shoal.kernels.rules import shortfall
 from shoal.kernels.state import (
     add,
     cost_without,
@@ -62,49 +61,3 @@ def best_open(q, s, i, added, least):
         if added[g] < least and stays_diverse_with(q, s, i, g):
             best, least = g, added[g]
     return best
-
-
-@njit(cache=True)
-def unite_offenders(q, groups, tally, sizes, tries, rng):
-    """Unite groups that miss a limit other than k with others until none is left, in place; returns their number.
-
-    Each goes with that of a few random groups (`tries`) whose union is closest to the limits, the smallest of
-    equals: two groups that lack the same stay wrong together, and one that has it to spare is soon found.
-    """
-    count = sizes.size
-    into = np.arange(count)  # where a group's records are now; present ones come first in `present`
-    present = np.arange(count)
-    place = np.arange(count)
-    left = count
-    united = np.empty(tally.shape[1], tally.dtype)
-    found = 0
-    for a in range(count):
-        first = True
-        while into[a] == a and left > 1 and shortfall(q, tally[a], sizes[a]) > 0.0:
-            found += first
-            first = False
-            best, least = -1, np.inf
-            for _ in range(min(tries, 4 * left)):
-                b = present[int(rng.random() * left)]
-                if b == a:
-                    continue
-                united[:] = tally[a] + tally[b]
-                lack = shortfall(q, united, sizes[a] + sizes[b])
-                if lack < least or (lack == least and sizes[b] < sizes[best]):
-                    best, least = b, lack
-            if best < 0:
-                continue
-            tally[a] += tally[best]
-            sizes[a] += sizes[best]
-            into[best] = a
-            left -= 1
-            last = present[left]
-            present[place[best]], place[last] = last, place[best]
-    for g in range(count):
-        root = g
-        while into[root] != root:
-            root = into[root]
-        into[g] = root
-    for i in range(groups.size):
-        groups[i] = into[groups[i]]
-    return found

@@ -119,12 +119,15 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
     )
 
 
-def state_of(problem: Problem, groups: Ints) -> State:
-    """A partition as kernels change it."""
+def state_of(problem: Problem, groups: Ints, records: Records | None = None) -> State:
+    """A partition of all records, or of `records` alone, as kernels change it."""
     room = int(groups.max()) + 1
     check_tallies(problem, room)
-    state = make_state(problem.arrays, problem.values, problem.tallied, room)
-    fill(problem.arrays, state, problem.codes, problem.classes, groups)
+    codes = problem.codes if records is None else problem.codes[records]
+    classes = problem.classes if records is None else problem.classes[records]
+    values = problem.values if records is None else problem.values[records]
+    state = make_state(problem.arrays, values, problem.tallied, room)
+    fill(problem.arrays, state, codes, classes, groups)
     return state
 
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.generalization.forms import Ints
+from shoal.generalization.forms import Ints, Records
+from shoal.kernels.deal import unite_offenders
+from shoal.kernels.rules import count_groups
+from shoal.methods.base import check_tallies
 from shoal.problem import Problem
+
+TRIES = 32  # groups among which one that misses the requirement finds its partner
 
 
 def kinds_of(problem: Problem) -> Ints:
@@ -34,3 +39,19 @@ def deal_in_turn(kinds: Ints, parts: int) -> Ints:
     dealt = np.empty(kinds.size, np.int32)
     dealt[np.argsort(kinds, kind="stable")] = np.arange(kinds.size) % parts
     return dealt
+
+
+def unite(
+    problem: Problem, records: Records, dealt: Ints, rng: np.random.Generator
+) -> tuple[Ints, int]:
+    """Unite parts of some records until all keep the limits other than k; also the number of those that did not.
+
+    Parts are numbered from 0 on, without gaps.
+    """
+    dealt = np.unique(dealt, return_inverse=True)[1].astype(np.int32)
+    sizes = np.bincount(dealt)
+    check_tallies(problem, sizes.size)
+    tally = np.zeros((sizes.size, problem.tallied), np.int32)
+    count_groups(problem.values[records], dealt, tally)
+    found = unite_offenders(problem.rules, dealt, tally, sizes, TRIES, rng)
+    return np.unique(dealt, return_inverse=True)[1].astype(np.int32), int(found)

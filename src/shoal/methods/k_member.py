@@ -40,15 +40,13 @@ class KMember(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         rng = np.random.default_rng(seed)
         start = problem.codes[rng.integers(problem.table.records)]
-        groups = k_members(problem, np.arange(problem.table.records), start, progress)
-        return Partition(settle(problem, groups, progress))
+        return Partition(k_members(problem, np.arange(problem.table.records), start, progress))
 
 
 def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress) -> Ints:
-    """Group numbers of some records, grown from the one farthest from `seed`.
+    """Group numbers of some records, grown from the one farthest from `seed`; none is left over.
 
-    Where k is all that is required none is left over; otherwise some records may have no group (−1) and some
-    groups miss the requirement.
+    All groups meet the requirement if the records do as one group.
     """
     points = problem.points
     present, place = np.unique(points.of_record[records], return_inverse=True)
@@ -91,5 +89,7 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
         done += grown
         if grown < CHUNK:
             break
+    if problem.tallied:
+        return settle(problem, groups, progress, records)
     join_rest(problem, groups, records)
     return groups

@@ -8,17 +8,16 @@ import numpy as np
 
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.agglomerative import DIFFERENCE
-from shoal.kernels.rules import count_groups, is_diverse
-from shoal.kernels.sequential import sequential_pass, unite_offenders
+from shoal.kernels.rules import is_diverse
+from shoal.kernels.sequential import sequential_pass
 from shoal.kernels.state import State, pack
 from shoal.methods.agglomerative import merge_small
-from shoal.methods.base import Method, Partition, check_tallies, least_problems, state_of
-from shoal.methods.deal import deal_evenly, kinds_of
+from shoal.methods.base import Method, Partition, least_problems, state_of
+from shoal.methods.deal import deal_evenly, kinds_of, unite
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 CHUNK = 4096  # records between two reports of progress
-TRIES = 32  # groups among which a group that misses the requirement at the start finds its partner
 
 
 @dataclass(frozen=True)
@@ -100,17 +99,12 @@ def _start(
     """Random groups of equal size; those that miss a limit other than k are united, and a note says so."""
     if not problem.tallied:
         return (rng.permutation(kinds.size) % parts).astype(np.int32), ()
-    groups = np.unique(deal_evenly(kinds, parts, rng), return_inverse=True)[1]
-    sizes = np.bincount(groups)
-    check_tallies(problem, sizes.size)
-    tally = np.zeros((sizes.size, problem.tallied), np.int32)
-    count_groups(problem.values, groups, tally)
-    found = unite_offenders(problem.rules, groups, tally, sizes, TRIES, rng)
-    groups = np.unique(groups, return_inverse=True)[1]
+    dealt = deal_evenly(kinds, parts, rng)
+    groups, found = unite(problem, np.arange(kinds.size), dealt, rng)
     if not found:
-        return groups.astype(np.int32), ()
-    return groups.astype(np.int32), (
-        f"{found:,} of the {sizes.size:,} even groups at the start missed the requirement "
+        return groups, ()
+    return groups, (
+        f"{found:,} of {parts:,} even groups at the start missed the requirement "
         "and were united with others.",
     )
 
