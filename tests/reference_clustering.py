@@ -89,10 +89,10 @@ def k_member(
         group = [seed]
         left.remove(seed)
         while len(group) < k or lack(group):
-            fitting = _fitting(group, left, k, lack)
-            if not fitting:
+            helpful = [i for i in left if len(group) < k or lack([*group, i]) < lack(group)]
+            if not helpful:
                 break
-            best = min(fitting, key=lambda i: cost([*group, i]))
+            best = min(helpful, key=lambda i: cost([*group, i]))
             group.append(best)
             left.remove(best)
         groups.append(group)
@@ -104,13 +104,6 @@ def k_member(
         else:
             lost.append(i)
     return agglomerative(cost, [*groups, lost], k, lack=lack)
-
-
-def _fitting(group: Group, left: Group, k: int, lack: Cost) -> Group:
-    """Records that bring a group closer to the requirement, those that the others can do without if there are any."""
-    useful = [i for i in left if len(group) < k or lack([*group, i]) < lack(group)]
-    spare = [i for i in useful if len(left) == 1 or not lack([j for j in left if j != i])]
-    return spare or useful
 
 
 def sequential(cost: Cost, groups: list[Group], lack: Cost = none_lacking) -> list[Group]:

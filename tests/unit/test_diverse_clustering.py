@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -316,15 +315,14 @@ def test_sequential_says_when_its_even_start_missed_the_requirement() -> None:
         assert misses(table, [LDiversity(l)], made.groups) == []
 
 
-def test_k_member_keeps_what_the_records_left_over_need() -> None:
-    """Groups near the rare value must not use it up: all others need one each."""
-    frame = pa.table({"x": [*range(20), *[0] * 10], "s": ["u"] * 20 + ["v"] * 10})
+def test_k_member_stops_growing_a_group_that_nothing_brings_closer() -> None:
+    """Once the rare value is used up, further groups stay at k records and are merged at the end."""
+    frame = pa.table({"x": [0] * 30, "s": ["rare"] * 4 + ["common"] * 26})
     table = encode(open_frame(frame), {"x": shoal.Interval()}, ["s"])
-    requirements: list[Any] = [LDiversity(1.5)]
-    problem = Problem.of(table, "lm", 3, requirements=requirements)
+    problem = Problem.of(table, "lm", 3, requirements=[LDiversity(2, kind="distinct")])
     groups = KMember().partition(problem, 0, silent).groups
-    assert misses(table, requirements, groups) == []
-    assert groups.max() + 1 == 10
+    assert misses(table, [LDiversity(2, kind="distinct")], groups) == []
+    assert groups.max() > 0
 
 
 @pytest.mark.parametrize("method", METHODS[:4], ids=lambda method: method.name)

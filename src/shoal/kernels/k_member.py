@@ -35,37 +35,27 @@ def compact(columns, classes, kinds, left, places):
 
 
 @njit(cache=True)
-def cheapest_fit(q, out, kinds, kind_values, own, members, rest, others, judged):
+def cheapest_help(q, out, kinds, kind_values, own, members, judged):
     """The point of least cost in `out` that brings a group closer to the limits, -1 for none.
 
-    Below k records every point does. Points after which the records left over (counts `rest`, number `others`)
-    would miss the limits as one group come last: nobody could use what remains. `own` are the counts of the
-    group; `judged` is scratch for each kind of point.
+    `own` are the group's counts; `judged` is scratch for each kind of point.
     """
-    lack = shortfall(q, own, members) if members >= q.k else np.inf
-    for careful in (True, False):
-        judged[:] = 0
-        best, least = -1, np.inf
-        for i in range(out.size):
-            kind = kinds[i]
-            if out[i] >= least or judged[kind] < 0:
-                continue
-            if judged[kind] == 0:
-                for v in kind_values[kind]:
-                    own[v] += 1
-                    rest[v] -= 1
-                fits = members < q.k or shortfall(q, own, members + 1) < lack
-                if fits and careful and others > 1:
-                    fits = is_diverse(q, rest, others - 1)
-                judged[kind] = 1 if fits else -1
-                for v in kind_values[kind]:
-                    own[v] -= 1
-                    rest[v] += 1
-            if judged[kind] > 0:
-                best, least = i, out[i]
-        if best >= 0:
-            return best
-    return -1
+    lack = shortfall(q, own, members)
+    judged[:] = 0
+    best, least = -1, np.inf
+    for i in range(out.size):
+        kind = kinds[i]
+        if out[i] >= least:
+            continue
+        if judged[kind] == 0:
+            for v in kind_values[kind]:
+                own[v] += 1
+            judged[kind] = 1 if shortfall(q, own, members + 1) < lack else -1
+            for v in kind_values[kind]:
+                own[v] -= 1
+        if judged[kind] > 0:
+            best, least = i, out[i]
+    return best
 
 
 @njit(cache=True)
@@ -80,7 +70,6 @@ def grow_groups(
     left,
     places,
     size,
-    rest,
     seed,
     most,
     taken,
@@ -91,13 +80,13 @@ def grow_groups(
     A group has k records or, where those miss another limit, as many more as bring it closer to the
     limits, up to the width of `taken`; row g of that receives the points whose records group g takes, sizes[g] their
     number. `left` counts the records of each point not yet taken, `places` are the points' own numbers, all
-    compacted in place, `rest` the values of all records left. `seed` is the record of the last seed.
+    compacted in place. `seed` is the record of the last seed.
     """
     out, scratch = np.empty(size), np.empty(size)
     closure, spare = np.empty((c.slot[-1], 1), np.int32), np.empty((c.slot[-1], 1), np.int32)
     counts = np.zeros((c.cost.shape[0], 1))
-    own, judged = np.zeros(rest.size, rest.dtype), np.zeros(kind_values.shape[0], np.int8)
-    is_limited = rest.size > 0
+    own, judged = np.zeros(q.start[-1], np.int64), np.zeros(kind_values.shape[0], np.int8)
+    is_limited = own.size > 0
     records = 0
     for i in range(size):
         records += left[i]
@@ -129,14 +118,12 @@ def grow_groups(
                     if left[i] == 0:
                         out[i] = np.inf
             if members > 0:
-                if is_limited:
-                    best = cheapest_fit(
-                        q, out[:size], kinds, kind_values, own, members, rest, records, judged
-                    )
+                if members < q.k:
+                    best = np.argmin(out[:size])
+                else:
+                    best = cheapest_help(q, out[:size], kinds, kind_values, own, members, judged)
                     if best < 0:
                         break
-                else:
-                    best = np.argmin(out[:size])
                 weigh = widens(c, closure, spare, columns[:, best])
             taken[grown, members] = places[best]
             members += 1
@@ -144,7 +131,6 @@ def grow_groups(
             counts[classes[best], 0] += 1.0
             for v in kind_values[kinds[best]]:
                 own[v] += 1
-                rest[v] -= 1
             left[best] -= 1
             if left[best] == 0:
                 out[best] = np.inf

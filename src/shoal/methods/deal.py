@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.deal import unite_offenders
-from shoal.kernels.rules import count_groups
+from shoal.kernels.rules import Rules, count_groups
 from shoal.methods.base import check_tallies
+from shoal.privacy.requirements import TOLERANCE
 from shoal.problem import Problem
 
 TRIES = 32  # groups among which one that misses the requirement finds its partner
@@ -18,6 +22,14 @@ def kinds_of(problem: Problem) -> Ints:
     if not problem.tallied:
         return np.zeros(problem.table.records, np.int32)
     return np.unique(problem.values, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+
+def least_diverse(rules: Rules) -> int:
+    """The fewest records that can keep all limits but k, by every ℓ, p and α in them."""
+    entropies = np.ceil(np.exp(rules.entropy) - TOLERANCE)
+    caps = [rules.cap[first:stop].max() for first, stop in pairwise(rules.start)]
+    shares = [math.ceil(1 / cap - TOLERANCE) for cap in caps]
+    return int(max([1, *rules.distinct, *entropies, *rules.depth, *shares]))
 
 
 def deal_evenly(kinds: Ints, parts: int, rng: np.random.Generator) -> Ints:

@@ -26,8 +26,7 @@ class KMember(Method):
     the end join where they cost least. No guarantee. O(n²) in time, O(n) in memory.
 
     Under a requirement beyond k, a group of k that misses it goes on growing by the cheapest of the records
-    that bring it closer, and takes none that those left over could not do without. What misses it all the same
-    is merged with its closest.
+    that bring it closer; what misses it all the same is merged with its closest.
     """
 
     name = "k_member"
@@ -56,7 +55,6 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
     classes, left = points.classes[present].copy(), np.diff(bounds)
     kind_values, kinds = np.unique(points.values[present], axis=0, return_inverse=True)
     kinds = kinds.reshape(-1)
-    rest = np.bincount(problem.values[records].reshape(-1), minlength=problem.tallied)
     places, size = np.arange(present.size), present.size
     groups = np.full(records.size, -1, dtype=np.int32)
     longest = max(LONGEST * problem.k, LEAST_LONGEST) if problem.tallied else problem.k
@@ -76,7 +74,6 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
             left,
             places,
             size,
-            rest,
             seed,
             CHUNK,
             taken,

@@ -13,7 +13,7 @@ from shoal.kernels.sequential import sequential_pass
 from shoal.kernels.state import State, pack
 from shoal.methods.agglomerative import merge_small
 from shoal.methods.base import Method, Partition, least_problems, state_of
-from shoal.methods.deal import deal_evenly, kinds_of, unite
+from shoal.methods.deal import deal_evenly, kinds_of, least_diverse, unite
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -29,7 +29,8 @@ class Sequential(Method):
     closest. No guarantee. O(passes × n² / (α·k)) in time, O(n) in memory.
 
     Under a requirement beyond k, the start and the splits deal every sensitive value out evenly, a record
-    moves only if both groups go on keeping the requirement, and a split that breaks it is not made.
+    moves only if both groups go on keeping the requirement, and a split that breaks it is not made. The first
+    groups have at least twice the records that can keep it at all, or none could be spared.
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ class Sequential(Method):
         self, problem: Problem, kinds: Ints, rng: np.random.Generator, progress: Progress
     ) -> Partition:
         n, k = problem.table.records, problem.k
-        parts = max(1, n // max(1, int(self.alpha * k)))
+        spare = 2 * least_diverse(problem.rules) if problem.tallied else 1
+        parts = max(1, n // max(spare, int(self.alpha * k)))
         groups, notes = _start(problem, kinds, parts, rng)
         last = np.inf
         while True:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, RangeForm
-from shoal.kernels.rules import Rules
 from shoal.kernels.segments import make_segments
 from shoal.kernels.two_means import split_segments
 from shoal.methods.base import Method, Partition, least_problems
-from shoal.methods.deal import deal_in_turn, kinds_of
+from shoal.methods.deal import deal_in_turn, kinds_of, least_diverse
 from shoal.methods.hilbert import value_places
 from shoal.methods.settle import settle
-from shoal.privacy.requirements import TOLERANCE
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -82,7 +79,7 @@ class TwoMeans(Method):
 
 def _deal_large(problem: Problem, groups: Ints) -> Ints:
     """Deal out the records of every group that was left large to as many groups as its size allows (HE12 Fig. 5)."""
-    kinds, least = kinds_of(problem), _least_size(problem.rules)
+    kinds, least = kinds_of(problem), max(problem.k, least_diverse(problem.rules))
     sizes = np.bincount(groups)
     order, ends = np.argsort(groups, kind="stable"), np.cumsum(sizes)
     groups, count = groups.copy(), sizes.size
@@ -92,14 +89,6 @@ def _deal_large(problem: Problem, groups: Ints) -> Ints:
         groups[records] = np.where(parts > 0, parts + count - 1, g)
         count += int(parts.max())
     return groups
-
-
-def _least_size(rules: Rules) -> int:
-    """The fewest records that can meet the requirement, by its k and every ℓ, p and α in it."""
-    sizes = [rules.k, *rules.distinct, *np.ceil(np.exp(rules.entropy) - TOLERANCE), *rules.depth]
-    for first, stop in pairwise(rules.start):
-        sizes.append(np.ceil(1 / rules.cap[first:stop].max() - TOLERANCE))
-    return int(max(sizes))
 
 
 def _range_places(problem: Problem) -> Floats:
