@@ -106,19 +106,23 @@ def k_member(
     return agglomerative(cost, [*groups, lost], k, lack=lack)
 
 
-def sequential(cost: Cost, groups: list[Group], lack: Cost = none_lacking) -> list[Group]:
+def sequential(
+    cost: Cost, groups: list[Group], lack: Cost = none_lacking, firm: int = 1
+) -> list[Group]:
     """One pass over all records: each moves to the group where it costs least, if that gains or it is alone.
 
-    Neither group may lack anything afterwards.
+    Neither group may lack anything afterwards, if it has at least `firm` records.
     """
     for i in sorted(i for group in groups for i in group):
         own = next(g for g, group in enumerate(groups) if i in group)
         rest = [j for j in groups[own] if j != i]
         saved = cost(groups[own]) - (cost(rest) if rest else 0.0)
         others = [
-            g for g, group in enumerate(groups) if group and g != own and not lack([*group, i])
+            g
+            for g, group in enumerate(groups)
+            if group and g != own and (len(group) + 1 < firm or not lack([*group, i]))
         ]
-        if not others or (rest and lack(rest)):
+        if not others or (len(rest) >= firm and lack(rest)):
             continue
         added = {g: cost([*groups[g], i]) - cost(groups[g]) for g in others}
         best = min(others, key=added.__getitem__)

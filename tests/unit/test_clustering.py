@@ -105,6 +105,7 @@ def test_a_sequential_pass_equals_its_twin(seed: int) -> None:
         problem.codes,
         problem.classes,
         True,
+        1,
         0,
         20,
     )
@@ -164,6 +165,7 @@ def test_a_pass_leaves_closures_counts_and_costs_as_if_made_anew(sample, measure
         problem.codes,
         problem.classes,
         problem.objective.monotone,
+        1,
         0,
         sample.records,
     )

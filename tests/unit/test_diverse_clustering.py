@@ -216,20 +216,22 @@ def test_a_sequential_pass_equals_its_twin(seed: int, kind: str, l: float) -> No
     problem, objective, lack = generic(seed, 24, kind, l)
     start = np.random.default_rng(seed).integers(0, 5, 24).tolist()
     start = np.array(tables.renumbered(start), dtype=np.int32)
-    state = state_of(problem, start)
-    sequential_pass(
-        problem.arrays,
-        problem.pairs,
-        problem.rules,
-        state,
-        problem.codes,
-        problem.classes,
-        True,
-        0,
-        24,
-    )
-    expected = twins.sequential(objective.group, tables.members(start.tolist()), lack)
-    assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
+    for firm in (1, 3, 5):
+        state = state_of(problem, start)
+        sequential_pass(
+            problem.arrays,
+            problem.pairs,
+            problem.rules,
+            state,
+            problem.codes,
+            problem.classes,
+            True,
+            firm,
+            0,
+            24,
+        )
+        expected = twins.sequential(objective.group, tables.members(start.tolist()), lack, firm)
+        assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
 
 
 # Pieces

@@ -30,7 +30,9 @@ class Sequential(Method):
 
     Under a requirement beyond k, the start and the splits deal every sensitive value out evenly, a record
     moves only if both groups go on keeping the requirement, and a split that breaks it is not made. The first
-    groups have at least twice the records that can keep it at all, or none could be spared.
+    groups have at least twice the records that can keep it at all, or none could be spared. Small groups then
+    hold on to their records, so a second run asks this only of groups of k and more and merges
+    whatever misses the requirement at the end; the better of the two is kept.
 
     Parameters
     ----------
@@ -68,13 +70,19 @@ class Sequential(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         kinds = kinds_of(problem)
         runs = (
-            self._run(problem, kinds, np.random.default_rng((seed, restart)), progress)
+            self._run(problem, kinds, firm, np.random.default_rng((seed, restart)), progress)
             for restart in range(self.restarts)
+            for firm in ((1, problem.k) if problem.tallied else (1,))
         )
         return min(runs, key=lambda run: problem.cost(run.groups))
 
     def _run(
-        self, problem: Problem, kinds: Ints, rng: np.random.Generator, progress: Progress
+        self,
+        problem: Problem,
+        kinds: Ints,
+        firm: int,
+        rng: np.random.Generator,
+        progress: Progress,
     ) -> Partition:
         n, k = problem.table.records, problem.k
         spare = 2 * least_diverse(problem.rules) if problem.tallied else 1
@@ -83,7 +91,7 @@ class Sequential(Method):
         last = np.inf
         while True:
             state = state_of(problem, groups)
-            moves = _pass(problem, state, progress)
+            moves = _pass(problem, state, firm, progress)
             groups, count = pack(state)
             _split_large(problem, kinds, groups, count, self.omega * k, rng)
             cost = state.cost.sum() + problem.objective.offset.sum()
@@ -111,7 +119,7 @@ def _start(
     )
 
 
-def _pass(problem: Problem, state: State, progress: Progress) -> int:
+def _pass(problem: Problem, state: State, firm: int, progress: Progress) -> int:
     """Go over all records once and return the number of moves."""
     n, moves = problem.table.records, 0
     for start in range(0, n, CHUNK):
@@ -124,6 +132,7 @@ def _pass(problem: Problem, state: State, progress: Progress) -> int:
             problem.codes,
             problem.classes,
             problem.objective.monotone,
+            firm,
             start,
             min(n, start + CHUNK),
         )
