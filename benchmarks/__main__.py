@@ -34,7 +34,7 @@ def main(arguments: Sequence[str]) -> int:
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     if options.name is None:
         for name in names:
-            console.print(f"{name:<12}{_benchmark(name).__doc__.splitlines()[0]}")
+            console.print(f"{name:<16}{_benchmark(name).__doc__.splitlines()[0]}")
         return 0
     try:
         if options.json:

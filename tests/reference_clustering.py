@@ -1,15 +1,39 @@
 """Slow twins of agglomerative, bottom_up, k_member and sequential: every choice weighed anew, nothing cached.
 
-`cost(group)` is what a group, a list of records, costs in all. Choices go to the first of equals.
+`cost(group)` is what a group, a list of records, costs in all; `lack(group)` how far it is from what is required
+beyond k, 0 where it meets it. Choices go to the first of equals.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from math import inf
+from math import inf, log
+from typing import Any
 
 Group = list[int]
 Cost = Callable[[Sequence[int]], float]
+
+
+def none_lacking(group: Sequence[int]) -> float:
+    return 0.0
+
+
+def lacking(kind: str, l: float, values: Sequence[Any]) -> Cost:
+    """How far a group's values are from l-diversity of a kind."""
+
+    def lack(group: Sequence[int]) -> float:
+        counts, size = Counter(values[i] for i in group), len(group)
+        match kind:
+            case "frequency":
+                gap = sum(max(0.0, count - size / l) for count in counts.values())
+            case "distinct":
+                gap = max(0.0, l - len(counts))
+            case _:
+                gap = log(l) + sum(count / size * log(count / size) for count in counts.values())
+        return gap if gap > 1e-9 else 0.0
+
+    return lack
 
 
 def distance(cost: Cost, a: Group, b: Group, kind: str) -> float:
@@ -20,12 +44,14 @@ def distance(cost: Cost, a: Group, b: Group, kind: str) -> float:
     return added if kind == "difference" else added / (len(a) + len(b))
 
 
-def agglomerative(cost: Cost, groups: list[Group], k: int, kind: str = "difference") -> list[Group]:
-    """Merge the closest pair with a group below k in it until there is none."""
+def agglomerative(
+    cost: Cost, groups: list[Group], k: int, kind: str = "difference", lack: Cost = none_lacking
+) -> list[Group]:
+    """Merge the closest pair with a group in it that misses the requirement until there is none."""
     while True:
         best, pair = inf, None
         for a, first in enumerate(groups):
-            if not first or len(first) >= k:
+            if not first or (len(first) >= k and not lack(first)):
                 continue
             for b, second in enumerate(groups):
                 if b != a and second and (gap := distance(cost, first, second, kind)) < best:
@@ -36,10 +62,12 @@ def agglomerative(cost: Cost, groups: list[Group], k: int, kind: str = "differen
         groups[a], groups[b] = [*groups[a], *groups[b]], []
 
 
-def bottom_up(cost: Cost, groups: list[Group], k: int, kind: str) -> list[Group]:
-    """One round: every group below k merges with its closest."""
+def bottom_up(
+    cost: Cost, groups: list[Group], k: int, kind: str, lack: Cost = none_lacking
+) -> list[Group]:
+    """One round: every group that misses the requirement merges with its closest."""
     for a, group in enumerate(groups):
-        if not group or len(group) >= k:
+        if not group or (len(group) >= k and not lack(group)):
             continue
         others = [b for b, other in enumerate(groups) if other and b != a]
         if others:
@@ -48,32 +76,53 @@ def bottom_up(cost: Cost, groups: list[Group], k: int, kind: str) -> list[Group]
     return [group for group in groups if group]
 
 
-def k_member(cost: Cost, records: Group, k: int, seed: int, rest: Group) -> list[Group]:
-    """Groups of k, each from the record farthest from the last seed; in order of `rest`, others join cheapest."""
+def k_member(
+    cost: Cost, records: Group, k: int, seed: int, rest: Group, lack: Cost = none_lacking
+) -> list[Group]:
+    """Groups of k and, where those lack something, more, each from the record farthest from the last seed.
+
+    In order of `rest`, others join where they cost least and do no harm; all else merges with its closest.
+    """
     left, groups = list(records), []
     while len(left) >= k:
         seed = max(left, key=lambda i: cost([seed, i]))
         group = [seed]
         left.remove(seed)
-        while len(group) < k:
-            best = min(left, key=lambda i: cost([*group, i]))
+        while len(group) < k or lack(group):
+            helpful = [i for i in left if len(group) < k or lack([*group, i]) < lack(group)]
+            if not helpful:
+                break
+            best = min(helpful, key=lambda i: cost([*group, i]))
             group.append(best)
             left.remove(best)
         groups.append(group)
+    lost = []
     for i in sorted(left, key=rest.index):
-        best_group = min(groups, key=lambda group: cost([*group, i]) - cost(group))
-        best_group.append(i)
-    return groups
+        takers = [group for group in groups if not lack([*group, i])]
+        if takers:
+            min(takers, key=lambda group: cost([*group, i]) - cost(group)).append(i)
+        else:
+            lost.append(i)
+    return agglomerative(cost, [*groups, lost], k, lack=lack)
 
 
-def sequential(cost: Cost, groups: list[Group]) -> list[Group]:
-    """One pass over all records: each moves to the group where it costs least, if that gains or it is alone."""
+def sequential(
+    cost: Cost, groups: list[Group], lack: Cost = none_lacking, firm: int = 1
+) -> list[Group]:
+    """One pass over all records: each moves to the group where it costs least, if that gains or it is alone.
+
+    Neither group may lack anything afterwards, if it has at least `firm` records.
+    """
     for i in sorted(i for group in groups for i in group):
         own = next(g for g, group in enumerate(groups) if i in group)
         rest = [j for j in groups[own] if j != i]
         saved = cost(groups[own]) - (cost(rest) if rest else 0.0)
-        others = [g for g, group in enumerate(groups) if group and g != own]
-        if not others:
+        others = [
+            g
+            for g, group in enumerate(groups)
+            if group and g != own and (len(group) + 1 < firm or not lack([*group, i]))
+        ]
+        if not others or (len(rest) >= firm and lack(rest)):
             continue
         added = {g: cost([*groups[g], i]) - cost(groups[g]) for g in others}
         best = min(others, key=added.__getitem__)

@@ -98,7 +98,16 @@ def test_a_sequential_pass_equals_its_twin(seed: int) -> None:
     start = np.array(tables.renumbered(start.tolist()), dtype=np.int32)
     state = state_of(problem, start)
     sequential_pass(
-        problem.arrays, problem.pairs, state, problem.codes, problem.classes, True, 0, 20
+        problem.arrays,
+        problem.pairs,
+        problem.rules,
+        state,
+        problem.codes,
+        problem.classes,
+        True,
+        1,
+        0,
+        20,
     )
     expected = twins.sequential(objective.group, tables.members(start.tolist()))
     assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
@@ -151,10 +160,12 @@ def test_a_pass_leaves_closures_counts_and_costs_as_if_made_anew(sample, measure
     sequential_pass(
         problem.arrays,
         problem.pairs,
+        problem.rules,
         state,
         problem.codes,
         problem.classes,
         problem.objective.monotone,
+        1,
         0,
         sample.records,
     )
@@ -170,7 +181,7 @@ def test_a_bottom_up_round_equals_its_twin(seed: int) -> None:
     problem, objective = generic(seed)
     for kind, number in DISTANCES.items():
         state = state_of(problem, problem.points.of_record)
-        merge_round(problem.arrays, problem.pairs, state, 3, number, 0, state.size.size)
+        merge_round(problem.arrays, problem.pairs, problem.rules, state, number, 0, state.size.size)
         expected = twins.bottom_up(objective.group, distinct_groups(problem), 3, kind)
         assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
 

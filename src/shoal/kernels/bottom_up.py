@@ -6,17 +6,17 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.agglomerative import nearest
-from shoal.kernels.state import merge
+from shoal.kernels.state import group_complies, merge
 
 
 @njit(cache=True)
-def merge_round(c, pairs, s, k, kind, start, stop):
-    """Merge each group start..stop that is below k with its closest group, in order."""
+def merge_round(c, pairs, q, s, kind, start, stop):
+    """Merge each group start..stop that does not meet the requirement with its closest group, in order."""
     room = s.size.size
     out, scratch = np.empty(room), np.empty(room)
     allowed = s.size > 0
     for a in range(start, stop):
-        if s.size[a] == 0 or s.size[a] >= k:
+        if s.size[a] == 0 or group_complies(q, s, a):
             continue
         b, _ = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
         if b >= 0:

@@ -93,6 +93,36 @@ def is_diverse(q, counts, size):
 
 
 @njit(cache=True)
+def shortfall(q, counts, size):
+    """How far a group is from meeting all limits but k: 0 where it does, less the closer it comes.
+
+    A sum over all limits that are missed, each in its own unit: records above a cap, distinct values lacking,
+    nats of entropy, records of recursive diversity, distance to the table. To compare groups, not to add up.
+    """
+    total = 0.0
+    for t in range(q.start.size - 1):
+        if q.capped[t] or q.distinct[t] > 1:
+            distinct = 0
+            for v in range(q.start[t], q.start[t + 1]):
+                if counts[v] > 0:
+                    distinct += 1
+                    extra = counts[v] - q.cap[v] * size
+                    total += extra if extra > EPSILON else 0.0
+            total += max(0, q.distinct[t] - distinct)
+        if q.entropy[t] > 0.0:
+            lack = q.entropy[t] - entropy_of(q, t, counts, size)
+            total += lack if lack > EPSILON else 0.0
+        if q.depth[t] > 0 and not is_recursive(q, t, counts):
+            ordered = np.sort(counts[q.start[t] : q.start[t + 1]])[::-1]
+            extra = ordered[0] - q.factor[t] * ordered[q.depth[t] - 1 :].sum()
+            total += max(extra, 0.0) + 2 * EPSILON  # equal is not enough
+        if q.distance[t] < np.inf:
+            extra = distance_of(q, t, counts, size) - q.distance[t]
+            total += extra if extra > EPSILON else 0.0
+    return total
+
+
+@njit(cache=True)
 def complies(q, counts, size):
     """Whether a group meets the requirement."""
     return size >= q.k and is_diverse(q, counts, size)
@@ -113,30 +143,3 @@ def count_groups(values, groups, counts):
         if groups[i] >= 0:
             for t in range(values.shape[1]):
                 counts[groups[i], values[i, t]] += 1
-
-
-@njit(cache=True)
-def shortfall(q, counts, size):
-    """How far a group is from meeting the requirement: 0 if it does, and less the closer it comes."""
-    total = max(0, q.k - size) / q.k
-    for t in range(q.start.size - 1):
-        low, high = q.start[t], q.start[t + 1]
-        if q.capped[t]:
-            over = 0.0
-            for v in range(low, high):
-                over += max(0.0, counts[v] - q.cap[v] * size)
-            total += over / size
-        if q.distinct[t] > 1:
-            distinct = 0
-            for v in range(low, high):
-                distinct += counts[v] > 0
-            total += max(0, q.distinct[t] - distinct) / q.distinct[t]
-        if q.entropy[t] > 0.0:
-            total += max(0.0, q.entropy[t] - entropy_of(q, t, counts, size))
-        if q.depth[t] > 0:
-            falling = np.sort(counts[low:high])[::-1]
-            tail = falling[q.depth[t] - 1 :].sum()
-            total += max(0.0, falling[0] - q.factor[t] * tail + EPSILON) / size
-        if q.distance[t] < np.inf:
-            total += max(0.0, distance_of(q, t, counts, size) - q.distance[t])
-    return total

@@ -7,6 +7,7 @@ from numba import njit
 
 from shoal.kernels.forms import RANGE, open_closure, total_cost, widen_closure
 from shoal.kernels.rows import cover_costs
+from shoal.kernels.rules import complies, count_values, is_diverse, shortfall
 from shoal.kernels.segments import EPSILON, better_side, keep_whole, part_segment, take_segment
 
 
@@ -124,14 +125,57 @@ def sides_cost(c, columns, classes, side, closures):
 
 
 @njit(cache=True)
-def part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rng):
+def even_out_sides(q, values, distances, side):
+    """Let a side that misses a limit borrow records that bring it closer, those whose distance grows least first.
+
+    The other side must keep all limits without them. Returns whether both sides meet the requirement.
+    """
+    counts = np.zeros((2, q.start[-1]), np.int64)
+    sizes = np.zeros(2, np.int64)
+    for g in range(2):
+        own = np.flatnonzero(side == g)
+        count_values(values, own, counts[g])
+        sizes[g] = own.size
+    for g in range(2):
+        lack = shortfall(q, counts[g], sizes[g])
+        if lack == 0.0:
+            continue
+        extra = np.rint((distances[g] - distances[1 - g]) / EPSILON)
+        for i in np.argsort(extra, kind="mergesort"):
+            if side[i] == g or sizes[1 - g] == q.k:
+                continue
+            move_values(values[i], counts, sizes, 1 - g, g)
+            less = shortfall(q, counts[g], sizes[g])
+            if less < lack and is_diverse(q, counts[1 - g], sizes[1 - g]):
+                side[i] = g
+                lack = less
+                if lack == 0.0:
+                    break
+            else:
+                move_values(values[i], counts, sizes, g, 1 - g)
+    return complies(q, counts[0], sizes[0]) and complies(q, counts[1], sizes[1])
+
+
+@njit(cache=True)
+def move_values(values, counts, sizes, source, target):
+    """Count the values of a record on another side."""
+    for v in values:
+        counts[source, v] -= 1
+        counts[target, v] += 1
+    sizes[source] -= 1
+    sizes[target] += 1
+
+
+@njit(cache=True)
+def part_records(c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng):
     """Side, 0 or 1, of every record of a segment in the cheapest of all rounds; all 0 where none is worth it.
 
-    Each round starts from the means and modes of the last one's sides, or, where those are its centres
-    again, from two random records. `places` are those of range values, `tally` holds zeros.
+    A round counts only if both sides meet the requirement. Each one starts from the means and modes of the
+    last one's sides, or, where those are its centres again, from two random records. `places` are those of
+    range values, `tally` holds zeros.
     """
     columns = codes[segment].T.copy()
-    own_classes = classes[segment]
+    own_classes, own_values = classes[segment], values[segment]
     r, size = columns.shape
     best, side = np.zeros(size, np.int8), np.zeros(size, np.int8)
     centres, means = np.empty((2, r), np.int32), np.empty((2, r), np.int32)
@@ -143,9 +187,10 @@ def part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rn
         if stay and not draw_centres(rng, columns, centres):
             return best
         weigh_centres(c, pairs, columns, own_classes, centres, closures, distances, scratch)
-        assign_sides(distances, k, side)
+        assign_sides(distances, q.k, side)
+        fair = values.shape[1] == 0 or even_out_sides(q, own_values, distances, side)
         total = sides_cost(c, columns, own_classes, side, closures)
-        if total < least - EPSILON:
+        if fair and total < least - EPSILON:
             least = total
             best[:] = side
         for g in range(2):
@@ -162,7 +207,7 @@ def part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rn
 
 
 @njit(cache=True)
-def split_segments(c, pairs, codes, classes, places, segments, k, rounds, rng, work):
+def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds, rng, work):
     """Part segments until none is left or `work` records were handled.
 
     A segment below 2k records and one that is best left whole become groups.
@@ -172,8 +217,10 @@ def split_segments(c, pairs, codes, classes, places, segments, k, rounds, rng, w
         segment = take_segment(segments)
         work -= segment.size
         side = np.zeros(segment.size, np.int8)
-        if segment.size >= 2 * k:
-            side = part_records(c, pairs, codes, classes, places, tally, segment, k, rounds, rng)
+        if segment.size >= 2 * q.k:
+            side = part_records(
+                c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng
+            )
         if side.any():
             part_segment(segments, segment, side)
         else:

@@ -9,12 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.errors import InputError
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.groups import close_groups, count_classes, join_cheapest, members
 from shoal.kernels.rules import count_groups
 from shoal.kernels.state import State, fill, make_state
 from shoal.problem import Problem
 from shoal.progress import Progress
+
+MOST_TALLIES = 1 << 28  # counts of 4 bytes each
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,7 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
     order = placed[order]
     closures = close_groups(problem.arrays, codes, order, bounds)
     counts = count_classes(classes, problem.class_count, order, bounds)
+    check_tallies(problem, len(bounds) - 1)
     tally = np.zeros((len(bounds) - 1, problem.tallied), np.int32)
     count_groups(values, groups, tally)
     join_cheapest(
@@ -119,9 +123,24 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
     )
 
 
-def state_of(problem: Problem, groups: Ints) -> State:
-    """A partition as kernels change it."""
+def state_of(problem: Problem, groups: Ints, records: Records | None = None) -> State:
+    """A partition of all records, or of `records` alone, as kernels change it."""
     room = int(groups.max()) + 1
-    state = make_state(problem.arrays, problem.values, problem.tallied, room)
-    fill(problem.arrays, state, problem.codes, problem.classes, groups)
+    check_tallies(problem, room)
+    codes = problem.codes if records is None else problem.codes[records]
+    classes = problem.classes if records is None else problem.classes[records]
+    values = problem.values if records is None else problem.values[records]
+    state = make_state(problem.arrays, values, problem.tallied, room)
+    fill(problem.arrays, state, codes, classes, groups)
     return state
+
+
+def check_tallies(problem: Problem, groups: int) -> None:
+    """Refuse to count sensitive values in more groups than memory should be spent on."""
+    counts = groups * problem.tallied
+    if counts > MOST_TALLIES:
+        raise InputError(
+            f"Counting {problem.tallied:,} sensitive values in each of {groups:,} groups takes "
+            f"{4 * counts / 1e9:.1f} GB; choose a method that makes no small groups on its way, "
+            "like mondrian or two_means, or a larger k."
+        )

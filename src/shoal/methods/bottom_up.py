@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.generalization.forms import Ints
 from shoal.kernels.bottom_up import merge_round
-from shoal.kernels.state import pack
+from shoal.kernels.state import offending, pack
 from shoal.methods.agglomerative import DISTANCES
 from shoal.methods.base import Method, Partition, choice_problems, state_of
 from shoal.methods.k_member import k_members
@@ -55,24 +56,29 @@ class BottomUp(Method):
                 merge_round(
                     problem.arrays,
                     problem.pairs,
+                    problem.rules,
                     state,
-                    problem.k,
                     DISTANCES[self.distance],
                     start,
                     min(room, start + CHUNK),
                 )
+            missing = offending(problem.rules, state)
             groups, count = pack(state)
-            groups = _split_large(problem, groups, count)
-            if np.bincount(groups).min() >= problem.k:
+            groups = _split_large(problem, groups, missing[state.size > 0])
+            if count == 1 or not missing.any():
                 return Partition(groups)
 
 
-def _split_large(problem: Problem, groups: Ints, count: int) -> Ints:
-    """Split groups of 2k and more into as many parts of at least k as they allow."""
+def _split_large(problem: Problem, groups: Ints, missing: npt.NDArray[np.bool_]) -> Ints:
+    """Split groups of 2k and more into as many parts of at least k as they allow.
+
+    Groups that miss another requirement stay as they are; the parts of others keep it.
+    """
+    count = missing.size
     sizes = np.bincount(groups, minlength=count)
     order = np.argsort(groups, kind="stable")
     ends = np.cumsum(sizes)
-    for g in np.flatnonzero(sizes >= 2 * problem.k):
+    for g in np.flatnonzero((sizes >= 2 * problem.k) & ~missing):
         records = order[ends[g] - sizes[g] : ends[g]]
         parts = k_members(problem, records, problem.codes[records[0]], silent)
         groups[records] = np.where(parts > 0, parts + count - 1, g)

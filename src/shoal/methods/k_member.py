@@ -10,10 +10,12 @@ from shoal.generalization.forms import Ints, Records
 from shoal.kernels.groups import members
 from shoal.kernels.k_member import grow_groups
 from shoal.methods.base import Method, Partition, join_rest
+from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 CHUNK = 64  # groups between two reports of progress
+LONGEST, LEAST_LONGEST = 8, 64  # records of a group at most, as a multiple of k and at least
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,9 @@ class KMember(Method):
 
     A group starts from the record farthest from the last group's first one; fewer than k records left at
     the end join where they cost least. No guarantee. O(n²) in time, O(n) in memory.
+
+    Under a requirement beyond k, a group of k that misses it goes on growing by the cheapest of the records
+    that bring it closer; what misses it all the same is merged with its closest.
     """
 
     name = "k_member"
@@ -38,16 +43,22 @@ class KMember(Method):
 
 
 def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress) -> Ints:
-    """Group numbers of some records, grown from the one farthest from `seed`; none is left over."""
+    """Group numbers of some records, grown from the one farthest from `seed`; none is left over.
+
+    All groups meet the requirement if the records do as one group.
+    """
     points = problem.points
     present, place = np.unique(points.of_record[records], return_inverse=True)
     place = place.reshape(-1).astype(np.int32)
     order, bounds = members(place, present.size)
     columns = np.ascontiguousarray(points.codes[present].T)
     classes, left = points.classes[present].copy(), np.diff(bounds)
+    kind_values, kinds = np.unique(points.values[present], axis=0, return_inverse=True)
+    kinds = kinds.reshape(-1)
     places, size = np.arange(present.size), present.size
     groups = np.full(records.size, -1, dtype=np.int32)
-    taken = np.empty((CHUNK, problem.k), dtype=np.int64)
+    longest = max(LONGEST * problem.k, LEAST_LONGEST) if problem.tallied else problem.k
+    taken, sizes = np.empty((CHUNK, longest), dtype=np.int64), np.empty(CHUNK, dtype=np.int64)
     following = bounds[:-1].copy()
     done, total = 0, records.size // problem.k
     while True:
@@ -55,22 +66,27 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
         grown, size, seed = grow_groups(
             problem.arrays,
             problem.pairs,
+            problem.rules,
             columns,
             classes,
+            kinds,
+            kind_values,
             left,
             places,
             size,
-            problem.k,
             seed,
             CHUNK,
             taken,
+            sizes,
         )
         for g in range(grown):
-            for point in taken[g]:
+            for point in taken[g, : sizes[g]]:
                 groups[order[following[point]]] = done + g
                 following[point] += 1
         done += grown
         if grown < CHUNK:
             break
+    if problem.tallied:
+        return settle(problem, groups, progress, records)
     join_rest(problem, groups, records)
     return groups

@@ -1,4 +1,4 @@
-"""Sequential clustering (GT10 Algorithm 1; spec §5.1)."""
+"""Sequential clustering (GT10 Algorithms 1 to 3; spec §5.1 and §5.2)."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.generalization.forms import Ints
+from shoal.generalization.forms import Ints, Records
 from shoal.kernels.agglomerative import DIFFERENCE
+from shoal.kernels.rules import is_diverse
 from shoal.kernels.sequential import sequential_pass
 from shoal.kernels.state import State, pack
 from shoal.methods.agglomerative import merge_small
 from shoal.methods.base import Method, Partition, least_problems, state_of
+from shoal.methods.deal import deal_evenly, kinds_of, least_diverse, unite
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -25,6 +27,12 @@ class Sequential(Method):
     Starts from ⌊n / k0⌋ even groups with k0 = ⌊α·k⌋; a record that is alone moves anyway, groups above ω·k
     are split in half at random after each pass. Small groups left at the end are merged with their
     closest. No guarantee. O(passes × n² / (α·k)) in time, O(n) in memory.
+
+    Under a requirement beyond k, the start and the splits deal every sensitive value out evenly, a record
+    moves only if both groups go on keeping the requirement, and a split that breaks it is not made. The first
+    groups have at least twice the records that can keep it at all, or none could be spared. Small groups then
+    hold on to their records, so a second run asks this only of groups of k and more and merges
+    whatever misses the requirement at the end; the better of the two is kept.
 
     Parameters
     ----------
@@ -60,32 +68,58 @@ class Sequential(Method):
         return problems
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        kinds = kinds_of(problem)
         runs = (
-            self._run(problem, np.random.default_rng((seed, restart)), progress)
+            self._run(problem, kinds, firm, np.random.default_rng((seed, restart)), progress)
             for restart in range(self.restarts)
+            for firm in ((1, problem.k) if problem.tallied else (1,))
         )
-        return Partition(min(runs, key=problem.cost))
+        return min(runs, key=lambda run: problem.cost(run.groups))
 
-    def _run(self, problem: Problem, rng: np.random.Generator, progress: Progress) -> Ints:
+    def _run(
+        self,
+        problem: Problem,
+        kinds: Ints,
+        firm: int,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Partition:
         n, k = problem.table.records, problem.k
-        parts = max(1, n // max(1, int(self.alpha * k)))
-        groups = (rng.permutation(n) % parts).astype(np.int32)
+        spare = 2 * least_diverse(problem.rules) if problem.tallied else 1
+        parts = max(1, n // max(spare, int(self.alpha * k)))
+        groups, notes = _start(problem, kinds, parts, rng)
         last = np.inf
         while True:
             state = state_of(problem, groups)
-            moves = _pass(problem, state, progress)
+            moves = _pass(problem, state, firm, progress)
             groups, count = pack(state)
-            _split_large(groups, count, self.omega * k, rng)
+            _split_large(problem, kinds, groups, count, self.omega * k, rng)
             cost = state.cost.sum() + problem.objective.offset.sum()
             if not moves or last - cost <= self.tolerance * abs(cost):
                 break
             last = cost
         state = state_of(problem, groups)
         merge_small(problem, state, DIFFERENCE, True, progress)
-        return pack(state)[0]
+        return Partition(pack(state)[0], notes)
 
 
-def _pass(problem: Problem, state: State, progress: Progress) -> int:
+def _start(
+    problem: Problem, kinds: Ints, parts: int, rng: np.random.Generator
+) -> tuple[Ints, tuple[str, ...]]:
+    """Random groups of equal size; those that miss a limit other than k are united, and a note says so."""
+    if not problem.tallied:
+        return (rng.permutation(kinds.size) % parts).astype(np.int32), ()
+    dealt = deal_evenly(kinds, parts, rng)
+    groups, found = unite(problem, np.arange(kinds.size), dealt, rng)
+    if not found:
+        return groups, ()
+    return groups, (
+        f"{found:,} of {parts:,} even groups at the start missed the requirement "
+        "and were united with others.",
+    )
+
+
+def _pass(problem: Problem, state: State, firm: int, progress: Progress) -> int:
     """Go over all records once and return the number of moves."""
     n, moves = problem.table.records, 0
     for start in range(0, n, CHUNK):
@@ -93,20 +127,37 @@ def _pass(problem: Problem, state: State, progress: Progress) -> int:
         moves += sequential_pass(
             problem.arrays,
             problem.pairs,
+            problem.rules,
             state,
             problem.codes,
             problem.classes,
             problem.objective.monotone,
+            firm,
             start,
             min(n, start + CHUNK),
         )
     return moves
 
 
-def _split_large(groups: Ints, count: int, limit: float, rng: np.random.Generator) -> None:
-    """Split every group above the limit in half at random, in place."""
+def _split_large(
+    problem: Problem, kinds: Ints, groups: Ints, count: int, limit: float, rng: np.random.Generator
+) -> None:
+    """Split every group above the limit in half at random, in place, unless a half would miss a limit."""
     sizes = np.bincount(groups, minlength=count)
     for g in np.flatnonzero(sizes > limit):
-        half = rng.permutation(np.flatnonzero(groups == g))[: sizes[g] // 2]
+        records = np.flatnonzero(groups == g)
+        if problem.tallied:
+            dealt = deal_evenly(kinds[records], 2, rng)
+            half = records[dealt == 1]
+            if not (_is_diverse(problem, half) and _is_diverse(problem, records[dealt == 0])):
+                continue
+        else:
+            half = rng.permutation(records)[: sizes[g] // 2]
         groups[half] = count
         count += 1
+
+
+def _is_diverse(problem: Problem, records: Records) -> bool:
+    """Whether some records, at least one, keep all limits but k as a group."""
+    counts = np.bincount(problem.values[records].reshape(-1), minlength=problem.tallied)
+    return records.size > 0 and bool(is_diverse(problem.rules, counts, records.size))

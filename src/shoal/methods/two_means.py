@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, RangeForm
+from shoal.generalization.forms import Floats, Ints, RangeForm
 from shoal.kernels.segments import make_segments
 from shoal.kernels.two_means import split_segments
 from shoal.methods.base import Method, Partition, least_problems
+from shoal.methods.deal import deal_in_turn, kinds_of, least_diverse
 from shoal.methods.hilbert import value_places
+from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -26,6 +28,10 @@ class TwoMeans(Method):
     and a side below k borrows the records that lose least. The cheapest round is kept if it costs no more
     than the group unsplit, as it always does under a monotone objective. No guarantee. O(rounds × n log n) in
     time as a rule, O(n) in memory.
+
+    Under a requirement beyond k, a side that misses it borrows records too, and a split is kept only if both
+    sides meet it. Groups that stay large are dealt out in order of sensitive values; what then
+    misses the requirement is merged with its closest.
 
     Parameters
     ----------
@@ -55,16 +61,34 @@ class TwoMeans(Method):
             split_segments(
                 problem.arrays,
                 problem.pairs,
+                problem.rules,
                 problem.codes,
                 problem.classes,
+                problem.values,
                 places,
                 segments,
-                problem.k,
                 self.rounds,
                 rng,
                 WORK,
             )
-        return Partition(segments.group)
+        groups = segments.group
+        if problem.tallied and problem.objective.monotone:
+            groups = settle(problem, _deal_large(problem, groups), progress)
+        return Partition(groups)
+
+
+def _deal_large(problem: Problem, groups: Ints) -> Ints:
+    """Deal out the records of every group that was left large to as many groups as its size allows (HE12 Fig. 5)."""
+    kinds, least = kinds_of(problem), max(problem.k, least_diverse(problem.rules))
+    sizes = np.bincount(groups)
+    order, ends = np.argsort(groups, kind="stable"), np.cumsum(sizes)
+    groups, count = groups.copy(), sizes.size
+    for g in np.flatnonzero(sizes >= 2 * least):
+        records = order[ends[g] - sizes[g] : ends[g]]
+        parts = deal_in_turn(kinds[records], int(sizes[g]) // least)
+        groups[records] = np.where(parts > 0, parts + count - 1, g)
+        count += int(parts.max())
+    return groups
 
 
 def _range_places(problem: Problem) -> Floats:
