@@ -79,7 +79,13 @@ class Cover(Method):
             notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
         if rest.size >= problem.k:
             cut = split_records(
-                problem.arrays, problem.codes, problem.classes, rest, problem.k, False
+                problem.arrays,
+                problem.rules,
+                problem.codes,
+                problem.classes,
+                problem.values,
+                rest,
+                False,
             )
             record_group[rest] = cut + groups
             notes.append(
