@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 
 Closure = frozenset[Any]
 Group = list[int]
+Meets = Callable[[Group], bool]  # whether records may be a group
 
 ADDITIVE = ("suppressed", "tree", "lm", "ncp", "gcp", "il", "entropy", "monotone_entropy", "mi")
 OBJECTIVES = (*ADDITIVE, "pmi", "wmi")
@@ -385,6 +386,11 @@ def hierarchical_distance(column: Column, a: Any, b: Any) -> float:
 # Groups
 
 
+def at_least(k: int) -> Meets:
+    """What k-anonymity asks of a group."""
+    return lambda group: len(group) >= k
+
+
 def cells(keys: Iterable[Any]) -> dict[Any, Group]:
     """Records by key, in order of first appearance."""
     found: defaultdict[Any, Group] = defaultdict(list)
@@ -425,10 +431,10 @@ def optimum(objective: Objective, records: int, k: int) -> float:
     return min(sum(cost(tuple(group)) for group in groups) for groups in found)
 
 
-def mondrian(objective: Objective, group: Group, k: int, relaxed: bool = False) -> list[Group]:
+def mondrian(
+    objective: Objective, group: Group, meets: Meets, relaxed: bool = False
+) -> list[Group]:
     """Split on the column that costs the group most beyond its own values, the next one where that fails."""
-    if len(group) < 2 * k:
-        return [group]
     closed = close(objective.columns, group)
 
     def width(j: int) -> float:
@@ -440,20 +446,23 @@ def mondrian(objective: Objective, group: Group, k: int, relaxed: bool = False) 
 
     widths = [width(j) for j in range(len(closed))]
     for j in sorted(range(len(closed)), key=lambda j: -widths[j]):
-        parts = split(objective.columns[j], closed[j], group, k, relaxed)
-        if widths[j] > 1e-9 and len(parts) > 1:
-            return [end for part in parts for end in mondrian(objective, part, k, relaxed)]
+        if widths[j] > 1e-9:
+            parts = split(objective.columns[j], closed[j], group, meets, relaxed)
+            if len(parts) > 1:
+                return [end for part in parts for end in mondrian(objective, part, meets, relaxed)]
     return [group]
 
 
-def split(column: Column, closed: Closure, group: Group, k: int, relaxed: bool) -> list[Group]:
+def split(
+    column: Column, closed: Closure, group: Group, meets: Meets, relaxed: bool
+) -> list[Group]:
     if column.model in ("suppression", "hierarchy"):
-        return split_node(column, closed, group, k)
-    return split_at_median(column, group, k, relaxed)
+        return split_node(column, closed, group, meets)
+    return split_at_median(column, group, meets, relaxed)
 
 
-def split_node(column: Column, closed: Closure, group: Group, k: int) -> list[Group]:
-    """Every child with k records alone; the others pooled, with the smallest children until they are k."""
+def split_node(column: Column, closed: Closure, group: Group, meets: Meets) -> list[Group]:
+    """Every child that may be a group alone; the others pooled, with the smallest children until they may."""
 
     def child(i: int) -> int:
         inside = [s for s in column.allowed if s < closed and column.values[i] in s]
@@ -462,30 +471,25 @@ def split_node(column: Column, closed: Closure, group: Group, k: int) -> list[Gr
     children = sorted(
         cells(child(i) for i in group).items(), key=lambda item: (len(item[1]), item[0])
     )
-    pool: Group = []
-    parts: list[Group] = []
-    for _, places in children:
-        part = [group[place] for place in places]
-        if len(part) < k or 0 < len(pool) < k:
-            pool += part
-        else:
-            parts.append(part)
-    return [pool, *parts] if pool else parts
+    parts = [[group[place] for place in places] for _, places in children]
+    alone = [part for part in parts if meets(part)]
+    while True:
+        pool = [i for part in parts if part not in alone for i in part]
+        if not pool or meets(pool) or not alone:
+            return [pool, *alone] if pool else alone
+        alone = alone[1:]
 
 
-def split_at_median(column: Column, group: Group, k: int, relaxed: bool) -> list[Group]:
-    """Null apart where that is allowed; else at the median, or at an end of its run of equal values."""
+def split_at_median(column: Column, group: Group, meets: Meets, relaxed: bool) -> list[Group]:
+    """Null apart where that is allowed; else the allowed cut nearest to the median, equal values together."""
     rank = {value: place for place, value in enumerate([*column.domain, None])}
     ordered = sorted(group, key=lambda i: rank[column.values[i]])
     values = [column.values[i] for i in ordered]
     known = sum(value is not None for value in values)
-    middle = len(group) // 2
-    below = values.index(values[middle])
-    above = len(values) - values[::-1].index(values[middle])
-    nearer = [below, above] if middle - below <= above - middle else [above, below]
-    cuts = [known] if known < len(group) else []
-    for cut in [*cuts, *([middle] if relaxed else nearer)]:
-        if k <= cut <= len(group) - k:
+    cuts = [cut for cut in range(1, len(group)) if relaxed or values[cut - 1] != values[cut]]
+    cuts.sort(key=lambda cut: (abs(cut - len(group) // 2), cut))
+    for cut in [known, *cuts] if 0 < known < len(group) else cuts:
+        if meets(ordered[:cut]) and meets(ordered[cut:]):
             return [ordered[:cut], ordered[cut:]]
     return [group]
 

@@ -27,8 +27,10 @@ from shoal.kernels.compilation import is_cached
 from shoal.methods import Cover, Mondrian
 from shoal.methods.base import join_rest
 from shoal.methods.ladders import make_ladders
+from shoal.privacy import compile_rules
 from shoal.problem import Problem
 from shoal.progress import silent
+from shoal.table import Table, encode, open_frame
 
 each_objective = pytest.mark.parametrize("measure", reference.OBJECTIVES)
 few_examples = settings(max_examples=30)  # of each objective
@@ -372,6 +374,10 @@ def test_a_hash_table_has_room_to_spare_and_a_power_of_two_slots(items):
 # Mondrian
 
 
+def column_of(values: list[int]) -> Table:
+    return encode(open_frame(pa.table({"x": values})), ["x"])
+
+
 @given(
     st.lists(st.integers(0, 5), min_size=2, max_size=14),
     st.booleans(),
@@ -383,8 +389,12 @@ def test_a_segment_is_cut_at_null_or_the_median(codes, has_null, relaxed, k):
     column = reference.Column(
         "subset", [None if has_null and code == 5 else code for code in codes], range(6)
     )
-    expected = reference.split_at_median(column, list(range(len(codes))), k, relaxed)
-    order, cut = mondrian.cut_segment(np.array(codes, np.int32), 5 if has_null else -1, k, relaxed)
+    meets = reference.at_least(k)
+    expected = reference.split_at_median(column, list(range(len(codes))), meets, relaxed)
+    rules, values = compile_rules(column_of(codes), k)
+    order, cut = mondrian.cut_segment(
+        rules, np.array(codes, np.int32), values, 5 if has_null else -1, relaxed
+    )
     found = [part for part in (order[:cut].tolist(), order[cut:].tolist()) if part]
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
 
@@ -392,8 +402,10 @@ def test_a_segment_is_cut_at_null_or_the_median(codes, has_null, relaxed, k):
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=20), st.integers(1, 9))
 def test_children_with_k_records_stay_apart_and_the_others_are_pooled(children, k):
     column = reference.Column("suppression", children, range(6))
-    expected = reference.split_node(column, column.whole, list(range(len(children))), k)
-    order, ends = mondrian.part_children(np.array(children, np.int32), k)
+    meets = reference.at_least(k)
+    expected = reference.split_node(column, column.whole, list(range(len(children))), meets)
+    rules, values = compile_rules(column_of(children), k)
+    order, ends = mondrian.part_children(rules, np.array(children, np.int32), values)
     found = [part.tolist() for part in np.split(order, ends[:-1])]
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
 
@@ -407,7 +419,9 @@ def test_mondrian_makes_the_groups_of_its_twin(sample, measure, relaxed, data):
     k = data.draw(st.integers(1, sample.records))
     partition = Mondrian(strict=not relaxed).partition(sample.problem(measure, k), 0, silent)
     everything = list(range(sample.records))
-    expected = reference.mondrian(sample.objective(measure), everything, k, relaxed)
+    expected = reference.mondrian(
+        sample.objective(measure), everything, reference.at_least(k), relaxed
+    )
     assert tables.partition_of(partition.groups) == sorted(map(sorted, expected))
 
 

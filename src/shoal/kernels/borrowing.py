@@ -1,8 +1,9 @@
 """Walk lattice points like `cells`, by single records: cells that lack little borrow it from finished groups.
 
 A finished group lends a record if it meets the requirement without it. Cells of uncovered records that meet
-the requirement with a few borrowed ones become groups; without borrowing, the rare sensitive values would be
-used up by the first groups, and what is left could only be merged at great cost.
+the requirement with a few borrowed ones become groups; without borrowing, surplus records and rare sensitive
+values would be used up by the first groups, and what is left could only be covered at great cost. The price of a
+cell is its cost per record newly covered: lenders' records pay what they did not pay before.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Covering(NamedTuple):
     covered: np.ndarray  # int32[n], likewise
     tally: np.ndarray  # int32[groups, values]
     size: np.ndarray  # int64[groups]
+    price: np.ndarray  # float64[groups], what a record paid when the group was made
 
 
 @njit(cache=True)
@@ -88,19 +90,26 @@ def shift(v, i, counts, by):
 
 
 @njit(cache=True)
-def borrow(q, v, counts, size, most, first, following):
+def lacking(q, counts, size):
+    """How far a group is from meeting the requirement."""
+    return max(0, q.k - size) / q.k + shortfall(q, counts, size)
+
+
+@njit(cache=True)
+def borrow(q, v, counts, size, most, first, following, cost, budget):
     """Borrow records from the chain that begins with `first` until `counts` comply; returns those borrowed.
 
-    Lenders are changed and `counts` too; where it does not suffice, `give_back` undoes it.
+    All that they pay more than before, now that they pay `cost`, must stay within the budget. Lenders are
+    changed and `counts` too; where it does not suffice, `give_back` undoes it.
     """
     borrowed = [np.int64(0) for _ in range(0)]
-    lack = shortfall(q, counts, size)
+    lack = lacking(q, counts, size)
     m = first
     while m >= 0 and size < most and lack > 0.0:
         g = v.group[m]
-        if v.size[g] > q.k:
+        if v.size[g] > q.k and cost - v.price[g] <= budget:
             shift(v, m, counts, 1)
-            now = shortfall(q, counts, size + 1)
+            now = lacking(q, counts, size + 1)
             lends = False
             if now < lack - 1e-12:
                 shift(v, m, v.tally[g], -1)
@@ -111,6 +120,7 @@ def borrow(q, v, counts, size, most, first, following):
                 v.size[g] -= 1
                 size += 1
                 lack = now
+                budget -= cost - v.price[g]
                 borrowed.append(m)
             else:
                 shift(v, m, counts, -1)
@@ -127,7 +137,7 @@ def give_back(v, borrowed):
 
 
 @njit(cache=True)
-def found_group(v, members, borrowed, counts, g):
+def found_group(v, members, borrowed, counts, cost, g):
     """Make a group of uncovered records and borrowed ones."""
     for i in members:
         v.group[i] = g
@@ -135,14 +145,29 @@ def found_group(v, members, borrowed, counts, g):
         v.group[i] = g
     v.tally[g] = counts
     v.size[g] = members.size + len(borrowed)
+    v.price[g] = cost
 
 
 @njit(cache=True)
-def walk_lending(q, v, part_keys, steps, shares, left, groups):
-    """Visit lattice points in order; at each, up to a share of a cell's records may be borrowed.
+def forget_poor(q, v, covered):
+    """Keep, of the covered records, those whose group may still lend: groups never grow. Returns their number."""
+    kept = 0
+    for i in v.covered[:covered]:
+        if v.size[v.group[i]] > q.k:
+            v.covered[kept] = i
+            kept += 1
+    return kept
 
-    Returns (records left uncovered, number of groups).
+
+@njit(cache=True)
+def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, groups):
+    """Visit lattice points in order; at each, cells may borrow within the terms of the visit.
+
+    A cell borrows at most `shares` of its own number of records and until that has added `markups` of the
+    cell's cost to what each of its own pays. Returns (records left uncovered, covered records that may lend,
+    number of groups).
     """
+    covered = forget_poor(q, v, covered)
     n = v.group.size
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
     keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
@@ -151,18 +176,18 @@ def walk_lending(q, v, part_keys, steps, shares, left, groups):
     for step in range(steps.shape[0]):
         if left == 0:
             break
-        share, before = shares[step], groups
-        least = int(np.ceil(q.k / (1.0 + share) - 1e-9))
+        cost, markup, share, before = costs[step], markups[step], shares[step], groups
+        least = int(np.ceil(q.k / (1.0 + share) - 1e-9)) if markup > 0.0 else q.k
         cell_keys(part_keys, steps[step], v.columns, v.uncovered[:left], keys)
         order, bounds = sort_by_cell(keys[:left], least, table_key, table_weight, place)
         cells = bounds.size - 1
         if cells == 0:
             continue
-        if share > 0.0:
+        if markup > 0.0:
             first[:cells] = -1
-            cell_keys(part_keys, steps[step], v.columns, v.covered[: n - left], keys)
+            cell_keys(part_keys, steps[step], v.columns, v.covered[:covered], keys)
             find_lenders(
-                keys[: n - left],
+                keys[:covered],
                 v.covered,
                 cells,
                 table_size(left),
@@ -177,25 +202,28 @@ def walk_lending(q, v, part_keys, steps, shares, left, groups):
             for i in members:
                 shift(v, i, counts, 1)
             if complies(q, counts, members.size):
-                found_group(v, members, members[:0], counts, groups)
+                found_group(v, members, members[:0], counts, cost, groups)
                 groups += 1
-            elif share > 0.0 and first[cell] >= 0:
+            elif markup > 0.0 and first[cell] >= 0:
                 most = int(members.size * (1.0 + share))
-                borrowed = borrow(q, v, counts, members.size, most, first[cell], following)
+                budget = markup * cost * members.size
+                borrowed = borrow(
+                    q, v, counts, members.size, most, first[cell], following, cost, budget
+                )
                 if complies(q, counts, members.size + len(borrowed)):
-                    found_group(v, members, borrowed, counts, groups)
+                    found_group(v, members, borrowed, counts, cost, groups)
                     groups += 1
                 else:
                     give_back(v, borrowed)
         if groups > before:
-            still, done = 0, n - left
+            still = 0
             for at in range(left):
                 i = v.uncovered[at]
                 if v.group[i] < 0:
                     v.uncovered[still] = i
                     still += 1
                 else:
-                    v.covered[done] = i
-                    done += 1
+                    v.covered[covered] = i
+                    covered += 1
             left = still
-    return left, groups
+    return left, covered, groups

@@ -6,15 +6,29 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.forms import open_closure, total_cost, widen_closure
+from shoal.kernels.rules import complies
 
 
 @njit(cache=True)
-def subset_costs(c, codes, classes, k):
-    """What every subset of the records costs as one group, infinite below k records: float64[2ⁿ]."""
+def subset_complies(q, values, subset, tally):
+    """Whether the records of a bit mask meet the requirement as one group; `tally` is scratch."""
+    tally[:] = 0
+    size = 0
+    for i in range(values.shape[0]):
+        if subset >> i & 1:
+            size += 1
+            for t in range(values.shape[1]):
+                tally[values[i, t]] += 1
+    return complies(q, tally, size)
+
+
+@njit(cache=True)
+def subset_costs(c, q, codes, classes, values):
+    """What every subset of the records costs as one group, infinite where it may not be one: float64[2ⁿ]."""
     subsets = 1 << classes.size
     closures = np.zeros((c.slot[-1], subsets), np.int32)
     counts = np.zeros((c.cost.shape[0], subsets))
-    size = np.zeros(subsets, np.int64)
+    tally = np.zeros(q.start[-1], np.int32)
     costs = np.full(subsets, np.inf)
     for i in range(classes.size):
         alone = 1 << i
@@ -27,8 +41,7 @@ def subset_costs(c, codes, classes, k):
                 widen_closure(c, closures, g, codes[i])
             counts[:, g] = counts[:, others]
             counts[classes[i], g] += 1.0
-            size[g] = size[others] + 1
-            if size[g] >= k:
+            if subset_complies(q, values, g, tally):
                 costs[g] = total_cost(c, closures, counts, g)
     return costs
 

@@ -54,17 +54,18 @@ def hilbert_words(points, bits):
 
 
 @njit(cache=True)
-def cut_order(c, codes, classes, k, first, last, least, run):
+def cut_order(c, codes, classes, k, spare, first, last, least, run):
     """Find the cheapest cuts of the first `first` … `last` − 1 records into runs of k … 2k − 1.
 
     `least[end]` is what the first `end` records cost, infinite where they cannot be cut, and `run[end]` the
-    size of their last run, the shortest one that costs least. Entries below `first` must be filled.
+    size of their last run, the shortest one that costs least; 0 where the last record is left out of all runs,
+    which costs `spare` of it. Entries below `first` must be filled.
     """
     closure = np.empty((c.slot[-1], 1), np.int32)
     priced = np.full((c.slot[-1], 1), -1, np.int32)  # most records leave the closure as it is
     prices, counts = np.zeros(c.cost.shape[0]), np.zeros(c.cost.shape[0])
     for end in range(first, last):
-        least[end] = np.inf
+        least[end], run[end] = least[end - 1] + spare[end - 1], 0
         counts[:] = 0.0
         for size in range(1, min(2 * k - 1, end) + 1):
             i = end - size

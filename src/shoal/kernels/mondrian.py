@@ -1,4 +1,4 @@
-"""Mondrian's recursion: split a segment of records on its widest column while all parts keep k records."""
+"""Mondrian's recursion: split a segment of records on its widest column while all parts meet the requirement."""
 
 from __future__ import annotations
 
@@ -6,43 +6,58 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.forms import LOG, TREE, column_cost, open_closure, value_cost, widen_closure
+from shoal.kernels.rules import complies, count_values
 
 
 @njit(cache=True)
-def cut_segment(codes, null, k, relaxed):
+def both_comply(q, whole, first, cut, size):
+    """Whether both parts of a segment meet the requirement, the first having `cut` records and counts `first`."""
+    return complies(q, first, cut) and complies(q, whole - first, size - cut)
+
+
+@njit(cache=True)
+def cut_segment(q, codes, values, null, relaxed):
     """Sort codes and cut them in two: (order, size of the first part), 0 when no cut is allowed.
 
-    Null is cut off where possible. Otherwise the cut is at the median: exactly there when `relaxed`, and
-    else at the nearer end of the median's run of equal codes.
+    Null is cut off where possible. Otherwise the cut is the one nearest to the median at which both parts
+    meet the requirement, the lower of two; equal codes stay together unless `relaxed`.
     """
     order = np.argsort(codes, kind="mergesort")
     n = codes.size
-    nulls = 0
+    whole, below = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
+    count_values(values, order, whole)
     if null >= 0:
-        nulls = np.sum(codes == null)
-        if nulls >= k and n - nulls >= k:
-            return order, n - nulls
-    middle = n // 2
-    if relaxed:
-        return order, middle
-    value = codes[order[middle]]
-    below, above = middle, middle
-    while below > 0 and codes[order[below - 1]] == value:
-        below -= 1
-    while above < n and codes[order[above]] == value:
-        above += 1
-    near, far = (below, above) if middle - below <= above - middle else (above, below)
-    for cut in (near, far):
-        if cut >= k and n - cut >= k:
-            return order, cut
+        known = n - np.sum(codes == null)
+        count_values(values, order[:known], below)
+        if known < n and both_comply(q, whole, below, known, n):
+            return order, known
+        below[:] = 0
+    low, high = n // 2, n // 2
+    count_values(values, order[:low], below)
+    above = below.copy()
+    while low >= q.k or n - high >= q.k:
+        if low >= q.k:
+            if relaxed or codes[order[low - 1]] != codes[order[low]]:
+                if both_comply(q, whole, below, low, n):
+                    return order, low
+            low -= 1
+            for t in range(values.shape[1]):
+                below[values[order[low], t]] -= 1
+        if n - high >= q.k:
+            if relaxed or codes[order[high - 1]] != codes[order[high]]:
+                if both_comply(q, whole, above, high, n):
+                    return order, high
+            for t in range(values.shape[1]):
+                above[values[order[high], t]] += 1
+            high += 1
     return order, 0
 
 
 @njit(cache=True)
-def part_children(children, k):
-    """Sort records into parts by child node: children with k records alone, the others pooled.
+def part_children(q, children, values):
+    """Sort records into parts by child node: children that meet the requirement alone, the others pooled.
 
-    A pool below k takes in the smallest children until it has k records. Returns (order, ends of parts).
+    A pool that does not meet it takes in the smallest children until it does. Returns (order, ends of parts).
     """
     order = np.argsort(children, kind="mergesort")
     n = children.size
@@ -53,44 +68,62 @@ def part_children(children, k):
     starts.append(n)
     sizes = np.diff(np.array(starts))
     by_size = np.argsort(sizes, kind="mergesort")
-    pooled, pool = 0, 0
-    while pooled < sizes.size and (sizes[by_size[pooled]] < k or 0 < pool < k):
-        pool += sizes[by_size[pooled]]
-        pooled += 1
+    alone = np.empty(sizes.size, np.bool_)
+    counts, pool = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
+    pooled = 0
+    for run in range(sizes.size):
+        counts[:] = 0
+        count_values(values, order[starts[run] : starts[run + 1]], counts)
+        alone[run] = complies(q, counts, sizes[run])
+        if not alone[run]:
+            pool += counts
+            pooled += sizes[run]
+    for run in by_size:
+        if pooled == 0 or complies(q, pool, pooled):
+            break
+        if alone[run]:
+            alone[run] = False
+            count_values(values, order[starts[run] : starts[run + 1]], pool)
+            pooled += sizes[run]
     arranged = np.empty(n, np.int64)
-    ends = np.empty(sizes.size - pooled + (pooled > 0), np.int64)
-    at = 0
-    for rank in range(sizes.size):
-        run = by_size[rank]
-        for i in range(starts[run], starts[run + 1]):
-            arranged[at] = order[i]
-            at += 1
-        if rank >= pooled - 1:
-            ends[rank - max(0, pooled - 1)] = at
-    return arranged, ends
+    ends = [pooled] if pooled > 0 else [0][:0]
+    in_pool, at = 0, pooled
+    for run in by_size:
+        own = order[starts[run] : starts[run + 1]]
+        if alone[run]:
+            arranged[at : at + own.size] = own
+            at += own.size
+            ends.append(at)
+        else:
+            arranged[in_pool : in_pool + own.size] = own
+            in_pool += own.size
+    return arranged, np.array(ends)
 
 
 @njit(cache=True)
-def split_column(c, j, codes, segment, closure, k, relaxed):
-    """Split a segment of records on column j: (order within the segment, ends of parts; one part = no split)."""
-    values = np.empty(segment.size, np.int32)
+def split_column(c, q, j, codes, values, segment, closure, relaxed):
+    """Split a segment of records on column j: (order within the segment, ends of parts; one part = no split).
+
+    `values` are those of the segment.
+    """
+    own = np.empty(segment.size, np.int32)
     for i in range(segment.size):
-        values[i] = codes[segment[i], j]
+        own[i] = codes[segment[i], j]
     if c.form[j] == TREE:
         s, node = c.start[j], closure[c.slot[j], 0]
-        for i in range(values.size):
-            while c.parent[s + values[i]] != node:
-                values[i] = c.parent[s + values[i]]
-        return part_children(values, k)
-    order, cut = cut_segment(values, c.null[j], k, relaxed)
+        for i in range(own.size):
+            while c.parent[s + own[i]] != node:
+                own[i] = c.parent[s + own[i]]
+        return part_children(q, own, values)
+    order, cut = cut_segment(q, own, values, c.null[j], relaxed)
     if cut == 0:
         return order, np.array([segment.size])
     return order, np.array([cut, segment.size])
 
 
 @njit(cache=True)
-def split_records(c, codes, classes, records, k, relaxed):
-    """Group number of each of `records`."""
+def split_records(c, q, codes, classes, values, records, relaxed):
+    """Group number of each of `records`; if these meet the requirement together, so does every group."""
     order = records.copy()
     group = np.empty(records.size, np.int32)  # by place in `order`
     stack = [(0, records.size)]
@@ -102,7 +135,8 @@ def split_records(c, codes, classes, records, k, relaxed):
         low, high = stack.pop()
         segment = order[low:high].copy()
         done = True
-        if high - low >= 2 * k:
+        if high - low >= 2 * q.k:
+            counted = values[segment]
             open_closure(c, closure, 0, codes[segment[0]])
             for i in range(1, segment.size):
                 widen_closure(c, closure, 0, codes[segment[i]])
@@ -122,7 +156,7 @@ def split_records(c, codes, classes, records, k, relaxed):
                 j = np.argmax(width)
                 if width[j] <= 1e-9:
                     break
-                arranged, ends = split_column(c, j, codes, segment, closure, k, relaxed)
+                arranged, ends = split_column(c, q, j, codes, counted, segment, closure, relaxed)
                 if ends.size > 1:
                     for i in range(segment.size):
                         order[low + i] = segment[arranged[i]]

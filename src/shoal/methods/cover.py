@@ -23,9 +23,11 @@ Keys = npt.NDArray[np.uint64]
 CHUNK = 256  # lattice points between two reports of progress
 MOST_STEPS = 2_000_000  # lattice points times columns that are looked at when not all points can be
 KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
-SHARES = (0.0, 0.05, 0.2)  # of a cell's records, how many it may borrow
-DEARER = 4.0  # how much later a cell that borrows comes than one that need not
-MOST_LOOKS = 4_000_000_000  # lattice points times records, beyond which nothing is borrowed
+# What borrowing may add to what a cell's own records pay, as a share of it, and how many records each of them
+# may borrow. Where sensitive values are scarce they must last, and a cell that takes them comes much later.
+TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
+SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
+MOST_LOOKS = 4_000_000_000  # visits times records, beyond which nothing is borrowed
 
 
 @dataclass(frozen=True)
@@ -34,12 +36,9 @@ class Cover(Method):
 
     Every quasi-identifier has a ladder from the value itself to `*`; a lattice point picks a rung of each.
     Points are visited in order of their mean cost, among equals the one with most full cells first, and at
-    each one every cell with at least k records not yet covered becomes a group. The few records left at the
-    end join where they cost least. Time is O(lattice points × uncovered records), memory O(records).
-
-    With requirements beyond k, a cell becomes a group if it meets them, with a few records borrowed from
-    groups that can spare them where it lacks rare values; what is left joins where it does no harm, or is
-    merged. Time is then O(lattice points × records).
+    each one every cell whose records not yet covered meet the requirement becomes a group. A cell that lacks
+    a little borrows records from groups that can spare them, unless the table is too large for that. The few
+    records left at the end join where they cost least. Time is O(lattice points × records), memory O(records).
 
     Parameters
     ----------
@@ -81,7 +80,7 @@ class Cover(Method):
         shorter = _thin(ladders, self.max_points)
         lattice, costs = _cheapest_first([ladder.costs for ladder in shorter], self.max_points)
         keys, steps = _part_keys(problem, shorter, lattice, seed)
-        if problem.tallied:
+        if problem.tallied or problem.table.records * len(steps) * len(TERMS) <= MOST_LOOKS:
             record_group = _walk_lending(problem, keys, steps, costs, progress)
         else:
             record_group = _walk(problem, keys, steps, _stretches(costs), progress)
@@ -91,7 +90,13 @@ class Cover(Method):
             notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
         if rest.size >= problem.k and np.prod([float(len(a.rungs)) for a in shorter]) > len(steps):
             cut = split_records(
-                problem.arrays, problem.codes, problem.classes, rest, problem.k, False
+                problem.arrays,
+                problem.rules,
+                problem.codes,
+                problem.classes,
+                problem.values,
+                rest,
+                False,
             )
             record_group[rest] = cut + groups
             notes.append(
@@ -197,13 +202,16 @@ def _walk_lending(
     costs: Floats,
     progress: Progress,
 ) -> Ints:
-    """The group of every record, −1 for those not covered, where groups must meet more than k.
+    """The group of every record, −1 for those not covered, with borrowing.
 
-    Every lattice point is visited once for each share, in order of cost; those that borrow count as dearer.
+    Every lattice point is visited once under each of the terms, in order of price.
     """
     n = problem.table.records
-    shares = np.array(SHARES if n * len(steps) * len(SHARES) <= MOST_LOOKS else SHARES[:1])
-    prices = np.outer(1 + DEARER * shares, costs).reshape(-1)
+    terms = SCARCE_TERMS if problem.tallied else TERMS
+    if n * len(steps) * len(terms) > MOST_LOOKS:
+        terms = terms[:1]
+    markups, shares = np.array(terms).T
+    prices = np.outer(1 + markups, costs).reshape(-1)
     visits = np.lexsort((np.arange(prices.size), np.round(prices, 9)))
     room = n // problem.k + 1
     covering = Covering(
@@ -214,18 +222,22 @@ def _walk_lending(
         np.empty(n, np.int32),
         np.zeros((room, problem.tallied), np.int32),
         np.zeros(room, np.int64),
+        np.zeros(room),
     )
-    left, groups = n, 0
+    left, covered, groups = n, 0, 0
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)
         chosen = visits[start : start + CHUNK]
-        left, groups = walk_lending(
+        left, covered, groups = walk_lending(
             problem.rules,
             covering,
             keys,
             steps[chosen % len(steps)],
+            costs[chosen % len(steps)],
+            markups[chosen // len(steps)],
             shares[chosen // len(steps)],
             left,
+            covered,
             groups,
         )
     progress("covering records", visits.size, visits.size)

@@ -20,9 +20,9 @@ CHUNK = 4096  # subsets between two reports of progress
 class Exact(Method):
     """Find a partition of least cost, for every objective and model, of a table of at most 18 records.
 
-    Dynamic programming over subsets: the least cost of S is that of a group T of at least k records, which
-    holds the first record of S, and the least cost of S without T. Groups of 2k and more are tried too, for
-    objectives under which a larger closure may cost less. O(3ⁿ) in time, O(2ⁿ) in memory.
+    Dynamic programming over subsets: the least cost of S is that of a group T that meets the requirement and
+    holds the first record of S, and the least cost of S without T. Groups of any size are tried, for the
+    sake of requirements and of objectives under which a larger closure may cost less. O(3ⁿ) in time, O(2ⁿ) in memory.
     """
 
     name = "exact"
@@ -39,7 +39,9 @@ class Exact(Method):
                 f"Method 'exact' takes at most {MOST_RECORDS} records and the table has {n:,}; choose 'cover'."
             )
         progress("weighing groups", 0, 1)
-        costs = subset_costs(problem.arrays, problem.codes, problem.classes, problem.k)
+        costs = subset_costs(
+            problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
+        )
         least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
         least[0] = 0.0
         for start in range(1, costs.size, CHUNK):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from shoal.generalization.forms import Ints, Records
 from shoal.kernels import forest as kernels
 from shoal.kernels.groups import members
 from shoal.methods.base import Method, Partition, guarantee_notes, state_of
+from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -27,7 +28,8 @@ class Forest(Method):
     are below k: they are gathered into groups, held together by a copy of the hub that does not count. All
     groups have k … L = max(2k − 1, 3k − 5) records, so the cost is at most L times the optimum (Theorem 6.9)
     for suppression and hierarchies and for the objectives `suppressed`, `tree`, `lm`, `monotone_entropy`,
-    and `entropy` on monotone trees; a note says where it is not.
+    and `entropy` on monotone trees; a note says where it is not. Where more than k is required there is no
+    guarantee: groups that do not meet it are merged with others or handed out to them.
     O(n²) in time, n the distinct records, O(n) in memory.
     """
 
@@ -39,6 +41,15 @@ class Forest(Method):
     summary = "links near records to trees and cuts these; has a guarantee"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        if problem.tallied:
+            # equal records are one point whatever their sensitive values: a group of them then has several
+            groups = self._cut(replace(problem, values=problem.values[:, :0]), progress)
+            note = "no guarantee: it is for k alone, and more is required"
+            return Partition(settle(problem, groups, progress), (note,))
+        return Partition(self._cut(problem, progress), guarantee_notes(problem))
+
+    def _cut(self, problem: Problem, progress: Progress) -> Ints:
+        """Groups of k … L records."""
         k, points = problem.k, problem.points
         # what equal records have beyond 2k is groups of its own
         weights = np.where(points.weights < 2 * k, points.weights, k + points.weights % k)
@@ -47,10 +58,9 @@ class Forest(Method):
         below = kernels.records_below(forest.link, weights)
         kernels.cut_links(forest.link, below, np.argsort(-forest.length, kind="stable"), k)
         most = max(2 * k - 1, 3 * k - 5)
-        groups = kernels.part_records(
+        return kernels.part_records(
             forest.link, forest.length, below, weights, k, most, records, bounds
         )
-        return Partition(groups, guarantee_notes(problem))
 
 
 def grow(

@@ -8,14 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, TreeForm
+from shoal.kernels.groups import group_costs
 from shoal.kernels.hilbert import cut_order, hilbert_words
+from shoal.kernels.top_down import own_costs
 from shoal.methods.base import Method, Partition
+from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 Places = npt.NDArray[np.int64]
 WORK = 4_000_000  # steps between two reports of progress
 MOST_BITS = 32
+SHARE = 0.5  # see _prices_of_leaving_out: less leaves too few groups to join, more spoils runs
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,10 @@ class Hilbert(Method):
     the order into runs costs less under a monotone objective. On a single interval column without nulls the
     order is that of the values; `lm`, `ncp` and `il` are then at most 2 − 1/k times the optimum, which may
     nest groups. O(k·n·r) in time, O(n·r) in memory.
+
+    Where more than k is required, records may be left out of runs at half the cost that one group for all
+    would add, and join the group where they cost least; runs that do not meet the requirement are then merged
+    with others or handed out to them.
 
     Parameters
     ----------
@@ -57,15 +65,16 @@ class Hilbert(Method):
         order = self.order(problem)
         codes = np.ascontiguousarray(problem.codes[order])
         classes = problem.classes[order]
+        spare = _prices_of_leaving_out(problem)[order] if problem.tallied else np.full(n, np.inf)
         least, run = np.zeros(n + 1), np.zeros(n + 1, np.int64)
         step = max(1, WORK // k)
         for first in range(1, n + 1, step):
             last = min(n + 1, first + step)
-            cut_order(problem.arrays, codes, classes, k, first, last, least, run)
+            cut_order(problem.arrays, codes, classes, k, spare, first, last, least, run)
             progress("cutting the curve", last - 1, n)
         groups = np.empty(n, np.int32)
         groups[order] = _number_runs(run)
-        return Partition(groups)
+        return Partition(settle(problem, groups, progress) if problem.tallied else groups)
 
     def order(self, problem: Problem) -> Places:
         """Records in order of their Hilbert index, those in one place by exact place and class."""
@@ -78,7 +87,8 @@ class Hilbert(Method):
             points[:, j] = grid_places(form, bits)[codes] if self.rescale else codes
             exact.append(np.append(value_places(form), 2.0)[codes])  # null last
         words = hilbert_words(points, bits)
-        return np.lexsort((problem.classes, *exact[::-1], *words[::-1])).astype(np.int64)
+        last = [problem.classes, *([_spread(problem)] if problem.tallied else [])]
+        return np.lexsort((*last, *exact[::-1], *words[::-1])).astype(np.int64)
 
 
 def value_places(form: Form) -> Floats:
@@ -115,10 +125,32 @@ def _tree_ranks(form: TreeForm) -> Floats:
     return ranks
 
 
+def _spread(problem: Problem) -> Floats:
+    """Where a record stands among equal ones, from 0 to 1, so that every sensitive value is evenly spread."""
+    points = problem.points
+    order = np.argsort(points.of_record, kind="stable")
+    first = np.cumsum(points.weights) - points.weights
+    place = np.empty(order.size)
+    place[order] = np.arange(order.size) - first[points.of_record[order]]
+    return (place + 0.5) / points.weights[points.of_record]
+
+
+def _prices_of_leaving_out(problem: Problem) -> Floats:
+    """What to count for each record that is in no run: its own cost and a share of what one group adds to it."""
+    own = own_costs(problem.arrays, problem.codes, problem.classes)
+    closures, counts = problem.closures(np.zeros(own.size, np.int32))
+    together = group_costs(problem.arrays, closures, counts).sum()
+    return own + SHARE * (together - own.sum()) / own.size
+
+
 def _number_runs(run: Places) -> Ints:
-    """A number for each run, from the size of the last run before every end."""
-    ends = [run.size - 1]
-    while ends[-1] > 0:
-        ends.append(ends[-1] - int(run[ends[-1]]))
-    sizes = -np.diff(ends)
-    return np.repeat(np.arange(sizes.size, dtype=np.int32), sizes[::-1])
+    """A number for each run, from the size of the last run before every end; −1 for records in none."""
+    groups = np.full(run.size - 1, -1, np.int32)
+    end, number = run.size - 1, 0
+    while end > 0:
+        start = end - max(1, int(run[end]))
+        if run[end]:
+            groups[start:end] = number
+            number += 1
+        end = start
+    return np.where(groups < 0, groups, number - 1 - groups).astype(np.int32)

@@ -14,10 +14,14 @@ import numpy.typing as npt
 from shoal.errors import InputError
 from shoal.generalization.forms import Form, Ints, RangeForm, TreeForm
 from shoal.kernels.cells import table_size, take_full_cells
+from shoal.kernels.groups import members
+from shoal.kernels.incognito import offending_cells
+from shoal.kernels.rules import Rules
 from shoal.methods.base import Method, Partition, join_rest
 from shoal.methods.greedy_cover import set_costs
 from shoal.methods.ladders import tree_rungs
-from shoal.problem import Problem
+from shoal.methods.settle import settle
+from shoal.problem import Points, Problem
 from shoal.progress import Progress
 from shoal.table import Column
 
@@ -26,25 +30,28 @@ MOST_NODES = 20_000_000  # in the lattices of all subsets of the columns
 Node = tuple[int, ...]  # a level per column
 Levels = list[list[Ints]]  # per column and level, a bin per code
 Bools = npt.NDArray[np.bool_]
+Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
 class Incognito(Method):
-    """Recode every column on one level for all records: the cheapest choice of levels that gives k.
+    """Recode every column on one level for all records: the cheapest choice of levels that meets the requirement.
 
-    Subsets of the columns are tried from single ones up: a choice of levels is checked only if it holds k
-    for all smaller subsets, its generalizations are known to hold k without a check, and cells are counted
-    from those of a finer choice. Hierarchies have their levels by height, intervals bins of doubling
-    width, suppression and subsets the value and everything. Of all choices that hold k the one whose
-    recoding costs least under the objective is taken; its groups are then closed as tightly as they allow.
-    Optimal among such recodings, which as a rule cost far more than the local ones of other methods.
-    O(choices checked × distinct records) in time, O(levels × distinct records) in memory.
+    Subsets of the columns are tried from single ones up: a choice of levels is checked only if it meets the
+    requirement for all smaller subsets, its generalizations are known to meet it without a check, and cells
+    are counted from those of a finer choice. Hierarchies have their levels by height, intervals bins of
+    doubling width, suppression and subsets the value and everything. Of all choices that meet the requirement
+    the one whose recoding costs least under the objective is taken; its groups are then closed as tightly as
+    they allow. Optimal among such recodings, which as a rule cost far more than the local ones of other
+    methods. O(choices checked × distinct records) in time, O(levels × distinct records) in memory.
 
     Parameters
     ----------
     suppression
-        The share of records that may be in cells below k. They are released all the same: each joins the
-        group where it costs least.
+        The share of records that may be in cells that do not meet the requirement. They are released all the
+        same: each joins the group where it costs least. With a share, and a requirement that limits how
+        records are spread over sensitive values (all but distinct diversity and p-sensitivity), a few
+        records can spoil a large cell, so every choice that k allows is checked.
     """
 
     suppression: float = 0.0
@@ -71,7 +78,7 @@ class Incognito(Method):
             )
         budget = int(self.suppression * problem.table.records + 1e-9)
         passed = find_passing(problem, levels, budget, seed, progress)
-        return Partition(cut(problem, levels, cheapest(problem, levels, passed)))
+        return Partition(cut(problem, levels, cheapest(problem, levels, passed), progress))
 
 
 def make_levels(column: Column) -> list[Ints]:
@@ -104,12 +111,16 @@ def _nested_bins(form: Form) -> list[Ints]:
 def find_passing(
     problem: Problem, levels: Levels, budget: int, seed: int, progress: Progress
 ) -> Bools:
-    """For every node of the lattice, whether at most `budget` records are in cells below k."""
+    """For every node of the lattice, whether at most `budget` records are in cells that do not comply."""
     rng = np.random.default_rng(seed)
+    points = problem.points
     keys = []
-    for own, codes in zip(levels, problem.points.codes.T, strict=True):
+    for own, codes in zip(levels, points.codes.T, strict=True):
         numbers = [rng.integers(0, 2**64, level.max() + 1, dtype=np.uint64) for level in own]
         keys.append(np.array([n[level][codes] for n, level in zip(numbers, own, strict=True)]))
+    by_value = rng.integers(0, 2**64, problem.tallied, dtype=np.uint64)
+    value_keys = np.bitwise_xor.reduce(by_value[points.values], axis=1)
+    rules = inherited(problem.rules) if budget else problem.rules
     total, done = int(np.prod([len(own) + 1 for own in levels])), 0
     passed: dict[tuple[int, ...], Bools] = {(): np.array(True)}
     for size in range(1, len(levels) + 1):
@@ -118,16 +129,38 @@ def find_passing(
             candidates = np.ones([len(levels[j]) for j in columns], dtype=np.bool_)
             for i in range(size):
                 candidates &= np.expand_dims(smaller[columns[:i] + columns[i + 1 :]], i)
-            counter = _Counter([keys[j] for j in columns], problem.points.weights)
+            counter = _Counter([keys[j] for j in columns], points, value_keys, rules)
             report = partial(progress, "checking levels", done, total)
-            passed[columns] = _check(candidates, counter, problem.k, budget, report)
+            passed[columns] = _check(candidates, counter, budget, report)
             done += candidates.size
+    found = passed[tuple(range(len(levels)))]
+    if budget and found.any() and is_spread_limited(problem.rules):
+        counter = _Counter(keys, points, value_keys, problem.rules)
+        found = _check_each(found, counter, budget, partial(progress, "checking levels again"))
     progress("checking levels", total, total)
-    return passed[tuple(range(len(levels)))]
+    return found
+
+
+def inherited(rules: Rules) -> Rules:
+    """The limits that a cell keeps if it contains one that keeps them: k and distinct values."""
+    none = np.zeros(rules.start.size - 1)
+    return rules._replace(
+        cap=np.ones_like(rules.cap),
+        capped=none > 0,
+        entropy=none,
+        depth=none.astype(np.int64),
+        distance=none + np.inf,
+    )
+
+
+def is_spread_limited(rules: Rules) -> bool:
+    """Whether there are other limits: those on how records are spread over values."""
+    limited = rules.capped | (rules.entropy > 0) | (rules.depth > 0) | (rules.distance < np.inf)
+    return bool(limited.any())
 
 
 class FrequencySet(NamedTuple):
-    """The cells of a node: one point of each, and their records."""
+    """What a node's cells hold: one point of each combination of cell and sensitive values, and its records."""
 
     point: Ints
     records: Ints
@@ -136,29 +169,47 @@ class FrequencySet(NamedTuple):
 class _Counter:
     """Counts cells at the nodes of some columns; keys[j][level] are random numbers for the points' bins."""
 
-    def __init__(self, keys: list[npt.NDArray[np.uint64]], weights: Ints) -> None:
-        self.keys = keys
-        self.points = FrequencySet(np.arange(weights.size, dtype=np.int32), weights)
+    def __init__(self, keys: list[Keys], points: Points, value_keys: Keys, rules: Rules) -> None:
+        self.keys, self.value_keys = keys, value_keys
+        self.values, self.rules = points.values, rules
+        everyone = np.arange(points.weights.size, dtype=np.int32)
+        self.points = FrequencySet(everyone, points.weights)
 
     def roll_up(self, finer: FrequencySet, node: Node) -> FrequencySet:
-        """The cells of a node from those of a finer one."""
-        size = finer.point.size
-        key = np.zeros(size, dtype=np.uint64)
-        for own, level in zip(self.keys, node, strict=True):
-            key ^= own[level][finer.point]
-        place, everyone = np.empty(size, dtype=np.int32), np.arange(size, dtype=np.int32)
-        slots = table_size(size)
-        table = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
-        take_full_cells(key, everyone, finer.records, 1, *table, place, 0)
+        """What the cells of a node hold from what those of a finer one do."""
+        key = self._cell_keys(finer, node) ^ self.value_keys[finer.point]
+        place = _numbered(key, finer.records)
         records = np.bincount(place, finer.records).astype(np.int32)
         point = np.empty(records.size, dtype=np.int32)
         point[place[::-1]] = finer.point[::-1]
         return FrequencySet(point, records)
 
+    def outside(self, cells: FrequencySet, node: Node) -> int:
+        """Records in cells of a node that do not meet the requirement."""
+        if not self.values.shape[1]:
+            return int(cells.records[cells.records < self.rules.k].sum())
+        place = _numbered(self._cell_keys(cells, node), cells.records)
+        order, bounds = members(place, int(place.max()) + 1)
+        found = offending_cells(self.rules, self.values[cells.point], cells.records, order, bounds)
+        return int(cells.records[found[place]].sum())
 
-def _check(
-    candidates: Bools, counter: _Counter, k: int, budget: int, report: Callable[[], None]
-) -> Bools:
+    def _cell_keys(self, cells: FrequencySet, node: Node) -> Keys:
+        key = np.zeros(cells.point.size, dtype=np.uint64)
+        for own, level in zip(self.keys, node, strict=True):
+            key ^= own[level][cells.point]
+        return key
+
+
+def _numbered(key: Keys, records: Ints) -> Ints:
+    """A number for every different key."""
+    place, everyone = np.empty(key.size, dtype=np.int32), np.arange(key.size, dtype=np.int32)
+    slots = table_size(key.size)
+    table = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
+    take_full_cells(key, everyone, records, 1, *table, place, 0)
+    return place
+
+
+def _check(candidates: Bools, counter: _Counter, budget: int, report: Callable[[], None]) -> Bools:
     """Which nodes pass; only candidates can. A node's generalizations pass with it."""
     passed = np.zeros_like(candidates)
     if not candidates.any():
@@ -177,11 +228,34 @@ def _check(
             ]
             known = [cells for cells in finer if cells is not None]
             cells = counter.roll_up(min(known, key=lambda c: c.point.size, default=bottom), node)
-            if cells.records[cells.records < k].sum() <= budget:
+            if counter.outside(cells, node) <= budget:
                 passed[tuple(slice(level, None) for level in node)] = True
             else:
                 here[node] = cells
         below = here
+    return passed
+
+
+def _check_each(
+    candidates: Bools, counter: _Counter, budget: int, report: Callable[[int, int], None]
+) -> Bools:
+    """Which candidates pass, each checked by itself.
+
+    Nodes come in lexicographic order, and each is counted from the one a level lower in the last column that
+    is not at its lowest: the last node seen with all later columns at their lowest.
+    """
+    passed = np.zeros_like(candidates)
+    lowest = np.argwhere(candidates).min(axis=0)
+    seen = [counter.points] * candidates.ndim
+    steps = np.ndindex(*(np.array(candidates.shape) - lowest))
+    total = int(np.prod(np.array(candidates.shape) - lowest))
+    for done, step in enumerate(steps):
+        report(done, total)
+        node = tuple((lowest + step).tolist())
+        last = int(np.flatnonzero(step).max(initial=0))
+        cells = counter.roll_up(seen[last], node)
+        seen[last:] = [cells] * (len(seen) - last)
+        passed[node] = candidates[node] and counter.outside(cells, node) <= budget
     return passed
 
 
@@ -194,15 +268,21 @@ def cheapest(problem: Problem, levels: Levels, passed: Bools) -> Node:
     return tuple(int(level) for level in np.unravel_index(best, passed.shape))
 
 
-def cut(problem: Problem, levels: Levels, node: Node) -> Ints:
-    """The cells of a node as groups; records in cells below k join where they cost least."""
+def cut(problem: Problem, levels: Levels, node: Node, progress: Progress) -> Ints:
+    """The cells of a node as groups; records in cells that do not comply join where they cost least."""
     place = np.zeros(problem.table.records, dtype=np.int64)
     for own, level, codes in zip(levels, node, problem.codes.T, strict=True):
         bins = own[level][codes]
         place = np.unique(place * (int(bins.max()) + 1) + bins, return_inverse=True)[1]
-    sizes = np.bincount(place)
-    number = np.where(sizes >= problem.k, np.cumsum(sizes >= problem.k) - 1, -1)
+    order, bounds = members(place, int(place.max()) + 1)
+    found = offending_cells(
+        problem.rules, problem.values, np.ones(place.size, np.int32), order, bounds
+    )
+    number = np.where(found, -1, np.cumsum(~found) - 1)
     groups = number[place].astype(np.int32)
-    if (groups < 0).any():
-        join_rest(problem, groups)
+    if not found.any():
+        return groups
+    if problem.tallied:
+        return settle(problem, groups, progress)
+    join_rest(problem, groups)
     return groups

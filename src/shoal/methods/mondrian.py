@@ -16,8 +16,9 @@ from shoal.progress import Progress
 class Mondrian(Method):
     """Split the table again and again on the column in which the group's closure costs most.
 
-    Numbers, dates and subsets are cut at the median; a hierarchy node (and `*` of a suppressed column) is
-    split into its children, those with too few records staying together. O(n log n) in time, O(n) in memory.
+    Numbers, dates and subsets are cut at the median, or as near to it as leaves two groups that meet the
+    requirement; a hierarchy node (and `*` of a suppressed column) is split into its children, those that do
+    not meet it alone staying together. O(n log n) in time, O(n) in memory.
 
     Parameters
     ----------
@@ -38,7 +39,13 @@ class Mondrian(Method):
         progress("splitting groups", 0, 1)
         records = np.arange(problem.table.records)
         groups = split_records(
-            problem.arrays, problem.codes, problem.classes, records, problem.k, not self.strict
+            problem.arrays,
+            problem.rules,
+            problem.codes,
+            problem.classes,
+            problem.values,
+            records,
+            not self.strict,
         )
         progress("splitting groups", 1, 1)
         return Partition(groups)

@@ -1,4 +1,4 @@
-"""The end of every greedy method: what is left over, or does not meet the requirement, is merged at least cost."""
+"""The end of every greedy method: what is left over, or does not meet the requirement, finds a place at least cost."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import numpy as np
 
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.agglomerative import DIFFERENCE
-from shoal.kernels.state import offending, pack
+from shoal.kernels.mend import mend_groups
+from shoal.kernels.state import State, offending, pack
 from shoal.methods.agglomerative import merge_small
 from shoal.methods.base import join_rest, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress
 
+COMPARISONS = 1 << 22  # of records with groups, between two reports of progress
+
 
 def settle(
     problem: Problem, groups: Ints, progress: Progress, records: Records | None = None
 ) -> Ints:
-    """Give every record a group and merge groups until all meet the requirement.
+    """Give every record a group and bring all groups to meet the requirement.
 
-    Records without a group (−1) join the group where they add least cost and do no harm. Those that no group
-    can take, and groups that do not meet the requirement, are merged with their closest. `groups` are those of
-    all records, or of `records` alone.
+    Records without a group (−1) join the group where they add least cost and do no harm. Groups that do not
+    meet the requirement are mended where more than k is required, and merged with their closest where that
+    does not help. `groups` are those of all records, or of `records` alone.
     """
     numbers, place = np.unique(groups, return_inverse=True)
     groups = (place.reshape(-1) - (numbers[0] < 0)).astype(np.int32)  # without gaps
@@ -28,6 +31,30 @@ def settle(
         join_rest(problem, groups, records)
     groups[groups < 0] = groups.max() + 1
     state = state_of(problem, groups, records)
+    if problem.tallied:
+        _mend(problem, state, records, progress)
     if offending(problem.rules, state).any():
         merge_small(problem, state, DIFFERENCE, False, progress)
     return pack(state)[0]
+
+
+def _mend(problem: Problem, state: State, records: Records | None, progress: Progress) -> None:
+    """Merge groups that miss the requirement, the smallest first, with the closest whose union meets it.
+
+    The closest whatever the union would pile up groups that all lack the same values. Where it costs less,
+    their records are handed out to groups that go on meeting the requirement.
+    """
+    codes = problem.codes if records is None else problem.codes[records]
+    classes = problem.classes if records is None else problem.classes[records]
+    mended = 1
+    while mended:
+        small = np.flatnonzero(offending(problem.rules, state))
+        small = small[np.argsort(state.size[small], kind="stable")]
+        work = np.cumsum(state.size[small]) * state.size.size // COMPARISONS
+        mended = done = 0
+        for part in np.split(small, np.flatnonzero(np.diff(work)) + 1):
+            progress("mending groups", done, small.size)
+            mended += mend_groups(
+                problem.arrays, problem.pairs, problem.rules, state, codes, classes, part
+            )
+            done += part.size

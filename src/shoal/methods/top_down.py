@@ -11,6 +11,7 @@ from shoal.kernels.segments import make_segments
 from shoal.kernels.state import pack
 from shoal.kernels.top_down import own_costs, repair_groups, split_segments
 from shoal.methods.base import Method, Partition, least_problems, state_of
+from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -25,8 +26,10 @@ class TopDown(Method):
     Seeds are found in three rounds of going to the farthest record; the others, in random order, join the side
     where they add less cost. Sides larger than k are split again where one part at least keeps k records. A
     group below k, the smallest first, takes what it lacks from a group that can spare it or merges with its
-    nearest, whichever costs less. No guarantee. O(n log n) in time for the splits as a rule, O(n²) at worst
-    and O(small groups × groups) for the repair, O(n) in memory.
+    nearest, whichever costs less. Where more than k is required, the groups that do not meet it are then
+    merged with others or handed out to them; to split only where both sides meet it would end too soon. No
+    guarantee. O(n log n) in time for the splits as a rule, O(n²) at worst and O(small groups × groups) for
+    the repair, O(n) in memory.
 
     Parameters
     ----------
@@ -48,7 +51,8 @@ class TopDown(Method):
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         groups, count = _split(problem, np.random.default_rng(seed), progress)
-        return Partition(self._repair(problem, groups, count, progress))
+        groups = self._repair(problem, groups, count, progress)
+        return Partition(settle(problem, groups, progress) if problem.tallied else groups)
 
     def _repair(self, problem: Problem, groups: Ints, count: int, progress: Progress) -> Ints:
         """Bring all groups up to k, smallest first."""
