@@ -77,6 +77,12 @@ class Tables:
         }
         return self._table("adult_9", data, models)
 
+    def adult_8_sensitive(self, sensitive: str) -> Table:
+        """30,162 × 8, hierarchies: the columns of `adult_9` less the one that is sensitive."""
+        whole = self.adult_9()
+        models = {name: model for name, model in whole.models.items() if name != sensitive}
+        return Table(f"adult_9 less {sensitive}", whole.data, models, (sensitive,))
+
     def adult_14(self) -> Table:
         """45,222 × 14, suppression only, as in GT10."""
         data = self._read("adult/adult_complete.csv.gz")

@@ -207,7 +207,7 @@ def _walk_lending(
     Every lattice point is visited once under each of the terms, in order of price.
     """
     n = problem.table.records
-    terms = SCARCE_TERMS if problem.tallied else TERMS
+    terms: tuple[tuple[float, float], ...] = SCARCE_TERMS if problem.tallied else TERMS
     if n * len(steps) * len(terms) > MOST_LOOKS:
         terms = terms[:1]
     markups, shares = np.array(terms).T
