@@ -37,7 +37,7 @@ def test_what_no_release_can_keep_is_refused_before_any_work():
     table = {"quasi0": [1, 2, 3, 4], "sensitive0": ["s", "s", "s", "t"]}
     stages: list[str] = []
     for method in HONEST:
-        with pytest.raises(shoal.Infeasible, match="ℓ0 = 1.3333"):
+        with pytest.raises(shoal.Infeasible, match=r"ℓ0 = 1\.3333"):
             shoal.anonymize(
                 tables.pa.table(table),
                 quasi_identifiers=["quasi0"],
