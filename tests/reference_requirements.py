@@ -110,7 +110,7 @@ def meets(sample: Sample, k: int, requirements: Sequence[Requirement]) -> Meets:
                 codes, labels = columns[name]
                 whole = np.bincount(codes, minlength=len(labels)).astype(float)
                 counts = np.bincount(codes[list(group)], minlength=len(labels)).astype(float)
-                level = requirement.levels(counts[None, :], labels, whole)
+                level = requirement.levels(counts[None, :], labels, whole / whole.sum())
                 if not requirement.is_met(level).all():
                     return False
         return len(group) >= k

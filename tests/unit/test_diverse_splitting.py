@@ -241,7 +241,7 @@ def test_no_runs_and_records_left_out_cost_less(case, measure):
     problem = twins.problem_of(sample, measure, k, requirements)
     objective, everyone = sample.objective(measure), list(range(sample.records))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules[Hilbert.__module__], "mend", lambda problem, groups, _: groups)
+        patch.setattr(sys.modules[Hilbert.__module__], "settle", lambda problem, groups, _: groups)
         groups = Hilbert().partition(problem, 0, silent).groups
     own = [objective.group([i]) for i in everyone]
     extra = (objective.group(everyone) - sum(own)) / sample.records
