@@ -48,7 +48,8 @@ def make_pool(codes, classes):
 def tidy(pool):
     """Drop entries that were taken."""
     size = pool.size[0]
-    pool.size[0] = compact(pool.columns, pool.kinds[:size], pool.left[:size], pool.places[:size])
+    kinds = pool.kinds[:size]
+    pool.size[0] = compact(pool.columns, kinds, kinds, pool.left[:size], pool.places[:size])
     pool.size[1] = 0
 
 
