@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints
-from shoal.methods.ladders import Ladder, make_ladders
+from shoal.methods.ladders import Ladder, make_ladders, rung_costs
 from shoal.problem import Problem
 
 Keys = npt.NDArray[np.uint64]
@@ -133,3 +133,20 @@ def _split_columns(sizes: list[int], most_rows: int) -> list[list[int]]:
         if sum(rows) <= most_rows:
             break
     return parts
+
+
+def part_costs(problem: Problem, lattice: Lattice) -> npt.NDArray[np.float32]:
+    """What each distinct record costs in the columns of a part, by row of keys: their sum is the cost of a cell."""
+    codes, classes = problem.points.codes, problem.points.classes
+    costs = []
+    for part in lattice.parts:
+        rows = np.zeros((1, len(codes)), dtype=np.float32)
+        for j in part:
+            own = [
+                rung_costs(problem, j, rung)[classes, codes[:, j]]
+                for rung in lattice.ladders[j].rungs
+            ]
+            more = np.array(own, dtype=np.float32)
+            rows = (rows[:, None, :] + more[None, :, :]).reshape(-1, len(codes))
+        costs.append(rows)
+    return np.concatenate(costs)
