@@ -73,5 +73,6 @@ def _anonymize(
         k=k,
         objective=objective,
         method=method,
+        refine=False,
         seed=seed,
     )

@@ -40,7 +40,7 @@ class Cells(NamedTuple):
     column: np.ndarray  # int32[n], the distinct record of each
     here: np.ndarray  # float64[n], cost of a record in the cell at hand
     place: np.ndarray  # int8[n], ELSEWHERE for all between two cells
-    count: np.ndarray  # int64[1], cells looked at so far
+    number: np.ndarray  # int64[1], cells looked at so far
     looked: np.ndarray  # int64[groups], when a group was last looked at
     spare: np.ndarray  # int64[groups], what a group can still spare, or DISSOLVED
     worth: np.ndarray  # float64[groups], what dissolving it would gain
@@ -219,8 +219,8 @@ def carve(x, v, step, wants, other):
 @njit(cache=True)
 def look_at(x, v, g):
     """Note what group g can spare and what dissolving it would gain, once for every cell."""
-    if v.looked[g] != v.count[0]:
-        v.looked[g] = v.count[0]
+    if v.looked[g] != v.number[0]:
+        v.looked[g] = v.number[0]
         v.spare[g] = max(0, x.s.size[g] - x.q.k)
         v.worth[g] = x.rest[g]
 
@@ -232,7 +232,7 @@ def take_spared(x, v, wants):
     For the other groups, `worth` becomes what dissolving would gain.
     """
     gain, taken = 0.0, 0
-    v.count[0] += 1
+    v.number[0] += 1
     for i in wants:
         g = x.s.group[i]
         look_at(x, v, g)

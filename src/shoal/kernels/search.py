@@ -14,11 +14,11 @@ from shoal.kernels.state import State, add, close, group_complies, link, stays_d
 
 GAIN = 1e-9
 FAR = 1e6
-CHANGES, TOUCHED = 0, 1  # places in `count`
+CHANGES, TOUCHED = 0, 1  # places in `number`
 
 
 class Search(NamedTuple):
-    """A problem, its partition, and the change under way: `count` says how many entries of a list are meant."""
+    """A problem, its partition, and the change under way: `number` says how many entries of a list are meant."""
 
     c: Compiled
     pairs: Pairs
@@ -29,7 +29,7 @@ class Search(NamedTuple):
     price: np.ndarray  # float64[n], what each record costs in its group
     joins: np.ndarray  # float64[n], least that it added elsewhere when last looked, FAR if unknown
     rest: np.ndarray  # float64[groups], what records cost less their joins
-    count: np.ndarray  # int64[2]
+    number: np.ndarray  # int64[2]
     moved: np.ndarray  # int32[2n], records in the order they moved
     origin: np.ndarray  # int32[2n], where each came from
     touched: np.ndarray  # int32[groups], groups in the order they were touched
@@ -96,8 +96,8 @@ def touch(x, g):
     """Remember what a group cost before the change."""
     if x.before[g] < 0.0:
         x.before[g] = max(0.0, x.s.cost[g]) if x.s.size[g] > 0 else 0.0
-        x.touched[x.count[TOUCHED]] = g
-        x.count[TOUCHED] += 1
+        x.touched[x.number[TOUCHED]] = g
+        x.number[TOUCHED] += 1
 
 
 @njit(cache=True)
@@ -106,8 +106,8 @@ def transfer(x, i, g):
     own = x.s.group[i]
     touch(x, own)
     touch(x, g)
-    x.moved[x.count[CHANGES]], x.origin[x.count[CHANGES]] = i, own
-    x.count[CHANGES] += 1
+    x.moved[x.number[CHANGES]], x.origin[x.number[CHANGES]] = i, own
+    x.number[CHANGES] += 1
     x.lost[own] = True
     unlink(x.s, i)
     x.s.counts[x.classes[i], own] -= 1.0
@@ -134,7 +134,7 @@ def cheapest_other(x, i, banned, added, scratch):
 def finish(x):
     """Close groups that lost records; returns what all touched groups cost more than before."""
     change = 0.0
-    for t in range(x.count[TOUCHED]):
+    for t in range(x.number[TOUCHED]):
         g = x.touched[t]
         if x.lost[g]:
             close(x.c, x.s, x.codes, g)
@@ -145,7 +145,7 @@ def finish(x):
 @njit(cache=True)
 def all_comply(x):
     """Whether every touched group meets the requirement."""
-    for t in range(x.count[TOUCHED]):
+    for t in range(x.number[TOUCHED]):
         g = x.touched[t]
         if x.s.size[g] > 0 and not group_complies(x.q, x.s, g):
             return False
@@ -155,16 +155,16 @@ def all_comply(x):
 @njit(cache=True)
 def forget(x):
     """Begin anew."""
-    for t in range(x.count[TOUCHED]):
+    for t in range(x.number[TOUCHED]):
         x.before[x.touched[t]] = -1.0
         x.lost[x.touched[t]] = False
-    x.count[:] = 0
+    x.number[:] = 0
 
 
 @njit(cache=True)
 def keep(x):
     """Let the change stand."""
-    for t in range(x.count[TOUCHED]):
+    for t in range(x.number[TOUCHED]):
         if x.s.size[x.touched[t]] > 0:
             reprice(x, x.touched[t])
     forget(x)
@@ -173,13 +173,13 @@ def keep(x):
 @njit(cache=True)
 def undo(x):
     """Take the change back."""
-    for at in range(x.count[CHANGES] - 1, -1, -1):
+    for at in range(x.number[CHANGES] - 1, -1, -1):
         i = x.moved[at]
         x.s.counts[x.classes[i], x.s.group[i]] -= 1.0
         unlink(x.s, i)
         link(x.s, i, x.origin[at])
         x.s.counts[x.classes[i], x.origin[at]] += 1.0
-    for t in range(x.count[TOUCHED]):
+    for t in range(x.number[TOUCHED]):
         close(x.c, x.s, x.codes, x.touched[t])
     forget(x)
 

@@ -43,4 +43,4 @@ class Refined:
 
     def dearest(self) -> Ints:
         """All records, the dearest first."""
-        return np.argsort(-self.search.price, kind="stable")
+        return np.argsort(-self.search.price, kind="stable").astype(np.int32)
