@@ -90,5 +90,6 @@ def _anonymize(
         requirements=requirements,
         objective=objective,
         method=method,
+        refine=False,
         seed=seed,
     )

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shoal.privacy import LDiversity as LDiversity
     from shoal.privacy import PSensitive as PSensitive
     from shoal.privacy import TCloseness as TCloseness
+    from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
 
@@ -71,6 +72,7 @@ _HOMES = {
         "TwoMeans",
     ),
     "privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
+    "refine": ("Refine",),
     "release": ("Release",),
     "settings": ("Settings",),
 }

@@ -1,4 +1,4 @@
-"""The way of a table: read, encode, problem, partition, close and render, audit."""
+"""The way of a table: read, encode, problem, partition, refine, close and render, audit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shoal.kernels.compilation import is_cached
 from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
 from shoal.measures import loss as measure_loss
-from shoal.methods import Method
+from shoal.methods import Method, Partition
 from shoal.methods.suppress import suppress
 from shoal.privacy import (
     Audit,
@@ -28,6 +28,8 @@ from shoal.privacy import (
 )
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
+from shoal.refine import Refine
+from shoal.refine import refine as refine_groups
 from shoal.release import Release
 from shoal.settings import Settings, make_settings
 from shoal.table import Table, encode, open_frame
@@ -53,6 +55,7 @@ def anonymize(
     w: float | None = None,
     weights: Mapping[str, float] | None = None,
     method: str | Method | None = None,
+    refine: Refine | str | float | None = None,
     seed: int | None = None,
     keep_order: bool | None = None,
     render: str | None = None,
@@ -87,6 +90,10 @@ def anonymize(
         much each quasi-identifier matters (default 1).
     method
         The name of a method (default "cover") or a method with options, like `shoal.Mondrian(strict=False)`.
+    refine
+        How long to improve the groups by local search: "quick" (default) for a few seconds, False for not at
+        all, a number of seconds, or `shoal.Refine(steps=…)`. With seconds, two runs may differ. Methods other
+        than local recoding are left as they are, and so is `enhanced_pk`.
     seed
         Makes chance repeatable (default 0).
     keep_order
@@ -121,6 +128,7 @@ def anonymize(
         w=w,
         weights=weights,
         method=method,
+        refine=refine,
         seed=seed,
         keep_order=keep_order,
         render=render,
@@ -143,6 +151,8 @@ def anonymize(
     partition = watch(
         "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
     )
+    if settings.refine and settings.method.may_be_refined():
+        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
     groups = watch(
         "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
     )
@@ -262,11 +272,23 @@ def _relative(weights: Mapping[str, float], table: Table) -> dict[str, float]:
     return {name: weight / mean for name, weight in known.items()}
 
 
+def _refine(
+    problem: Problem, partition: Partition, settings: Settings, progress: Progress
+) -> Partition:
+    """Improve what a method made."""
+    budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
+    groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
+    return replace(partition, groups=groups, notes=(*partition.notes, *notes))
+
+
 def _compile(problem: Problem, settings: Settings) -> None:
     """Run the method on a few records, so that its kernels are compiled before the clock of a large run starts."""
     few = max(2 * settings.k, 64)
     if few < problem.table.records:
-        settings.method.partition(problem.head(few), settings.seed, silent)
+        head = problem.head(few)
+        partition = settings.method.partition(head, settings.seed, silent)
+        if settings.refine and settings.method.may_be_refined():
+            _refine(head, partition, replace(settings, refine=Refine(steps=1)), silent)
 
 
 def _prove(released: Frame, table: Table, settings: Settings) -> Audit:

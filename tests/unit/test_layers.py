@@ -19,6 +19,7 @@ ORDER = (
     "io",
     "samples",
     "settings",
+    "refine",
     "methods",
     "problem",
     "privacy",

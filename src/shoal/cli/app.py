@@ -94,6 +94,13 @@ def anonymize(
     option: Annotated[
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the method.")
     ] = None,
+    refine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW_LONG",
+            help="How long to improve the groups: quick, off, a number of seconds, or steps=NUMBER.",
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Makes chance repeatable.")] = None,
     keep_order: Annotated[
         bool | None,
@@ -129,6 +136,7 @@ def anonymize(
         "w": w,
         "weights": options.weights(weight, problems),
         "method": options.method(method, option, problems),
+        "refine": options.refine(refine),
         "seed": seed,
         "keep_order": keep_order,
         "render": render,

@@ -38,6 +38,7 @@ measure = "lm"  # what to minimize, see `shoal measures`
 
 [method]
 name = "cover"  # see `shoal methods`
+refine = "quick"  # false for the method's own groups, 60.0 to improve them for a minute
 seed = 0
 
 [output]

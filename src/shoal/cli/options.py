@@ -97,6 +97,17 @@ def method(name: str | None, given: Sequence[str] | None, problems: list[str]) -
     return make_method(name or "cover", values, problems)
 
 
+def refine(text: str | None) -> Any:
+    """How long to refine from `quick`, `off`, a number of seconds or `steps=NUMBER`."""
+    if text is None:
+        return None
+    from shoal.refine import Refine
+
+    if text.startswith("steps="):
+        return Refine(steps=_value(text.removeprefix("steps=")))
+    return False if text.lower() == "off" else _value(text)
+
+
 def _pairs(flag: str, given: Sequence[str] | None, problems: list[str]) -> list[tuple[str, str]]:
     found = []
     for text in given or ():

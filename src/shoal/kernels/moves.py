@@ -1,45 +1,75 @@
-"""Move single records to groups where they cost less, keeping every group's requirement."""
+"""Move single records to groups where they cost less, and dissolve groups whose records all fit better elsewhere."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from shoal.kernels.rows import totals_with_record
-from shoal.kernels.state import add, cost_without, remove, stays_diverse_with, stays_diverse_without
-
-GAIN = 1e-9
+from shoal.kernels.search import (
+    GAIN,
+    can_spare,
+    cheapest_other,
+    finish,
+    keep_if_better,
+    reprice_all,
+    transfer,
+    undo,
+)
+from shoal.kernels.state import cost_without, members_of
 
 
 @njit(cache=True)
-def move_records(c, pairs, q, s, codes, classes, monotone, records):
-    """Move each of `records` that gains by it to the group where it costs least; returns the number of moves.
+def move_records(x, records):
+    """Move each of `records` that gains by it to the group where it adds least; returns the number of moves.
 
-    Its own group must meet the requirement without it, the other one with it. Where joining a group never
-    saves anything (`monotone`), records whose leaving saves nothing stay.
+    Its own group must meet the requirement without it, the other one with it. `x.joins` then says what each
+    would add elsewhere.
     """
-    room = s.size.size
+    room = x.s.size.size
     added, scratch = np.empty(room), np.empty(room)
-    closure = np.empty((s.closures.shape[0], 1), np.int32)
-    counts = np.empty((s.counts.shape[0], 1))
+    closure = np.empty((x.s.closures.shape[0], 1), np.int32)
+    counts = np.empty((x.s.counts.shape[0], 1))
     moves = 0
     for i in records:
-        own = s.group[i]
-        if s.size[own] <= q.k or not stays_diverse_without(q, s, i):
+        best, x.joins[i] = cheapest_other(x, i, -1, added, scratch)
+        own = x.s.group[i]
+        if best < 0 or not can_spare(x, i):
             continue
-        saved = s.cost[own] - cost_without(c, s, codes, classes, i, closure, counts)
-        if monotone and saved <= GAIN:
-            continue
-        totals_with_record(
-            c, pairs, s.closures, s.counts, room, codes[i], classes[i], added, scratch
-        )
-        best, least = -1, saved - GAIN
-        for g in range(room):
-            if g != own and s.size[g] > 0 and added[g] - s.cost[g] < least:
-                if stays_diverse_with(q, s, i, g):
-                    best, least = g, added[g] - s.cost[g]
-        if best >= 0:
-            remove(c, s, codes, classes, i)
-            add(c, s, codes, classes, i, best)
-            moves += 1
+        saved = x.s.cost[own] - cost_without(x.c, x.s, x.codes, x.classes, i, closure, counts)
+        if x.joins[i] < saved - GAIN:
+            x.joins[i] = saved
+            transfer(x, i, best)
+            moves += keep_if_better(x) > 0.0
+    reprice_all(x)
     return moves
+
+
+@njit(cache=True)
+def dissolve(x, g, added, scratch):
+    """Send the records of group g one by one to where they add least, as a change under way; whether all can go."""
+    for i in members_of(x.s, g):
+        best, _ = cheapest_other(x, i, g, added, scratch)
+        if best < 0:
+            return False
+        transfer(x, i, best)
+    return True
+
+
+@njit(cache=True)
+def dissolve_groups(x, groups):
+    """Dissolve each of `groups` that gains by it; returns how many did.
+
+    By what records would have added elsewhere when last looked, it must at least come close.
+    """
+    room = x.s.size.size
+    added, scratch = np.empty(room), np.empty(room)
+    dissolved = 0
+    for g in groups:
+        if x.s.size[g] == 0 or x.rest[g] <= GAIN:
+            continue
+        if dissolve(x, g, added, scratch):
+            dissolved += keep_if_better(x) > 0.0
+        else:
+            finish(x)
+            undo(x)
+    return dissolved

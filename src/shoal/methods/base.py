@@ -50,6 +50,10 @@ class Method(ABC):
         """Sentences for options that cannot be."""
         return []
 
+    def may_be_refined(self) -> bool:
+        """Whether records may change groups afterwards without breaking what the method is chosen for."""
+        return self.recoding == "local"
+
     def honours_requirements(self) -> bool:
         """Whether its groups also keep what is required beyond k."""
         return True

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.borrowing import Covering, walk_lending
@@ -14,15 +12,12 @@ from shoal.kernels.cells import count_full_cells, walk_cells
 from shoal.kernels.mondrian import split_records
 from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import covered_with_guarantee
-from shoal.methods.ladders import Ladder, make_ladders
+from shoal.methods.lattice import Keys, Rows, make_lattice
 from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-Keys = npt.NDArray[np.uint64]
 CHUNK = 256  # lattice points between two reports of progress
-MOST_STEPS = 2_000_000  # lattice points times columns that are looked at when not all points can be
-KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
 # What borrowing may add to what a cell's own records pay, as a share of it, and how many records each of them
 # may borrow. Where sensitive values are scarce they must last, and a cell that takes them comes much later.
 TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
@@ -76,19 +71,17 @@ class Cover(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         if self.guarantee:
             return covered_with_guarantee(problem, seed, progress)
-        ladders = make_ladders(problem)
-        shorter = _thin(ladders, self.max_points)
-        lattice, costs = _cheapest_first([ladder.costs for ladder in shorter], self.max_points)
-        keys, steps = _part_keys(problem, shorter, lattice, seed)
+        lattice = make_lattice(problem, self.max_points, seed)
+        keys, steps, costs = lattice.keys, lattice.steps, lattice.costs
         if problem.tallied or problem.table.records * len(steps) * len(TERMS) <= MOST_LOOKS:
             record_group = _walk_lending(problem, keys, steps, costs, progress)
         else:
             record_group = _walk(problem, keys, steps, _stretches(costs), progress)
         groups, rest = int(record_group.max()) + 1, np.flatnonzero(record_group < 0)
         notes = []
-        if [len(a.rungs) for a in shorter] != [len(a.rungs) for a in ladders]:
+        if lattice.thinned:
             notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
-        if rest.size >= problem.k and np.prod([float(len(a.rungs)) for a in shorter]) > len(steps):
+        if rest.size >= problem.k and not lattice.whole:
             cut = split_records(
                 problem.arrays,
                 problem.rules,
@@ -103,49 +96,6 @@ class Cover(Method):
                 f"the lattice is too large to walk whole: {rest.size:,} records were cut by mondrian"
             )
         return Partition(settle(problem, record_group, progress), tuple(notes))
-
-
-def _thin(ladders: list[Ladder], limit: int) -> list[Ladder]:
-    """Drop every second middle rung of the longest ladder until the lattice fits or nothing is left to drop."""
-    shorter = list(ladders)
-    while np.prod([float(len(ladder.rungs)) for ladder in shorter]) > limit:
-        longest = max(range(len(shorter)), key=lambda j: len(shorter[j].rungs))
-        rungs, costs = shorter[longest].rungs, shorter[longest].costs
-        if len(rungs) <= 2:
-            break
-        kept = [0, *range(2, len(rungs) - 1, 2), len(rungs) - 1]
-        shorter[longest] = Ladder(tuple(rungs[i] for i in kept), costs[kept])
-    return shorter
-
-
-def _cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
-    """Lattice points (a rung number per column) in ascending order of cost, at most `limit`, and their costs."""
-    sizes = [len(c) for c in costs]
-    if np.prod([float(size) for size in sizes]) <= limit:
-        rungs = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
-        total = np.round(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)), 9)
-        order = np.argsort(total, kind="stable")
-        return np.ascontiguousarray(rungs[:, order].T), total[order]
-    limit = min(limit, MOST_STEPS // len(sizes))
-    points = [np.zeros(len(sizes), dtype=np.int32)]
-    found = [0.0 + sum(float(c[0]) for c in costs)]
-    heap: list[tuple[float, int, int]] = []  # cost, point it is one step from, column of that step
-    last = [0]
-    while len(found) <= limit:
-        point = points[-1]
-        for j in range(last[-1], len(sizes)):  # each point is reached once: columns rise in order
-            if point[j] + 1 < sizes[j]:
-                step = float(costs[j][point[j] + 1] - costs[j][point[j]])
-                heapq.heappush(heap, (found[-1] + step, len(points) - 1, j))
-        if not heap:
-            break
-        cost, origin, j = heapq.heappop(heap)
-        following = points[origin].copy()
-        following[j] += 1
-        points.append(following)
-        found.append(cost)
-        last.append(j)
-    return np.array(points), np.round(found, 9)
 
 
 def _stretches(costs: Floats) -> list[tuple[int, int, bool]]:
@@ -169,7 +119,7 @@ def _stretches(costs: Floats) -> list[tuple[int, int, bool]]:
 def _walk(
     problem: Problem,
     keys: Keys,
-    steps: npt.NDArray[np.int64],
+    steps: Rows,
     stretches: list[tuple[int, int, bool]],
     progress: Progress,
 ) -> Ints:
@@ -198,7 +148,7 @@ def _walk(
 def _walk_lending(
     problem: Problem,
     keys: Keys,
-    steps: npt.NDArray[np.int64],
+    steps: Rows,
     costs: Floats,
     progress: Progress,
 ) -> Ints:
@@ -242,47 +192,3 @@ def _walk_lending(
         )
     progress("covering records", visits.size, visits.size)
     return covering.group
-
-
-def _part_keys(
-    problem: Problem, ladders: list[Ladder], lattice: Ints, seed: int
-) -> tuple[Keys, npt.NDArray[np.int64]]:
-    """Keys for every combination of rungs within parts of the columns, and the row per lattice point and part.
-
-    A cell's key is the xor of one random number per column, rung and bin; xor-ing whole parts in advance
-    leaves two or three look-ups per record and lattice point.
-    """
-    rng = np.random.default_rng(seed)
-    codes = problem.points.codes
-    sizes = [len(ladder.rungs) for ladder in ladders]
-    parts = _split_columns(sizes, KEY_BYTES // (8 * max(1, len(codes))))
-    keys: list[Keys] = []
-    steps = np.empty((len(lattice), len(parts)), dtype=np.int64)
-    for p, part in enumerate(parts):
-        rows = np.zeros((1, len(codes)), dtype=np.uint64)
-        index = np.zeros(len(lattice), dtype=np.int64)
-        for j in part:
-            own = []
-            for rung in ladders[j].rungs:
-                numbers = rng.integers(0, 2**64, size=int(rung.max()) + 1, dtype=np.uint64)
-                own.append(numbers[rung][codes[:, j]])
-            rows = (rows[:, None, :] ^ np.array(own)[None, :, :]).reshape(-1, len(codes))
-            index = index * sizes[j] + lattice[:, j]
-        steps[:, p] = index + sum(len(k) for k in keys)
-        keys.append(rows)
-    return np.concatenate(keys), steps
-
-
-def _split_columns(sizes: list[int], most_rows: int) -> list[list[int]]:
-    """Share columns among as few parts as keep the rows of keys in all parts below a limit."""
-    parts: list[list[int]] = []
-    for number in range(2, len(sizes) + 2):
-        parts = [[] for _ in range(number)]
-        rows = [1.0] * number
-        for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
-            least = rows.index(min(rows))
-            parts[least].append(j)
-            rows[least] *= sizes[j]
-        if sum(rows) <= most_rows:
-            break
-    return parts

@@ -57,6 +57,9 @@ class EnhancedPK(Method):
     growth = "n²"
     summary = "shares out rare sensitive values first, for many groups with p values each"
 
+    def may_be_refined(self) -> bool:
+        return False  # it is chosen for the number of its groups, which refinement does not keep
+
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         shape = plan(problem)
         order = np.random.default_rng(seed).permutation(problem.table.records)

@@ -117,3 +117,17 @@ def widths(values: int) -> list[int]:
         found.extend(step * scale for step in GROWTH)
         scale *= 10
     return [w for w in dict.fromkeys(found) if w < values]
+
+
+def rung_costs(problem: Problem, j: int, rung: Ints) -> Floats:
+    """What closing every bin of a rung costs a record of each class, by code: float64[classes, codes]."""
+    seen, first = np.unique(problem.codes[:, j], return_index=True)
+    _, bins = np.unique(rung[seen], return_inverse=True)
+    order, bounds = members(bins.astype(np.int32), int(bins.max()) + 1)
+    closures = close_groups(problem.arrays, problem.codes, first[order], bounds)
+    costs = np.zeros((problem.class_count, len(rung)))
+    for y in range(problem.class_count):
+        counts = np.zeros((problem.class_count, len(bounds) - 1))
+        counts[y] = 1.0
+        costs[y, seen] = group_costs(problem.arrays, closures, counts)[j, bins]
+    return costs

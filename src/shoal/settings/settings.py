@@ -16,6 +16,7 @@ from shoal.generalization import Hierarchy, Model
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import METHODS, Cover, Method
 from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
+from shoal.refine import Refine, read_refine
 from shoal.table.render import STYLES, bound_names
 
 
@@ -37,6 +38,7 @@ class Settings:
     w: float = 0.5
     weights: Mapping[str, float] = field(default_factory=dict)
     method: Method = field(default_factory=Cover)
+    refine: Refine | str | float = field(default_factory=Refine)  # False for none
     seed: int = 0
     keep_order: bool = False
     render: str = "text"
@@ -73,6 +75,8 @@ class Settings:
             found.append(_wrong("keep_order", "true or false", self.keep_order))
         if self.render not in STYLES:
             found.append(_wrong("render", "'text' or 'bounds'", self.render))
+        if isinstance(self.refine, Refine):
+            found += self.refine.problems()
         if self.requirements and not self.method.honours_requirements():
             which = " with these options" if type(self.method)().honours_requirements() else ""
             found.append(
@@ -141,6 +145,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         w=plain(settings.w),
         weights={name: plain(weight) for name, weight in weights.items()},
         method=make_method(settings.method, {}, problems) or Cover(),
+        refine=_refinement(settings.refine, problems),
         seed=plain(settings.seed),
         keep_order=plain(settings.keep_order),
     )
@@ -215,6 +220,16 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     unknown_keys(f"method {given}", options, names, problems)
     return kind(**{key: value for key, value in options.items() if key in names})
+
+
+def _refinement(given: Any, problems: list[str]) -> Refine | bool:
+    """How long to refine, False for not at all."""
+    found = read_refine(plain(given))
+    if found is None:
+        expected = "'quick', false, a number of seconds or shoal.Refine(…)"
+        problems.append(_wrong("refine", expected, given))
+        return False
+    return found
 
 
 _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from shoal.errors import InputError, near_miss
 from shoal.generalization import MODELS, Hierarchy, Model
 from shoal.methods import Cover
 from shoal.privacy import REQUIREMENTS, Requirement
+from shoal.refine import Refine
 from shoal.settings.entries import (
     read_hierarchy,
     read_requirement,
@@ -72,6 +73,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
             weights[name] = entry["weight"]
     options = dict(sections["method"])
     seed = options.pop("seed", 0)
+    refine = _refine_from_toml(options.pop("refine", "quick"), problems)
     method = make_method(options.pop("name", "cover"), options, problems)
     columns = dict(sections["columns"])
     for role, names in columns.items():
@@ -89,10 +91,27 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         w=sections["objective"].get("w", 0.5),
         weights=weights,
         method=method or Cover(),
+        refine=refine,
         seed=seed,
         keep_order=sections["output"].get("keep_order", False),
         render=sections["output"].get("render", "text"),
     )
+
+
+def _refine_from_toml(given: Any, problems: list[str]) -> Any:
+    """How long to refine; a number of steps stands in a table of its own."""
+    if not isinstance(given, Mapping):
+        return given
+    known = [field.name for field in fields(Refine)]
+    unknown_keys("refine of [method]", given, known, problems)
+    return Refine(**{key: value for key, value in given.items() if key in known})
+
+
+def _refine_to_toml(refine: Any) -> Any:
+    if not isinstance(refine, Refine):
+        return refine
+    given = {key: value for key, value in asdict(refine).items() if value is not None}
+    return given or "quick"
 
 
 def _is_list_of(kind: type, value: Any) -> bool:
@@ -170,7 +189,12 @@ def _to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         "quasi_identifiers": entries,
         "requirement": requirement,
         "objective": {"measure": settings.objective, "w": settings.w},
-        "method": {"name": method.name, "seed": settings.seed, **options},
+        "method": {
+            "name": method.name,
+            "refine": _refine_to_toml(settings.refine),
+            "seed": settings.seed,
+            **options,
+        },
         "output": {"keep_order": settings.keep_order, "render": settings.render},
     }
 

@@ -1,0 +1,152 @@
+"""The lattice of ladders: its points in order of cost, and a key per record that tells its cell at each point.
+
+A lattice point picks a rung of every column's ladder; the records whose values share bins at all rungs are a cell.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.generalization.forms import Floats, Ints
+from shoal.methods.ladders import Ladder, make_ladders, rung_costs
+from shoal.problem import Problem
+
+Keys = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.int64]
+MOST_STEPS = 2_000_000  # lattice points times columns that are looked at when not all points can be
+KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Lattice points, cheapest first: the cell of a distinct record p at point s is the xor of keys[steps[s], p]."""
+
+    ladders: list[Ladder]
+    parts: list[list[int]]  # columns that share rows of keys
+    keys: Keys  # [rows, distinct records]
+    steps: Rows  # [points, parts], a row of keys each
+    costs: Floats  # of the points, mean over records
+    thinned: bool  # whether rungs were dropped to fit
+    whole: bool  # whether every point is there
+
+
+def make_lattice(
+    problem: Problem, max_points: int, seed: int, key_bytes: int = KEY_BYTES
+) -> Lattice:
+    """The lattice of a problem's ladders, thinned or cut short to at most `max_points`."""
+    ladders = make_ladders(problem)
+    shorter = _thin(ladders, max_points)
+    points, costs = cheapest_first([ladder.costs for ladder in shorter], max_points)
+    sizes = [len(ladder.rungs) for ladder in shorter]
+    parts = _split_columns(sizes, key_bytes // (8 * max(1, len(problem.points.codes))))
+    keys, steps = _part_keys(problem, shorter, parts, points, seed)
+    thinned = sizes != [len(ladder.rungs) for ladder in ladders]
+    whole = bool(np.prod([float(size) for size in sizes]) <= len(points))
+    return Lattice(shorter, parts, keys, steps, costs, thinned, whole)
+
+
+def _thin(ladders: list[Ladder], limit: int) -> list[Ladder]:
+    """Drop every second middle rung of the longest ladder until the lattice fits or nothing is left to drop."""
+    shorter = list(ladders)
+    while np.prod([float(len(ladder.rungs)) for ladder in shorter]) > limit:
+        longest = max(range(len(shorter)), key=lambda j: len(shorter[j].rungs))
+        rungs, costs = shorter[longest].rungs, shorter[longest].costs
+        if len(rungs) <= 2:
+            break
+        kept = [0, *range(2, len(rungs) - 1, 2), len(rungs) - 1]
+        shorter[longest] = Ladder(tuple(rungs[i] for i in kept), costs[kept])
+    return shorter
+
+
+def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
+    """Lattice points (a rung number per column) in ascending order of cost, at most `limit`, and their costs."""
+    sizes = [len(c) for c in costs]
+    if np.prod([float(size) for size in sizes]) <= limit:
+        rungs = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
+        total = np.round(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)), 9)
+        order = np.argsort(total, kind="stable")
+        return np.ascontiguousarray(rungs[:, order].T), total[order]
+    limit = min(limit, MOST_STEPS // len(sizes))
+    points = [np.zeros(len(sizes), dtype=np.int32)]
+    found = [0.0 + sum(float(c[0]) for c in costs)]
+    heap: list[tuple[float, int, int]] = []  # cost, point it is one step from, column of that step
+    last = [0]
+    while len(found) <= limit:
+        point = points[-1]
+        for j in range(last[-1], len(sizes)):  # each point is reached once: columns rise in order
+            if point[j] + 1 < sizes[j]:
+                step = float(costs[j][point[j] + 1] - costs[j][point[j]])
+                heapq.heappush(heap, (found[-1] + step, len(points) - 1, j))
+        if not heap:
+            break
+        cost, origin, j = heapq.heappop(heap)
+        following = points[origin].copy()
+        following[j] += 1
+        points.append(following)
+        found.append(cost)
+        last.append(j)
+    return np.array(points), np.round(found, 9)
+
+
+def _part_keys(
+    problem: Problem, ladders: list[Ladder], parts: list[list[int]], lattice: Ints, seed: int
+) -> tuple[Keys, Rows]:
+    """Keys for every combination of rungs within parts of the columns, and the row per lattice point and part.
+
+    A cell's key is the xor of one random number per column, rung and bin; xor-ing whole parts in advance
+    leaves two or three look-ups per record and lattice point.
+    """
+    rng = np.random.default_rng(seed)
+    codes = problem.points.codes
+    sizes = [len(ladder.rungs) for ladder in ladders]
+    keys: list[Keys] = []
+    steps = np.empty((len(lattice), len(parts)), dtype=np.int64)
+    for p, part in enumerate(parts):
+        rows = np.zeros((1, len(codes)), dtype=np.uint64)
+        index = np.zeros(len(lattice), dtype=np.int64)
+        for j in part:
+            own = []
+            for rung in ladders[j].rungs:
+                numbers = rng.integers(0, 2**64, size=int(rung.max()) + 1, dtype=np.uint64)
+                own.append(numbers[rung][codes[:, j]])
+            rows = (rows[:, None, :] ^ np.array(own)[None, :, :]).reshape(-1, len(codes))
+            index = index * sizes[j] + lattice[:, j]
+        steps[:, p] = index + sum(len(k) for k in keys)
+        keys.append(rows)
+    return np.concatenate(keys), steps
+
+
+def _split_columns(sizes: list[int], most_rows: int) -> list[list[int]]:
+    """Share columns among as few parts as keep the rows of keys in all parts below a limit."""
+    parts: list[list[int]] = []
+    for number in range(2, len(sizes) + 2):
+        parts = [[] for _ in range(number)]
+        rows = [1.0] * number
+        for j in sorted(range(len(sizes)), key=lambda j: -sizes[j]):
+            least = rows.index(min(rows))
+            parts[least].append(j)
+            rows[least] *= sizes[j]
+        if sum(rows) <= most_rows:
+            break
+    return parts
+
+
+def part_costs(problem: Problem, lattice: Lattice) -> npt.NDArray[np.float32]:
+    """What each distinct record costs in the columns of a part, by row of keys: their sum is the cost of a cell."""
+    codes, classes = problem.points.codes, problem.points.classes
+    costs = []
+    for part in lattice.parts:
+        rows = np.zeros((1, len(codes)), dtype=np.float32)
+        for j in part:
+            own = [
+                rung_costs(problem, j, rung)[classes, codes[:, j]]
+                for rung in lattice.ladders[j].rungs
+            ]
+            more = np.array(own, dtype=np.float32)
+            rows = (rows[:, None, :] + more[None, :, :]).reshape(-1, len(codes))
+        costs.append(rows)
+    return np.concatenate(costs)

@@ -1,0 +1,57 @@
+"""New groups are carved out of others in the cells of the lattice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.kernels.carving import Cells, carve_points, make_cells, price_out_rare
+from shoal.methods.lattice import Rows, make_lattice, part_costs
+from shoal.progress import Progress
+from shoal.refine.partition import Refined
+
+MOST_LOOKS = 2_000_000_000  # lattice points times records
+MOST_POINTS = 200_000
+KEY_BYTES = 100_000_000
+CHUNK = 128  # lattice points between two reports of progress
+
+
+@dataclass
+class Carver:
+    """The lattice of a problem, with the points that have cells worth looking at."""
+
+    refined: Refined
+    cells: Cells
+    steps: Rows
+    full: npt.NDArray[
+        np.bool_
+    ]  # whether a point had a cell of k records, some of them dearer elsewhere
+
+    @classmethod
+    def of(cls, refined: Refined, seed: int) -> Carver:
+        """Prepare the lattice."""
+        problem = refined.problem
+        points = int(min(MOST_POINTS, max(1, MOST_LOOKS // problem.table.records)))
+        lattice = make_lattice(problem, points, seed, KEY_BYTES)
+        costs = part_costs(problem, lattice)
+        price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
+        room = len(refined.search.s.size)
+        cells = make_cells(lattice.keys, costs, problem.points.of_record, room)
+        return cls(refined, cells, lattice.steps, np.ones(len(lattice.steps), dtype=bool))
+
+    def carve_all(self, progress: Progress) -> int:
+        """Carve at every point, cheapest first; returns the number of groups carved."""
+        points, carved = np.flatnonzero(self.full), 0
+        search = self.refined.search
+        for start in range(0, len(points), CHUNK):
+            progress("refining: carving", start, len(points))
+            chunk = points[start : start + CHUNK]
+            dearest = self.refined.dearest()
+            some, _, full = carve_points(
+                search, self.cells, self.steps[chunk], dearest, search.price[dearest]
+            )
+            carved += some
+            self.full[chunk] = full > 0
+        return carved

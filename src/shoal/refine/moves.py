@@ -1,0 +1,31 @@
+"""Single records move to other groups, and groups dissolve into others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.moves import dissolve_groups, move_records
+from shoal.progress import Progress
+from shoal.refine.partition import Refined
+
+MOST_WORK = 4_000_000_000  # records times groups times columns in one pass
+CHUNK = 100_000_000  # likewise, between two reports of progress
+
+
+def move_all(refined: Refined, progress: Progress) -> int:
+    """Let every record that gains by it move, the dearest first; returns how many did.
+
+    In a large table only the dearest records are looked at.
+    """
+    work = len(refined.search.s.size) * len(refined.problem.columns)
+    records = refined.dearest()[: max(1, MOST_WORK // work)]
+    chunk, moves = max(1, CHUNK // work), 0
+    for start in range(0, len(records), chunk):
+        progress("refining: moves", start, len(records))
+        moves += move_records(refined.search, records[start : start + chunk])
+    return moves
+
+
+def dissolve_all(refined: Refined) -> int:
+    """Dissolve groups whose records cost less elsewhere; returns how many did."""
+    return int(dissolve_groups(refined.search, np.arange(len(refined.search.s.size))))
