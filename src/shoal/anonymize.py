@@ -25,7 +25,7 @@ from shoal.privacy import (
     audit_frame,
     check_feasible,
 )
-from shoal.problem import Problem
+from shoal.problem import Problem, relative_weights
 from shoal.progress import Progress, silent
 from shoal.release import Release
 from shoal.settings import Settings, make_settings
@@ -127,7 +127,7 @@ def anonymize(
         encoded,
         settings.objective,
         settings.k,
-        _relative(settings.weights, encoded),
+        relative_weights(settings.weights, encoded),
         settings.w,
         settings.requirements,
     )
@@ -244,13 +244,6 @@ def open_table(table: Any) -> Frame:
 
 def _encode(frame: Frame, settings: Settings) -> Any:
     return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
-
-
-def _relative(weights: Mapping[str, float], table: Table) -> dict[str, float]:
-    """Weights with a mean of 1, which rounding tolerances expect: only their ratios matter."""
-    known = {name: float(weights.get(name, 1.0)) for name in table.names}
-    mean = sum(known.values()) / len(known)
-    return {name: weight / mean for name, weight in known.items()}
 
 
 def _compile(problem: Problem, settings: Settings) -> None:

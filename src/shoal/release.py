@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
+from shoal.bounds import Certificate, Certifier
 from shoal.errors import raise_problems
 from shoal.generalization.forms import Ints
 from shoal.io import write
@@ -79,6 +81,36 @@ class Release:
         name = measure or self.settings.objective
         raise_problems(check_measure(name, ADDS_UP))
         return column_losses(self.closed, name, w=self.settings.w)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """How far from the least possible the objective is, None where `certificate_reason` says why.
+
+        Found when first asked for, in about the time of the grouping; `certify` improves it. Requirements
+        beyond k may cost more than the certificate knows of, never less.
+        """
+        return self._certifier.certificate if self._certifier else None
+
+    @property
+    def certificate_reason(self) -> str:
+        """Why there is no certificate, empty where there is one."""
+        if self._certifier is None:
+            return f"records of a release by '{self.settings.method.name}' do not read the same in groups"
+        return self._certifier.reason
+
+    @cached_property
+    def _certifier(self) -> Certifier | None:
+        settings = self.settings
+        if not settings.method.homogeneous:
+            return None
+        return Certifier(
+            self.closed,
+            k=settings.k,
+            objective=settings.objective,
+            weights=settings.weights,
+            w=settings.w,
+            loss=self.loss(),
+        )
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all."""

@@ -20,6 +20,7 @@ ORDER = (
     "samples",
     "settings",
     "methods",
+    "bounds",
     "problem",
     "privacy",
     "measures",
