@@ -6,21 +6,25 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
-from shoal.errors import raise_problems
+from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Ints
 from shoal.io import write
 from shoal.measures import column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit
+from shoal.progress import Progress, silent
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import arrow_values
+
+MOST_PASSES = 1_000_000  # of a certificate that is given time
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,6 +94,28 @@ class Release:
         beyond k may cost more than the certificate knows of, never less.
         """
         return self._certifier.certificate if self._certifier else None
+
+    def certify(
+        self,
+        seconds: float | None = None,
+        *,
+        passes: int | None = None,
+        progress: Progress | None = None,
+    ) -> Certificate | None:
+        """Improve the certificate, for so many seconds or, repeatably, by so many passes over the table.
+
+        The best certificate so far is returned and kept. Ends early where nothing is gained any more.
+        """
+        given = [value for value in (seconds, passes) if value is not None]
+        if len(given) != 1 or not given[0] > 0:
+            raise InputError("Give 'seconds' or 'passes', a number above 0.")
+        if self._certifier is None:
+            return None
+        return self._certifier.certify(
+            inf if seconds is None else seconds,
+            MOST_PASSES if passes is None else passes,
+            progress or silent,
+        )
 
     @property
     def certificate_reason(self) -> str:

@@ -9,12 +9,17 @@ import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, Records, TreeForm
 from shoal.kernels.closed_cells import Trees
+from shoal.kernels.nearest import flat_costs
 from shoal.problem import Problem
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part."""
+    """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part.
+
+    A column of intervals or subsets becomes a tree of two levels, any closure of several values costing what
+    the cheapest pair does: where costs never fall as closures grow, no release costs less for it.
+    """
 
     problem: Problem
 
@@ -29,13 +34,8 @@ class Cells:
 
     @property
     def exact(self) -> bool:
-        """Whether all columns are trees; otherwise the walk takes the others to cost nothing."""
-        return len(self.tree_columns) == len(self.problem.columns)
-
-    @cached_property
-    def tree_columns(self) -> list[tuple[int, TreeForm]]:
-        columns = enumerate(self.problem.columns)
-        return [(j, column.form) for j, column in columns if isinstance(column.form, TreeForm)]
+        """Whether all columns are trees anyway."""
+        return all(isinstance(column.form, TreeForm) for column in self.problem.columns)
 
     def least_of_points(self, per_record: Floats) -> Floats:
         """The least number among the records of each point."""
@@ -45,56 +45,58 @@ class Cells:
         return least
 
     def trees(self, y: int = 0) -> Trees:
-        """The trees with what nodes cost a record of class y."""
-        arrays, (first, counts, _) = self.problem.arrays, self.points
-        columns = self.tree_columns
-        steps = [int(_depths(form).max(initial=1)) for _, form in columns]
-        slot = np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)
-        node = np.concatenate([[0], np.cumsum([f.entries for _, f in columns])]).astype(np.int64)
-        paths = np.zeros((len(first), slot[-1]), dtype=np.int32)
-        cost, floor = np.zeros(node[-1]), np.zeros(node[-1])
-        for number, (j, form) in enumerate(columns):
-            at = slice(node[number], node[number + 1])
-            cost[at] = arrays.cost[y, arrays.start[j] : arrays.start[j + 1]]
-            floor[at] = _least_below(form, cost[at])
-            ways = _ways_down(form, steps[number])
-            paths[:, slot[number] : slot[number + 1]] = ways[self.problem.codes[first, j]]
+        """The trees with what nodes cost a record of class y, in the order that makes the walk short."""
+        first, counts, _ = self.points
+        made = [self._tree(j, y) for j in self._order]
+        steps = [tree.ways.shape[1] for tree in made]
+        nodes = [tree.cost.size for tree in made]
+        codes = self.problem.codes[first]
+        paths = [tree.ways[codes[:, j]] for j, tree in zip(self._order, made, strict=True)]
         return Trees(
-            paths,
-            slot,
-            node,
-            np.array([form.entries - 1 for _, form in columns], dtype=np.int64),
-            np.array([form.size for _, form in columns], dtype=np.int64),
-            cost,
-            floor,
+            np.ascontiguousarray(np.concatenate(paths, axis=1)),
+            np.concatenate([[0], np.cumsum(steps)]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
+            np.array(nodes, dtype=np.int64) - 1,
+            np.array([len(tree.ways) for tree in made], dtype=np.int64),
+            np.concatenate([tree.cost for tree in made]),
+            np.concatenate([tree.floor for tree in made]),
             counts.astype(np.int64),
         )
 
+    @cached_property
+    def _order(self) -> list[int]:
+        """Low trees first, and among those the columns that tell records apart best: their cells empty soonest."""
 
-def _depths(form: TreeForm) -> Ints:
-    """Steps from the root to each value."""
-    depth = np.zeros(form.entries, dtype=np.int32)
-    for inner in range(form.entries - 2, -1, -1):
-        depth[inner] = depth[form.parent[inner]] + 1
-    return depth[: form.size]
+        def rank(j: int) -> tuple[float, float]:
+            column = self.problem.columns[j]
+            height = column.form.heights[-1] if isinstance(column.form, TreeForm) else 1.0
+            share = column.counts[column.counts > 0] / column.counts.sum()
+            return height, float((share * np.log2(share)).sum())
 
+        return sorted(range(len(self.problem.columns)), key=rank)
 
-def _ways_down(form: TreeForm, steps: int) -> Ints:
-    """The nodes on the way from the root (left out) to each value; the value again where the way is short."""
-    ways = np.repeat(np.arange(form.size, dtype=np.int32)[:, None], steps, axis=1)
-    depths = _depths(form)
-    for value in range(form.size):
-        inner = value
-        for depth in range(int(depths[value]) - 1, -1, -1):
-            ways[value, depth] = inner
-            inner = form.parent[inner]
-    return ways
+    def _tree(self, j: int, y: int) -> _Tree:
+        arrays, form = self.problem.arrays, self.problem.columns[j].form
+        if isinstance(form, TreeForm):
+            return _Tree(form.parent, form.size, arrays.cost[y, arrays.start[j] :])
+        return _Tree(np.full(form.size + 1, form.size, np.int32), form.size, flat_costs(arrays, j))
 
 
-def _least_below(form: TreeForm, cost: Floats) -> Floats:
-    """The least cost of each node and all below it."""
-    least = cost.copy()
-    for inner in range(form.entries - 1):
-        parent = form.parent[inner]
-        least[parent] = min(least[parent], least[inner])
-    return least
+class _Tree:
+    """One column: what nodes cost, the least at or below each, and the nodes on the way down to each value."""
+
+    def __init__(self, parent: Ints, values: int, costs: Floats) -> None:
+        self.cost = costs[: parent.size].copy()
+        self.floor = self.cost.copy()
+        for node in range(parent.size - 1):
+            self.floor[parent[node]] = min(self.floor[parent[node]], self.floor[node])
+        depth = np.zeros(parent.size, dtype=np.int32)
+        for node in range(parent.size - 2, -1, -1):
+            depth[node] = depth[parent[node]] + 1
+        steps = max(1, int(depth.max()))
+        self.ways = np.repeat(np.arange(values, dtype=np.int32)[:, None], steps, axis=1)
+        for value in range(values):
+            node = value
+            while depth[node] > 0:
+                self.ways[value, depth[node] - 1] = node
+                node = int(parent[node])

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf, isfinite
 
 import numpy as np
 
+from shoal.bounds.ascent import Ascent
 from shoal.bounds.cells import Cells
 from shoal.bounds.records import NoBound, record_bound
 from shoal.generalization.forms import Floats
 from shoal.kernels.groups import group_costs
 from shoal.measures.additive import ADDITIVE
 from shoal.problem import Problem, relative_weights
+from shoal.progress import Progress, silent
 from shoal.table.closed import Closed
 
 SAFETY = 1e-9  # relative; sums of a bound and of a loss round differently
+PATIENCE = 10  # walks that may gain nothing before tightening ends
+LEAST_GAIN = 1e-7
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,11 @@ class Certificate:
     how: str
 
     def __str__(self) -> str:
-        return f"at most {self.ratio:.4g} times the optimum"
+        if self.ratio == 1:
+            return "the optimum"
+        if self.ratio == inf:
+            return "none: the bound is 0"
+        return f"at most {ceil(1000 * self.ratio) / 1000:.3f} times the optimum"
 
 
 class Certifier:
@@ -66,12 +75,45 @@ class Certifier:
             )
         else:
             self._scale = 1 / table.codes.size
+        self._ascent: Ascent | None = None
+        released = self._released(closed)
         try:
-            self.least, how = record_bound(self.cells, self._released(closed))
+            bound = record_bound(self.cells, released)
         except NoBound as reason:
             self.reason = str(reason)
-        else:
-            self._keep(self.least, how)
+            return
+        self._keep(bound.least, bound.how)
+        if released is not None and bound.by_cell is not None:
+            above = self.cells.least_of_points(released)
+            self._ascent = Ascent(self.cells, bound.by_cell, above)
+            self._tighten()
+
+    def certify(
+        self, seconds: float, passes: int, progress: Progress = silent
+    ) -> Certificate | None:
+        """Tighten the bound until time, passes or hope run out; returns the best certificate so far."""
+        start = last = time.monotonic()
+        gains = [inf] * PATIENCE
+        for done in range(passes):
+            now = time.monotonic()
+            spent, latest = now - start, now - last
+            if self._ascent is None or max(gains) < LEAST_GAIN or spent + latest > seconds:
+                break
+            if isfinite(seconds):
+                progress("tightening the bound", int(spent), int(seconds))
+            else:
+                progress("tightening the bound", done, passes)
+            last = now
+            gains = [*gains[1:], self._tighten()]
+        return self.certificate
+
+    def _tighten(self) -> float:
+        """Ascend by one walk over all cells; returns the relative gain."""
+        assert self._ascent is not None
+        before = self._ascent.total
+        self._ascent.advance()
+        self._keep(self._ascent.valid, "dual ascent over cells of k records")
+        return (self._ascent.total - before) / before if before else 0.0
 
     def _released(self, closed: Closed) -> Floats | None:
         """What its closure costs each record, where that does not depend on the record's class."""

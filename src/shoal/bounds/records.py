@@ -7,14 +7,16 @@ holds at least the group's k records. Over other models a record pays at least f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats
 from shoal.kernels.closed_cells import cheapest_cells
-from shoal.kernels.nearest import nearest_costs, value_costs
+from shoal.kernels.nearest import nearest_costs
 
-MOST_LOOKS = 4_000_000_000  # points looked at in a walk over closed cells: minutes
+MOST_LOOKS = 1_000_000_000  # points looked at in a walk over closed cells: some 15 seconds
 MOST_PAIRS = 3_600_000_000  # pairs of points
 
 
@@ -22,12 +24,20 @@ class NoBound(Exception):
     """No lower bound can be given; the message says why."""
 
 
+@dataclass(frozen=True)
+class RecordBound:
+    """What every point costs at least, the part of it that cells prove, and how it was found."""
+
+    least: Floats
+    by_cell: Floats | None
+    how: str
+
+
 def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
     """What the cheapest closed cell of k records costs each point at least; None if there are too many cells.
 
-    `start`, if given, is what a release that meets k costs each record: its closures are among those listed.
-    Columns that are no trees are taken to be released as they are, which can only lower the bound where costs
-    never fall as closures grow.
+    `start`, if given, is what a release that meets k costs each record: its closures are among those listed,
+    at that cost or, in place of intervals and subsets, at less.
     """
     problem = cells.problem
     first, counts, _ = cells.points
@@ -39,7 +49,7 @@ def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
         if not cheapest_cells(cells.trees(y), problem.k, looks, own):
             return None
         least[classes == y] = own[classes == y]
-    return least if cells.exact else least + value_costs(problem.arrays, problem.codes[first])
+    return least
 
 
 def nearest_bound(cells: Cells) -> Floats | None:
@@ -56,8 +66,8 @@ def nearest_bound(cells: Cells) -> Floats | None:
     return least
 
 
-def record_bound(cells: Cells, start: Floats | None = None) -> tuple[Floats, str]:
-    """The best of the two bounds for each point, and how it was found.
+def record_bound(cells: Cells, start: Floats | None = None) -> RecordBound:
+    """The best of the two bounds for each point.
 
     Raises
     ------
@@ -70,14 +80,15 @@ def record_bound(cells: Cells, start: Floats | None = None) -> tuple[Floats, str
         raise NoBound(
             "costs may fall as closures grow, and then a bound needs suppression or a hierarchy in every column"
         )
-    by_cell = cell_bound(cells, start if cells.exact else None) if cells.tree_columns else None
-    if cells.exact and by_cell is not None:
-        return by_cell, "cheapest cell of k records"
+    by_cell = cell_bound(cells, start)
+    if by_cell is not None and cells.exact:
+        return RecordBound(by_cell, by_cell, "cheapest cell of k records")
     nearest = nearest_bound(cells) if monotone else None
     if by_cell is not None and nearest is not None:
-        return np.maximum(by_cell, nearest), "cheapest cell and nearest k − 1 records"
+        best = np.maximum(by_cell, nearest)
+        return RecordBound(best, by_cell, "cheapest cell and nearest k − 1 records")
     if nearest is not None:
-        return nearest, "nearest k − 1 records"
+        return RecordBound(nearest, None, "nearest k − 1 records")
     if by_cell is not None:
-        return by_cell, "cheapest cell of k records, intervals and subsets left out"
+        return RecordBound(by_cell, by_cell, "cheapest cell of k records")
     raise NoBound("the table has too many distinct records and closures to bound its loss")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.forms import TREE, open_closure, value_cost
+from shoal.kernels.forms import BITS, RANGE, open_closure, range_cost, set_cost, value_cost
 from shoal.kernels.rows import cover_costs
 
 
@@ -46,11 +46,24 @@ def nearest_costs(c, pairs, points, columns, weights, k, least):
 
 
 @njit(cache=True)
-def value_costs(c, points):
-    """What the closures of the points' own values cost in the columns that are no trees."""
-    costs = np.zeros(points.shape[0])
-    for i in range(points.shape[0]):
-        for j in range(c.form.size):
-            if c.form[j] != TREE:
-                costs[i] += value_cost(c, 0, j, points[i, j])
+def flat_costs(c, j):
+    """What each single value of a range or set costs, and last the least that several of them can cost."""
+    size = c.start[j + 1] - c.start[j]
+    values = (
+        size - 1 if c.form[j] == RANGE else size
+    )  # a range keeps one entry more than it has values
+    costs = np.empty(values + 1)
+    closures = np.zeros((c.slot[-1], 1), np.int32)
+    least = np.inf
+    for a in range(values):
+        costs[a] = value_cost(c, 0, j, a)
+        if c.form[j] == RANGE:
+            if a + 1 < values:
+                least = min(least, range_cost(c, 0, j, a, a + 1))
+            continue
+        closures[c.slot[j] + a // BITS, 0] = 1 << (a % BITS)
+        for b in range(a + 1, values):
+            least = min(least, set_cost(c, 0, j, closures, 0, closures, -1, b))
+        closures[c.slot[j] + a // BITS, 0] = 0
+    costs[values] = least if values > 1 else costs[0]
     return costs
