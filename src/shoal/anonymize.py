@@ -26,7 +26,7 @@ from shoal.privacy import (
     audit_frame,
     check_feasible,
 )
-from shoal.problem import Problem
+from shoal.problem import Problem, relative_weights
 from shoal.progress import Progress, silent
 from shoal.refine import Refine
 from shoal.refine import refine as refine_groups
@@ -141,7 +141,7 @@ def anonymize(
         encoded,
         settings.objective,
         settings.k,
-        _relative(settings.weights, encoded),
+        relative_weights(settings.weights, encoded),
         settings.w,
         settings.requirements,
     )
@@ -263,13 +263,6 @@ def open_table(table: Any) -> Frame:
 
 def _encode(frame: Frame, settings: Settings) -> Any:
     return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
-
-
-def _relative(weights: Mapping[str, float], table: Table) -> dict[str, float]:
-    """Weights with a mean of 1, which rounding tolerances expect: only their ratios matter."""
-    known = {name: float(weights.get(name, 1.0)) for name in table.names}
-    mean = sum(known.values()) / len(known)
-    return {name: weight / mean for name, weight in known.items()}
 
 
 def _refine(

@@ -170,3 +170,10 @@ class Problem:
         closures, counts = self.closures(groups)
         costs = kernels.group_costs(self.arrays, closures, counts)
         return float(costs.sum() + self.objective.offset.sum())
+
+
+def relative_weights(weights: Mapping[str, float], table: Table) -> dict[str, float]:
+    """Weights with a mean of 1, which rounding tolerances expect: only their ratios matter."""
+    known = {name: float(weights.get(name, 1.0)) for name in table.names}
+    mean = sum(known.values()) / len(known)
+    return {name: weight / mean for name, weight in known.items()}

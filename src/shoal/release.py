@@ -5,21 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import raise_problems
+from shoal.bounds import Certificate, Certifier
+from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Ints
 from shoal.io import write
 from shoal.measures import column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit
+from shoal.progress import Progress, silent
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import arrow_values
+
+MOST_PASSES = 1_000_000  # of a certificate that is given time
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,6 +93,60 @@ class Release:
         name = measure or self.settings.objective
         raise_problems(check_measure(name, ADDS_UP))
         return column_losses(self.closed, name, w=self.settings.w)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """How far from the least possible the objective is, None where `certificate_reason` says why.
+
+        Found when first asked for, in about the time of the grouping; `certify` improves it. Requirements
+        beyond k may cost more than the certificate knows of, never less.
+        """
+        return self._certifier.certificate if self._certifier else None
+
+    def certify(
+        self,
+        seconds: float | None = None,
+        *,
+        passes: int | None = None,
+        progress: Progress | None = None,
+    ) -> Certificate | None:
+        """Improve the certificate, for so many seconds or, repeatably, by so many passes over the table.
+
+        The best certificate so far is returned and kept. Ends early where nothing is gained any more.
+        """
+        given = [value for value in (seconds, passes) if value is not None]
+        if len(given) != 1 or not given[0] > 0:
+            raise InputError("Give 'seconds' or 'passes', a number above 0.")
+        if self._certifier is None:
+            return None
+        return self._certifier.certify(
+            inf if seconds is None else seconds,
+            MOST_PASSES if passes is None else passes,
+            progress or silent,
+        )
+
+    @property
+    def certificate_reason(self) -> str:
+        """Why there is no certificate, empty where there is one."""
+        if self.suppressed:
+            return "records were left out, and the bound is about releases of all records"
+        if self._certifier is None:
+            return f"records of a release by '{self.settings.method.name}' do not read the same in groups"
+        return self._certifier.reason
+
+    @cached_property
+    def _certifier(self) -> Certifier | None:
+        settings = self.settings
+        if self.suppressed or not settings.method.homogeneous:
+            return None
+        return Certifier(
+            self.closed,
+            k=settings.k,
+            objective=settings.objective,
+            weights=settings.weights,
+            w=settings.w,
+            loss=self.loss(),
+        )
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all."""

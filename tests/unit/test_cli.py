@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -113,6 +114,32 @@ def test_quiet_says_nothing(shell: Shell, people: pa.Table) -> None:
     assert shell(*run) == (0, "", "")
     assert Path("release.csv").exists()
     assert shell("audit", "release.csv", "-q", "age", "-k", 5, "--quiet") == (0, "", "")
+
+
+def test_certify_says_how_near_the_optimum_the_loss_is(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--overwrite")
+    assert "certificate" not in shell(*run)[1]
+    for seconds in (0, 0.2):
+        code, out, err = shell(*run, "--certify", seconds)
+        assert (code, err) == (0, "")
+        assert re.search(r"^certificate +at most \d\.\d+ times the optimum$", out, re.MULTILINE)
+    facts = json.loads(shell(*run, "--certify", 0, "--json")[1])
+    assert facts["certificate"]["ratio"] == pytest.approx(
+        facts["loss"] / facts["certificate"]["bound"]
+    )
+    facts = json.loads(shell(*run, "--objective", "entropy", "--certify", 0, "--json")[1])
+    assert facts["certificate"] is None
+    assert "suppression or a hierarchy" in facts["certificate_reason"]
+    out = shell(*run, "--objective", "entropy", "--certify", 0)[1]
+    assert re.search(r"^certificate +none: costs may fall", out, re.MULTILINE)
+
+
+def test_certify_wants_a_number_of_seconds(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--certify", -1)
+    code, out, err = shell(*run)
+    assert (code, out) == (2, "")
+    assert "--certify" in err
+    assert not Path("release.csv").exists()
 
 
 def test_json_gives_the_facts(shell: Shell, people: pa.Table) -> None:

@@ -21,6 +21,7 @@ ORDER = (
     "settings",
     "refine",
     "methods",
+    "bounds",
     "problem",
     "privacy",
     "measures",

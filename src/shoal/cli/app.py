@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -110,6 +111,13 @@ def anonymize(
         str | None, typer.Option(help="text, or bounds: two columns per interval.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+    certify: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="Say how far from the optimum the loss can be; 0 is a quick look, more is sharper.",
+        ),
+    ] = None,
     save_settings: Annotated[
         Path | None, typer.Option(help="Also write the settings that make this release again.")
     ] = None,
@@ -145,8 +153,10 @@ def anonymize(
         chosen: Any = make_settings(settings, **given)
     except InputError as error:
         problems += error.problems
+    if certify is not None and not 0 <= certify < inf:
+        problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
-    _run(table, output, chosen, overwrite, save_settings, quiet, json)
+    _run(table, output, chosen, overwrite, save_settings, quiet, json, certify)
 
 
 def _file_problems(path: Path, overwrite: bool) -> list[str]:
@@ -168,6 +178,7 @@ def _run(
     save_settings: Path | None,
     quiet: bool,
     json: bool,
+    certify: float | None = None,
 ) -> None:
     """Anonymize, write and tell."""
     from shoal.anonymize import anonymize as run
@@ -178,10 +189,14 @@ def _run(
         release = run(table, settings=settings, progress=progress)
         progress("writing", 0, 1)
         release.save(output, overwrite=overwrite)
-    if save_settings:
-        release.settings.save(save_settings)
+        if save_settings:
+            release.settings.save(save_settings)
+        if certify is not None and not quiet:
+            progress("bounding the loss", 0, 1)
+            if release.certificate and certify:
+                release.certify(certify, progress=progress)
     if not quiet:
-        summary(release, output, time.perf_counter() - start, json)
+        summary(release, output, time.perf_counter() - start, json, certify is not None)
 
 
 @app.command()

@@ -38,8 +38,10 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
         yield report
 
 
-def summary(release: Release, output: Path, seconds: float, as_json: bool) -> None:
-    """Say what was done and what it cost."""
+def summary(
+    release: Release, output: Path, seconds: float, as_json: bool, certified: bool = False
+) -> None:
+    """Say what was done and what it cost, and if `certified` how near the least possible that is."""
     measure, losses = release.settings.objective, release.column_losses()
     if as_json:
         facts = {
@@ -52,6 +54,7 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
             "measure": measure,
             "loss": release.loss(),
             "column_losses": losses,
+            **(_certificate_facts(release) if certified else {}),
             "method": release.settings.method.name,
             "notes": list(release.notes),
             "seconds": round(seconds, 3),
@@ -66,6 +69,7 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
         **{proof.requirement: _levels(proof) for proof in release.audit.proofs},
         "loss": f"{release.loss():.4g} ({measure})",
         **{f"  {name}": f"{value:.4g}" for name, value in losses.items()},
+        **({"certificate": _certificate_text(release)} if certified else {}),
         "method": release.settings.method.name,
         **({"note": "; ".join(release.notes)} if release.notes else {}),
         "seconds": f"{seconds:.1f}",
@@ -74,6 +78,19 @@ def summary(release: Release, output: Path, seconds: float, as_json: bool) -> No
     width = max(map(cell_len, lines))
     for name, text in lines.items():
         sys.stdout.write(f"{set_cell_size(name, width)}  {text}\n")
+
+
+def _certificate_facts(release: Release) -> dict[str, object]:
+    """The certificate for JSON, which knows no infinite ratio."""
+    certificate = release.certificate
+    if certificate is None:
+        return {"certificate": None, "certificate_reason": release.certificate_reason}
+    ratio = certificate.ratio if certificate.bound else None
+    return {"certificate": {**asdict(certificate), "ratio": ratio}}
+
+
+def _certificate_text(release: Release) -> str:
+    return str(release.certificate or f"none: {release.certificate_reason}")
 
 
 def audited(audit: Audit, table: Path, as_json: bool) -> None:

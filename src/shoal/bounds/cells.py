@@ -1,0 +1,102 @@
+"""The trees of a problem and its distinct records, as the walk over closed cells reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.generalization.forms import Floats, Ints, Records, TreeForm
+from shoal.kernels.closed_cells import Trees
+from shoal.kernels.nearest import flat_costs
+from shoal.problem import Problem
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part.
+
+    A column of intervals or subsets becomes a tree of two levels, any closure of several values costing what
+    the cheapest pair does: where costs never fall as closures grow, no release costs less for it.
+    """
+
+    problem: Problem
+
+    @cached_property
+    def points(self) -> tuple[Records, Records, Records]:
+        """First record and number of records of each point, and the point of each record."""
+        known = np.column_stack([self.problem.codes, self.problem.classes])
+        _, first, place, counts = np.unique(
+            known, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        return first, counts, place.reshape(-1)
+
+    @property
+    def exact(self) -> bool:
+        """Whether all columns are trees anyway."""
+        return all(isinstance(column.form, TreeForm) for column in self.problem.columns)
+
+    def least_of_points(self, per_record: Floats) -> Floats:
+        """The least number among the records of each point."""
+        _, counts, place = self.points
+        least = np.full(len(counts), np.inf)
+        np.minimum.at(least, place, per_record)
+        return least
+
+    def trees(self, y: int = 0) -> Trees:
+        """The trees with what nodes cost a record of class y, in the order that makes the walk short."""
+        first, counts, _ = self.points
+        made = [self._tree(j, y) for j in self._order]
+        steps = [tree.ways.shape[1] for tree in made]
+        nodes = [tree.cost.size for tree in made]
+        codes = self.problem.codes[first]
+        paths = [tree.ways[codes[:, j]] for j, tree in zip(self._order, made, strict=True)]
+        return Trees(
+            np.ascontiguousarray(np.concatenate(paths, axis=1)),
+            np.concatenate([[0], np.cumsum(steps)]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
+            np.array(nodes, dtype=np.int64) - 1,
+            np.array([len(tree.ways) for tree in made], dtype=np.int64),
+            np.concatenate([tree.cost for tree in made]),
+            np.concatenate([tree.floor for tree in made]),
+            counts.astype(np.int64),
+        )
+
+    @cached_property
+    def _order(self) -> list[int]:
+        """Low trees first, and among those the columns that tell records apart best: their cells empty soonest."""
+
+        def rank(j: int) -> tuple[float, float]:
+            column = self.problem.columns[j]
+            height = column.form.heights[-1] if isinstance(column.form, TreeForm) else 1.0
+            share = column.counts[column.counts > 0] / column.counts.sum()
+            return height, float((share * np.log2(share)).sum())
+
+        return sorted(range(len(self.problem.columns)), key=rank)
+
+    def _tree(self, j: int, y: int) -> _Tree:
+        arrays, form = self.problem.arrays, self.problem.columns[j].form
+        if isinstance(form, TreeForm):
+            return _Tree(form.parent, form.size, arrays.cost[y, arrays.start[j] :])
+        return _Tree(np.full(form.size + 1, form.size, np.int32), form.size, flat_costs(arrays, j))
+
+
+class _Tree:
+    """One column: what nodes cost, the least at or below each, and the nodes on the way down to each value."""
+
+    def __init__(self, parent: Ints, values: int, costs: Floats) -> None:
+        self.cost = costs[: parent.size].copy()
+        self.floor = self.cost.copy()
+        for node in range(parent.size - 1):
+            self.floor[parent[node]] = min(self.floor[parent[node]], self.floor[node])
+        depth = np.zeros(parent.size, dtype=np.int32)
+        for node in range(parent.size - 2, -1, -1):
+            depth[node] = depth[parent[node]] + 1
+        steps = max(1, int(depth.max()))
+        self.ways = np.repeat(np.arange(values, dtype=np.int32)[:, None], steps, axis=1)
+        for value in range(values):
+            node = value
+            while depth[node] > 0:
+                self.ways[value, depth[node] - 1] = node
+                node = int(parent[node])

@@ -1,0 +1,139 @@
+"""The certificate: how far a release's loss can be from the least of all releases that meet k."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, inf, isfinite
+
+import numpy as np
+
+from shoal.bounds.ascent import Ascent
+from shoal.bounds.cells import Cells
+from shoal.bounds.records import NoBound, record_bound
+from shoal.generalization.forms import Floats
+from shoal.kernels.groups import group_costs
+from shoal.measures.additive import ADDITIVE
+from shoal.problem import Problem, relative_weights
+from shoal.progress import Progress, silent
+from shoal.table.closed import Closed
+
+SAFETY = 1e-9  # relative; sums of a bound and of a loss round differently
+PATIENCE = 10  # walks that may gain nothing before tightening ends
+LEAST_GAIN = 1e-7
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A proof that no release of the table that meets k loses less than `bound`.
+
+    Attributes
+    ----------
+    bound
+        The least that the objective can be, totalled like `release.loss()`.
+    ratio
+        The release's loss over the bound: it is at most this many times the optimum.
+    how
+        How the bound was found.
+    """
+
+    bound: float
+    ratio: float
+    how: str
+
+    def __str__(self) -> str:
+        if self.ratio == 1:
+            return "the optimum"
+        if self.ratio == inf:
+            return "none: the bound is 0"
+        return f"at most {ceil(1000 * self.ratio) / 1000:.3f} times the optimum"
+
+
+class Certifier:
+    """Bounds for one release; the best so far is kept, or the reason why there is none."""
+
+    def __init__(
+        self,
+        closed: Closed,
+        *,
+        k: int,
+        objective: str,
+        weights: Mapping[str, float],
+        w: float,
+        loss: float,
+    ) -> None:
+        table = closed.table
+        self.problem = Problem.of(table, objective, k, relative_weights(weights, table), w)
+        self.cells = Cells(self.problem)
+        self.certificate: Certificate | None = None
+        self.reason = ""
+        self._loss = loss
+        if objective in ADDITIVE and ADDITIVE[objective].aggregate == "sum":
+            self._scale = sum(float(weights.get(name, 1.0)) for name in table.names) / len(
+                table.names
+            )
+        else:
+            self._scale = 1 / table.codes.size
+        self._ascent: Ascent | None = None
+        released = self._released(closed)
+        try:
+            bound = record_bound(self.cells, released)
+        except NoBound as reason:
+            self.reason = str(reason)
+            return
+        self._keep(bound.least, bound.how)
+        if released is not None and bound.by_cell is not None:
+            above = self.cells.least_of_points(released)
+            self._ascent = Ascent(self.cells, bound.by_cell, above)
+            self._tighten()
+
+    def certify(
+        self, seconds: float, passes: int, progress: Progress = silent
+    ) -> Certificate | None:
+        """Tighten the bound until time, passes or hope run out; returns the best certificate so far."""
+        start = last = time.monotonic()
+        gains = [inf] * PATIENCE
+        for done in range(passes):
+            now = time.monotonic()
+            spent, latest = now - start, now - last
+            if self._ascent is None or max(gains) < LEAST_GAIN or spent + latest > seconds:
+                break
+            if isfinite(seconds):
+                progress("tightening the bound", int(spent), int(seconds))
+            else:
+                progress("tightening the bound", done, passes)
+            last = now
+            gains = [*gains[1:], self._tighten()]
+        return self.certificate
+
+    def _tighten(self) -> float:
+        """Ascend by one walk over all cells; returns the relative gain."""
+        assert self._ascent is not None
+        before = self._ascent.total
+        self._ascent.advance()
+        self._keep(self._ascent.valid, "dual ascent over cells of k records")
+        return (self._ascent.total - before) / before if before else 0.0
+
+    def _released(self, closed: Closed) -> Floats | None:
+        """What its closure costs each record, where that does not depend on the record's class."""
+        if self.problem.class_count > 1:
+            return None
+        ones = np.ones((1, closed.closures.shape[1]))
+        return group_costs(self.problem.arrays, closed.closures, ones).sum(axis=0)[closed.groups]
+
+    def _keep(self, least: Floats, how: str) -> None:
+        """Make a certificate of numbers that points cost at least, and keep it if it is the best so far."""
+        _, counts, _ = self.cells.points
+        total = float(least @ counts)
+        total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
+        bound = max(0.0, total) * self._scale
+        if self.certificate is None or bound > self.certificate.bound:
+            self.certificate = Certificate(bound, ratio(self._loss, bound), how)
+
+
+def ratio(loss: float, bound: float) -> float:
+    """How many times the bound a loss is, not below 1 by rounding."""
+    if loss <= bound * (1 + 10 * SAFETY) or loss < 1e-12:
+        return 1.0
+    return loss / bound if bound > 0 else inf

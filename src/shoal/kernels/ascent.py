@@ -1,0 +1,228 @@
+"""Numbers y for records such that in every cell the k largest are on average at most what the cell costs.
+
+`repair` makes any numbers so, in one walk over all closed cells, and lists the cells that it had to change
+them for; `project_cells` brings numbers close to that for listed cells only, again and again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.closed_cells import cell_cost, make_walk, next_cell
+
+LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
+
+
+@njit(cache=True)
+def top_sum(values, weights, size, k):
+    """Sum of the k largest of the first `size` values, each standing for `weights` of them; reorders both."""
+    low, high, need, total = 0, size, k, 0.0
+    while need > 0 and low < high:
+        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        above, at, end = low, low, high  # larger ones, equal ones, not looked at, smaller ones
+        heavier, equal, part = 0, 0, 0.0
+        while at < end:
+            v, w = values[at], weights[at]
+            if v > pivot:
+                values[at], weights[at] = values[above], weights[above]
+                values[above], weights[above] = v, w
+                heavier += w
+                part += w * v
+                above += 1
+                at += 1
+            elif v == pivot:
+                equal += w
+                at += 1
+            else:
+                end -= 1
+                values[at], weights[at] = values[end], weights[end]
+                values[end], weights[end] = v, w
+        if heavier >= need:
+            high = above
+            continue
+        total += part + min(equal, need - heavier) * pivot
+        need -= min(need, heavier + equal)
+        low = end
+    return total
+
+
+@njit(cache=True)
+def sort_down(values, items, weights, size):
+    """Sort the first few values, with what belongs to them, in descending order."""
+    order = np.argsort(-values[:size], kind="mergesort")
+    values[:size] = values[:size][order]
+    items[:size] = items[:size][order]
+    weights[:size] = weights[:size][order]
+
+
+@njit(cache=True)
+def cap_of(values, weights, size, k, limit):
+    """The cap under which the k largest of descending values sum up to `limit`."""
+    total, held = 0.0, 0
+    for i in range(size):
+        w = min(weights[i], k - held)
+        total += w * values[i]
+        held += w
+        if held == k:
+            break
+    above, above_sum = 0, 0.0
+    for i in range(size):
+        w = min(weights[i], k - above)
+        above += w
+        above_sum += w * values[i]
+        cap = (limit - (total - above_sum)) / above
+        if above == k or cap >= values[i + 1]:
+            return cap
+    return limit / k
+
+
+@njit(cache=True)
+def load(w, f, y, weights, values, items, heavy):
+    """Fetch the numbers of cell f's points; returns how many there are and the largest."""
+    size = w.high[f] - w.low[f]
+    largest = -np.inf
+    for q in range(size):
+        i = w.order[w.low[f] + q]
+        items[q] = i
+        values[q] = y[i]
+        heavy[q] = weights[i]
+        largest = max(largest, y[i])
+    return size, largest
+
+
+@njit(cache=True)
+def repair(t, k, y, keep, bounds, limits, members):
+    """Lower `y` until it is valid, listing the cells it is lowered for; returns (cells, members) listed.
+
+    In a cell whose k largest numbers are too large on average they are capped until they are not; lowering
+    numbers never makes another cell worse, so one walk over all cells suffices. Below a cell whose k largest
+    are on average at most the least cost of any cell below it, nothing can be wrong. Of each listed cell the
+    largest numbers are kept, `keep` records.
+    """
+    w = make_walk(t)
+    n = y.size
+    values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    cells, size_all = 0, 0
+    bounds[0] = 0
+    below = True
+    while next_cell(t, w, k, below):
+        cost, floor = cell_cost(t, w)
+        f = w.top[0]
+        size, largest = load(w, f, y, t.weights, values, items, heavy)
+        mean = top_sum(values, heavy, size, k) / k if largest > floor else largest
+        below = mean > floor
+        if mean <= cost:
+            continue
+        load(w, f, y, t.weights, values, items, heavy)
+        sort_down(values, items, heavy, size)
+        room = cells < limits.size and size_all + size <= members.size
+        if room and mean > cost + LISTED:
+            held = 0
+            for q in range(size):
+                members[size_all] = items[q]
+                size_all += 1
+                held += heavy[q]
+                if held >= keep:
+                    break
+            limits[cells] = cost
+            cells += 1
+            bounds[cells] = size_all
+        cap = cap_of(values, heavy, size, k, k * cost)
+        for q in range(size):
+            if values[q] <= cap:
+                break
+            y[items[q]] = cap
+    return cells, size_all
+
+
+@njit(cache=True)
+def project(z, weights, size, k, limit, out):
+    """Nearest numbers to descending `z` whose k largest sum up to `limit`, into `out`."""
+    top, held, last = 0.0, 0, 0
+    while held < k:
+        top += weights[last] * z[last]
+        held += weights[last]
+        last += 1
+    for q in range(size):
+        out[q] = z[q]
+    if held == k:
+        shift = (top - limit) / k
+        if last == size or z[last - 1] - shift >= z[last]:
+            for q in range(last):
+                out[q] = z[q] - shift
+            return
+    first = last - 1  # from first to last: those that become equal
+    heavier, upper = held - weights[first], top - weights[first] * z[first]
+    middle, sum_middle = weights[first], weights[first] * z[first]
+    while True:
+        rest = k - heavier
+        level = (limit - upper + heavier * sum_middle / rest) / (rest + heavier * middle / rest)
+        shift = (sum_middle - middle * level) / rest
+        if last < size and z[last] > level:
+            middle += weights[last]
+            sum_middle += weights[last] * z[last]
+            last += 1
+        elif first > 0 and z[first - 1] - shift < level:
+            first -= 1
+            heavier -= weights[first]
+            upper -= weights[first] * z[first]
+            middle += weights[first]
+            sum_middle += weights[first] * z[first]
+        else:
+            break
+    for q in range(first):
+        out[q] = z[q] - shift
+    for q in range(first, last):
+        out[q] = level
+
+
+@njit(cache=True)
+def project_cells(y, weights, k, bounds, limits, members, taken, order):
+    """One round of Dykstra's projections of `y` onto what listed cells allow; returns the largest change.
+
+    `taken` is what each cell took from its members when it was last visited.
+    """
+    largest = 0
+    for c in range(limits.size):
+        largest = max(largest, bounds[c + 1] - bounds[c])
+    values, items = np.empty(largest), np.empty(largest, np.int64)
+    heavy, out = np.empty(largest, np.int64), np.empty(largest)
+    change = 0.0
+    for c in order:
+        low, size = bounds[c], bounds[c + 1] - bounds[c]
+        highest, any_taken = -np.inf, False
+        for q in range(size):
+            v = y[members[low + q]] + taken[low + q]
+            values[q] = v
+            items[q] = q
+            heavy[q] = weights[members[low + q]]
+            highest = max(highest, v)
+            any_taken |= taken[low + q] != 0.0
+        if highest <= limits[c]:
+            if any_taken:
+                for q in range(size):
+                    y[members[low + q]] = values[q]
+                    taken[low + q] = 0.0
+            continue
+        sort_down(values, items, heavy, size)
+        total, held = 0.0, 0
+        for q in range(size):
+            w = min(heavy[q], k - held)
+            total += w * values[q]
+            held += w
+            if held == k:
+                break
+        if total <= k * limits[c]:
+            for q in range(size):
+                y[members[low + items[q]]] = values[q]
+                taken[low + items[q]] = 0.0
+            continue
+        project(values, heavy, size, k, k * limits[c], out)
+        for q in range(size):
+            i = low + items[q]
+            change = max(change, abs(y[members[i]] - out[q]))
+            y[members[i]] = out[q]
+            taken[i] = values[q] - out[q]
+    return change

@@ -1,0 +1,69 @@
+"""What it costs a record to share a closure with its k − 1 nearest others (GiT09 Lemma 6.10)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.forms import BITS, RANGE, open_closure, range_cost, set_cost, value_cost
+from shoal.kernels.rows import cover_costs
+
+
+@njit(cache=True)
+def least_holding(costs, weights, k, found, held):
+    """The least cost up to which `costs` hold k records; `found` and `held` are scratch for k + 1 of them."""
+    size, total = 0, 0  # of the cheapest ones, ascending; all but the dearest hold less than k
+    for i in range(costs.size):
+        if total >= k and costs[i] >= found[size - 1]:
+            continue
+        at = size
+        while at > 0 and found[at - 1] > costs[i]:
+            found[at], held[at] = found[at - 1], held[at - 1]
+            at -= 1
+        found[at], held[at] = costs[i], weights[i]
+        size += 1
+        total += weights[i]
+        while total - held[size - 1] >= k:
+            size -= 1
+            total -= held[size]
+    return found[size - 1]
+
+
+@njit(cache=True)
+def nearest_costs(c, pairs, points, columns, weights, k, least):
+    """For each point: the least cost up to which k records, its own among them, can join it.
+
+    `columns` are the points' codes again, one row per column.
+    """
+    size = weights.size
+    costs = np.empty(size)
+    found, held = np.empty(k + 1), np.empty(k + 1, np.int64)
+    closure = np.zeros((c.slot[-1], 1), np.int32)
+    for i in range(size):
+        open_closure(c, closure, 0, points[i])
+        cover_costs(c, pairs, columns, size, closure, 0, 0, costs)
+        least[i] = least_holding(costs, weights, k, found, held)
+
+
+@njit(cache=True)
+def flat_costs(c, j):
+    """What each single value of a range or set costs, and last the least that several of them can cost."""
+    size = c.start[j + 1] - c.start[j]
+    values = (
+        size - 1 if c.form[j] == RANGE else size
+    )  # a range keeps one entry more than it has values
+    costs = np.empty(values + 1)
+    closures = np.zeros((c.slot[-1], 1), np.int32)
+    least = np.inf
+    for a in range(values):
+        costs[a] = value_cost(c, 0, j, a)
+        if c.form[j] == RANGE:
+            if a + 1 < values:
+                least = min(least, range_cost(c, 0, j, a, a + 1))
+            continue
+        closures[c.slot[j] + a // BITS, 0] = 1 << (a % BITS)
+        for b in range(a + 1, values):
+            least = min(least, set_cost(c, 0, j, closures, 0, closures, -1, b))
+        closures[c.slot[j] + a // BITS, 0] = 0
+    costs[values] = least if values > 1 else costs[0]
+    return costs

@@ -1,0 +1,350 @@
+"""A certificate's bound is never above the optimum, and what it says of its strength is true."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import inf
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference
+import tables
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.bounds import Certificate, records
+from shoal.bounds.ascent import Ascent
+from shoal.bounds.cells import Cells
+from shoal.bounds.certificate import ratio
+from shoal.bounds.records import NoBound, cell_bound, record_bound
+from shoal.errors import InputError
+from shoal.kernels.ascent import project, top_sum
+from shoal.kernels.exact import subset_costs
+from shoal.kernels.groups import group_costs
+from shoal.methods import Cover, Mondrian
+from shoal.methods.exact import Exact
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import encode, open_frame
+
+OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
+
+
+@st.composite
+def drawn(draw: st.DrawFn, records: int) -> tuple[tables.Sample, str, int]:
+    """A table, an objective and k."""
+    sample = draw(tables.samples(min_records=2, max_records=records, sensitive=1))
+    k = draw(st.integers(1, min(sample.records, 4)))
+    return sample, draw(st.sampled_from(OBJECTIVES)), k
+
+
+def optimum(problem: Problem) -> float:
+    return problem.cost(Exact().partition(problem, 0, silent).groups)
+
+
+def quick(problem: Problem) -> float | None:
+    """The quick bound on the sum over all records, None where there is none."""
+    cells = Cells(problem)
+    try:
+        least = record_bound(cells).least
+    except NoBound:
+        return None
+    return float(least @ cells.points[1] + problem.objective.offset.sum())
+
+
+def release(sample: tables.Sample, measure: str, k: int, **options: Any) -> shoal.Release:
+    return shoal.anonymize(
+        sample.frame,
+        quasi_identifiers=sample.models,
+        sensitive=sample.sensitive,
+        k=k,
+        objective=measure,
+        weights=sample.weights,
+        **options,
+    )
+
+
+def is_proper(sample: tables.Sample) -> bool:
+    return all(model.proper for model in sample.models.values())
+
+
+@given(drawn(records=12))
+@settings(max_examples=600)
+def test_no_release_costs_less_than_the_quick_bound(case):
+    sample, measure, k = case
+    problem = sample.problem(measure, k)
+    bound = quick(problem)
+    if bound is None:
+        assert measure not in reference.MONOTONE
+        assert not is_proper(sample)
+    else:
+        assert bound <= optimum(problem) + 1e-9
+
+
+@given(drawn(records=8))
+@settings(max_examples=300)
+def test_over_trees_every_record_is_bounded_by_its_cheapest_possible_closure(case):
+    sample, measure, k = case
+    problem = sample.problem(measure, k)
+    bound = quick(problem)
+    objective = sample.objective(measure)
+    everyone = range(sample.records)
+    cheapest = [inf] * sample.records
+    for size in range(k, sample.records + 1):
+        for group in combinations(everyone, size):
+            closures = reference.close(sample.twins, group)
+            for i in group:
+                cheapest[i] = min(cheapest[i], objective.record(closures, i))
+    if is_proper(sample):
+        assert bound == pytest.approx(sum(cheapest), abs=1e-9)
+    elif bound is not None:
+        assert bound <= sum(cheapest) + 1e-9
+
+
+@given(drawn(records=10))
+@settings(max_examples=200)
+def test_records_cost_at_least_as_much_as_with_their_nearest_others(case):
+    sample, measure, k = case
+    if measure not in reference.MONOTONE:
+        return
+    problem, objective = sample.problem(measure, k), sample.objective(measure)
+    cells = Cells(problem)
+    least = records.nearest_bound(cells)
+    assert least is not None
+    everyone = range(sample.records)
+    for_each = [
+        sorted(objective.record(reference.close(sample.twins, [i, j]), i) for j in everyone)[k - 1]
+        for i in everyone
+    ]
+    total = float(least @ cells.points[1] + problem.objective.offset.sum())
+    assert total == pytest.approx(sum(for_each), abs=1e-9)
+
+
+def ascent(problem: Problem) -> Ascent:
+    """The ascent that starts with all records in one group."""
+    cells = Cells(problem)
+    below = cell_bound(cells)
+    assert below is not None
+    closures, counts = problem.closures(np.zeros(problem.table.records, np.int32))
+    cost = group_costs(problem.arrays, closures, counts / counts.sum()).sum()
+    return Ascent(cells, below, np.full(below.size, cost))
+
+
+def may_ascend(sample: tables.Sample, measure: str) -> bool:
+    return measure not in ("pmi", "wmi") and (measure in reference.MONOTONE or is_proper(sample))
+
+
+@given(drawn(records=12), st.integers(1, 12))
+@settings(max_examples=600)
+def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, passes):
+    sample, measure, k = case
+    assume(may_ascend(sample, measure))
+    problem = sample.problem(measure, k)
+    climb = ascent(problem)
+    totals = [climb.total]
+    for _ in range(passes):
+        climb.advance()
+        totals.append(climb.total)
+    assert totals == sorted(totals)
+    assert totals[-1] + problem.objective.offset.sum() <= optimum(problem) + 1e-9
+
+
+@given(drawn(records=9))
+@settings(max_examples=200)
+def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
+    sample, measure, k = case
+    assume(may_ascend(sample, measure))
+    problem = sample.problem(measure, k)
+    climb = ascent(problem)
+    for _ in range(4):
+        climb.advance()
+    y = climb.valid[Cells(problem).points[2]]
+    costs = subset_costs(problem.arrays, problem.codes, problem.classes, k)
+    for subset in range(1, 1 << sample.records):
+        group = [i for i in range(sample.records) if subset >> i & 1]
+        if len(group) >= k:
+            assert y[group].sum() <= costs[subset] + 1e-9
+
+
+def test_listed_cells_that_do_not_fit_are_repaired_all_the_same(monkeypatch):
+    monkeypatch.setattr("shoal.bounds.ascent.MOST_CELLS", 1)
+    problem = Problem.of(encode(open_frame(PEOPLE), SUPPRESSED), "lm", 3)
+    climb = ascent(problem)
+    for _ in range(50):
+        climb.advance()
+    assert climb.total == pytest.approx(3)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.integers(1, 4)), min_size=1, max_size=9),
+    st.integers(1, 9),
+)
+def test_the_largest_numbers_are_summed_by_weight(numbers, k):
+    assume(sum(weight for _, weight in numbers) >= k)
+    values, weights = (np.array(column) for column in zip(*numbers, strict=True))
+    spread = sorted((v for v, weight in numbers for _ in range(weight)), reverse=True)
+    assert top_sum(values, weights, values.size, k) == pytest.approx(sum(spread[:k]))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 20), st.integers(1, 3)), min_size=1, max_size=7),
+    st.integers(1, 6),
+    st.floats(0.1, 0.9),
+)
+@settings(max_examples=150)
+def test_projected_numbers_are_the_nearest_that_keep_the_limit(numbers, k, share):
+    assume(sum(weight for _, weight in numbers) >= k)
+    ordered = sorted(numbers, reverse=True)
+    z, weights = np.array([float(v) for v, _ in ordered]), np.array([w for _, w in ordered])
+    spread = np.repeat(z, weights)
+    limit = share * spread[:k].sum() - 0.5
+    out = np.empty(z.size)
+    project(z, weights, z.size, k, limit, out)
+    found = np.repeat(out, weights)
+    assert np.sort(found)[::-1][:k].sum() == pytest.approx(limit)
+    # Nearest: z − found is a positive multiple of a mean of indicators of k largest ones.
+    taken = (spread - found) / (spread - found).sum() * k
+    assert taken.min() >= -1e-9
+    assert taken.max() <= 1 + 1e-9
+    assert taken @ found == pytest.approx(limit)
+
+
+@given(drawn(records=12), st.sampled_from(["mondrian", "cover", "incognito"]))
+@settings(max_examples=150)
+def test_a_certificate_stands_between_optimum_and_release(case, method):
+    sample, measure, k = case
+    found = release(sample, measure, k, method=method)
+    best = release(sample, measure, k, method="exact").loss()
+    if found.certificate is None:
+        assert "suppression or a hierarchy" in found.certificate_reason
+        return
+    assert found.certificate_reason == ""
+    assert 0 <= found.certificate.bound <= best + 1e-9
+    assert found.certificate.ratio >= 1
+    if found.certificate.bound > 1e-9:
+        assert found.certificate.ratio == pytest.approx(found.loss() / found.certificate.bound)
+        assert found.loss() <= found.certificate.ratio * best + 1e-9
+
+
+@given(drawn(records=12), st.sampled_from([Mondrian, Cover, Exact]))
+@settings(max_examples=100)
+def test_a_release_shortens_the_search_for_the_quick_bound_and_does_not_change_it(case, method):
+    sample, measure, k = case
+    assume(measure not in ("pmi", "wmi"))
+    problem = sample.problem(measure, k)
+    groups = method().partition(problem, 0, silent).groups
+    closures, counts = problem.closures(groups)
+    cost = (group_costs(problem.arrays, closures, counts) / counts).sum(axis=0)[groups]
+    cells = Cells(problem)
+    assert cell_bound(cells, cost) == pytest.approx(cell_bound(cells))
+
+
+PEOPLE = pa.table(
+    {"zip": ["1", "1", "1", "2", "2", "2"], "sex": list("ffffmm"), "ill": list("abcabc")}
+)
+SUPPRESSED = {"zip": shoal.Suppression(), "sex": shoal.Suppression()}
+
+
+def test_tightening_finds_what_records_alone_do_not_show():
+    # Three pairs in a ring: a record's own pair partner costs nothing in one of the two columns only.
+    ring = pa.table({"a": list("xxyyzz"), "b": list("qrrssq")})
+    models = {"a": shoal.Suppression(), "b": shoal.Suppression()}
+    found = shoal.anonymize(ring, quasi_identifiers=models, k=3, method="exact")
+    assert found.certify(passes=30).ratio == 1.0
+
+
+def test_passes_are_repeatable_and_the_best_certificate_is_kept():
+    table = shoal.samples.adult().slice(0, 400)
+    options = {
+        "quasi_identifiers": {"sex": None, "race": None, "education": None, "marital-status": None},
+        "k": 5,
+    }
+    one, two = (shoal.anonymize(table, **options) for _ in range(2))
+    quick = one.certificate
+    better = one.certify(passes=6)
+    assert better.bound >= quick.bound
+    assert one.certificate == better
+    assert two.certify(passes=6) == better
+    assert "dual ascent" in better.how
+    assert two.certify(0.01).bound >= better.bound
+
+
+@pytest.mark.parametrize("given", [{}, {"seconds": 0}, {"passes": 0}, {"seconds": 1, "passes": 1}])
+def test_certify_wants_seconds_or_passes(given):
+    with pytest.raises(InputError, match="'seconds' or 'passes'"):
+        shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=2).certify(**given)
+
+
+def test_a_bound_is_worked_out_by_hand():
+    # k = 3: the first three records are alike; of the others one is f, two are m: all lose the sex.
+    found = shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=3)
+    assert found.certificate.bound == pytest.approx(3 / 12)
+    assert found.certificate.ratio == 1.0
+    assert found.certificate.how == "cheapest cell of k records"
+    assert str(found.certificate) == "the optimum"
+
+
+def test_a_sum_is_bounded_as_a_sum_and_weights_count():
+    found = shoal.anonymize(
+        PEOPLE, quasi_identifiers=SUPPRESSED, k=3, objective="suppressed", weights={"sex": 5.0}
+    )
+    assert found.certificate.bound >= 11 - 1e-6  # the f of zip 2 could lose its zip instead
+    # Two m need it, or all lose the sex: 15 in any case.
+    assert found.certify(passes=50).bound == pytest.approx(15)
+    assert found.loss() == pytest.approx(15)
+
+
+def test_requirements_beyond_k_leave_the_bound_as_it_is():
+    options = {"quasi_identifiers": SUPPRESSED, "sensitive": ["ill"], "k": 2}
+    strict = shoal.anonymize(PEOPLE, **options, requirements=[shoal.LDiversity(3)])
+    assert strict.certificate.bound == shoal.anonymize(PEOPLE, **options).certificate.bound
+    assert strict.certificate.ratio > 1
+    assert str(strict.certificate).startswith("at most ")
+
+
+def test_a_release_without_groups_has_no_certificate_and_says_why():
+    found = shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=2, method="non_homogeneous")
+    assert found.certificate is None
+    assert found.certify(passes=1) is None
+    assert "non_homogeneous" in found.certificate_reason
+
+
+def test_an_objective_that_may_fall_has_none_over_intervals():
+    models = {"zip": shoal.Subset(), "sex": shoal.Suppression()}
+    found = shoal.anonymize(PEOPLE, quasi_identifiers=models, k=2, objective="entropy")
+    assert found.certificate is None
+    assert "suppression or a hierarchy in every column" in found.certificate_reason
+
+
+def test_too_large_a_table_has_none_or_a_weaker_one(monkeypatch):
+    monkeypatch.setattr(records, "MOST_LOOKS", 1)
+    found = shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=3)
+    assert found.certificate.how == "nearest k − 1 records"
+    assert found.certificate.bound <= 3 / 12
+    monkeypatch.setattr(records, "MOST_PAIRS", 1)
+    found = shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=3)
+    assert found.certificate is None
+    assert "too many distinct records" in found.certificate_reason
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound", "expected"),
+    [(2.0, 1.0, 2.0), (1.0, 1.0 - 1e-9, 1.0), (0.0, 0.0, 1.0), (1.0, 0.0, inf)],
+)
+def test_the_ratio_is_not_below_one_by_rounding(loss, bound, expected):
+    assert ratio(loss, bound) == expected
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (1.0, "the optimum"),
+        (1.18001, "at most 1.181 times the optimum"),  # never less than it is
+        (inf, "none: the bound is 0"),
+    ],
+)
+def test_a_certificate_reads_as_a_sentence(ratio, text):
+    assert str(Certificate(0.0, ratio, "")) == text
