@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import shoal
 from benchmarks.tables import Table
@@ -45,14 +46,23 @@ def measure(
     objective: str = "lm",
     seed: int = 0,
     requirements: Sequence[Requirement] = (),
+    refine: bool | str | float = False,
 ) -> Run:
     """Anonymize a table, a small part of it first so that nothing is compiled while the clock runs."""
+    job = {
+        "method": method,
+        "k": k,
+        "objective": objective,
+        "seed": seed,
+        "requirements": requirements,
+        "refine": refine,
+    }
     with suppress(shoal.Infeasible):  # the small part may not allow what the table does
-        _anonymize(table.sample(max(WARM_UP, k)), method, k, objective, 0, requirements)
+        _anonymize(table.sample(max(WARM_UP, k)), job)
     runs: list[Run] = []
     while len(runs) < REPEATS and sum(run.wall for run in runs) < ENOUGH:
         wall, cpu = time.perf_counter(), time.process_time()
-        release = _anonymize(table, method, k, objective, seed, requirements)
+        release = _anonymize(table, job)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         runs.append(Run(release, wall, cpu))
     return min(runs, key=lambda run: run.wall)
@@ -74,22 +84,7 @@ def _yardstick(table: Table) -> Run:
     return measure(table, method="mondrian", k=min(10, table.data.num_rows))
 
 
-def _anonymize(
-    table: Table,
-    method: str | Method,
-    k: int,
-    objective: str,
-    seed: int,
-    requirements: Sequence[Requirement],
-) -> shoal.Release:
+def _anonymize(table: Table, job: Mapping[str, Any]) -> shoal.Release:
     return shoal.anonymize(
-        table.data,
-        quasi_identifiers=table.models,
-        sensitive=table.sensitive,
-        k=k,
-        requirements=requirements,
-        objective=objective,
-        method=method,
-        refine=False,
-        seed=seed,
+        table.data, quasi_identifiers=table.models, sensitive=table.sensitive, **job
     )

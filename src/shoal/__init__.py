@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shoal.listing import methods as methods
     from shoal.listing import requirements as requirements
     from shoal.methods import Agglomerative as Agglomerative
+    from shoal.methods import Auto as Auto
     from shoal.methods import BottomUp as BottomUp
     from shoal.methods import Cover as Cover
     from shoal.methods import EnhancedPK as EnhancedPK
@@ -56,6 +57,7 @@ _HOMES = {
     "listing": ("measures", "methods", "requirements"),
     "methods": (
         "Agglomerative",
+        "Auto",
         "BottomUp",
         "Cover",
         "EnhancedPK",

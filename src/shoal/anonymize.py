@@ -89,7 +89,7 @@ def anonymize(
         The measure to minimize (default "lm"), the share of `mi` in objective "wmi" (default 0.5), and how
         much each quasi-identifier matters (default 1).
     method
-        The name of a method (default "cover") or a method with options, like `shoal.Mondrian(strict=False)`.
+        The name of a method (default "auto") or a method with options, like `shoal.Mondrian(strict=False)`.
     refine
         How long to improve the groups by local search: "quick" (default) for a few seconds, False for not at
         all, a number of seconds, or `shoal.Refine(steps=…)`. With seconds, two runs may differ. Methods other

@@ -37,7 +37,7 @@ k = 10  # at least this many records read the same; larger is safer and costs mo
 measure = "lm"  # what to minimize, see `shoal measures`
 
 [method]
-name = "cover"  # see `shoal methods`
+name = "auto"  # see `shoal methods`
 refine = "quick"  # false for the method's own groups, 60.0 to improve them for a minute
 seed = 0
 

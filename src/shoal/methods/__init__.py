@@ -1,6 +1,7 @@
 """The ways to cut a table into groups, one file each."""
 
 from shoal.methods.agglomerative import Agglomerative
+from shoal.methods.auto import Auto
 from shoal.methods.base import Method, Partition
 from shoal.methods.bottom_up import BottomUp
 from shoal.methods.cover import Cover
@@ -20,6 +21,7 @@ from shoal.methods.two_means import TwoMeans
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
+        Auto,
         Cover,
         Sequential,
         Agglomerative,
@@ -41,6 +43,7 @@ METHODS: dict[str, type[Method]] = {
 __all__ = [
     "METHODS",
     "Agglomerative",
+    "Auto",
     "BottomUp",
     "Cover",
     "EnhancedPK",

@@ -54,9 +54,7 @@ class Cover(Method):
     recoding = "local"
     promise = "none; with guarantee, 2(1 + ln 2k) × optimum"
     growth = "n"
-    summary = (
-        "greedy cover by cells of the lattice; the default: lowest loss, near-linear in records"
-    )
+    summary = "greedy cover by cells of the lattice: lowest loss, near-linear in records"
 
     def problems(self) -> list[str]:
         if self.max_points < 1:

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.generalization import Hierarchy, Model
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
-from shoal.methods import METHODS, Cover, Method
+from shoal.methods import METHODS, Auto, Method
 from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
 from shoal.refine import Refine, read_refine
 from shoal.table.render import STYLES, bound_names
@@ -37,7 +37,7 @@ class Settings:
     objective: str = "lm"
     w: float = 0.5
     weights: Mapping[str, float] = field(default_factory=dict)
-    method: Method = field(default_factory=Cover)
+    method: Method = field(default_factory=Auto)
     refine: Refine | str | float = field(default_factory=Refine)  # False for none
     seed: int = 0
     keep_order: bool = False
@@ -144,7 +144,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         suppression_limit=plain(settings.suppression_limit),
         w=plain(settings.w),
         weights={name: plain(weight) for name, weight in weights.items()},
-        method=make_method(settings.method, {}, problems) or Cover(),
+        method=make_method(settings.method, {}, problems) or Auto(),
         refine=_refinement(settings.refine, problems),
         seed=plain(settings.seed),
         keep_order=plain(settings.keep_order),

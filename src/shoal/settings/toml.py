@@ -13,7 +13,7 @@ from typing import Any
 
 from shoal.errors import InputError, near_miss
 from shoal.generalization import MODELS, Hierarchy, Model
-from shoal.methods import Cover
+from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine
 from shoal.settings.entries import (
@@ -74,7 +74,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
     options = dict(sections["method"])
     seed = options.pop("seed", 0)
     refine = _refine_from_toml(options.pop("refine", "quick"), problems)
-    method = make_method(options.pop("name", "cover"), options, problems)
+    method = make_method(options.pop("name", "auto"), options, problems)
     columns = dict(sections["columns"])
     for role, names in columns.items():
         if not _is_list_of(str, names):
@@ -90,7 +90,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         objective=sections["objective"].get("measure", "lm"),
         w=sections["objective"].get("w", 0.5),
         weights=weights,
-        method=method or Cover(),
+        method=method or Auto(),
         refine=refine,
         seed=seed,
         keep_order=sections["output"].get("keep_order", False),

@@ -1,0 +1,33 @@
+"""The method that chooses the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from shoal.methods.base import Method, Partition
+from shoal.methods.cover import Cover
+from shoal.methods.exact import Exact
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+FEW_RECORDS = 12  # the optimum of so many takes no time
+
+
+@dataclass(frozen=True)
+class Auto(Method):
+    """Take the best method for the table: `exact` for a handful of records, `cover` for all others.
+
+    A note says which one it was. Refinement, which follows by default, starts from what it made.
+    """
+
+    name = "auto"
+    source = "ours"
+    recoding = "local"
+    promise = "none; the optimum for a handful of records"
+    growth = "n"
+    summary = "the default: chooses the best method for the table and says which"
+
+    def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        chosen = Exact() if problem.table.records <= FEW_RECORDS else Cover()
+        found = chosen.partition(problem, seed, progress)
+        return replace(found, notes=(f"chose {chosen.name}", *found.notes))
