@@ -1,4 +1,4 @@
-"""The lowest loss: `auto` with quick refinement beside published figures and ARX's best; fails where a bar is missed."""
+"""`auto` with quick refinement beside published figures and the best peer; fails where a bar is missed."""
 
 from __future__ import annotations
 
