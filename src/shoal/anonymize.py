@@ -25,6 +25,7 @@ from shoal.privacy import (
     audit_compatibility,
     audit_frame,
     check_feasible,
+    group_notes,
 )
 from shoal.problem import Problem, relative_weights
 from shoal.progress import Progress, silent
@@ -162,7 +163,8 @@ def anonymize(
     spelled_out = replace(
         settings, quasi_identifiers={column.name: column.model for column in encoded.columns}
     )
-    return Release(released.to_native(), spelled_out, audit, closed, partition.notes, watch.seconds)
+    notes = (*partition.notes, *group_notes(problem.rules, problem.values))
+    return Release(released.to_native(), spelled_out, audit, closed, notes, watch.seconds)
 
 
 def audit(

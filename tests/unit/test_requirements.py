@@ -739,3 +739,24 @@ def test_condition_2_is_never_below_the_groups_there_can_be(
         assert most_groups(counts, p)[0] >= brute_force(columns, p)
         if len(set(columns)) == 1:
             assert most_groups(counts, p)[0] == brute_force(columns, p)
+
+
+def test_a_release_says_how_many_groups_its_sensitive_values_allow():
+    table = pd.DataFrame({"n": range(12), "s": ["a"] * 9 + list("bcb")})
+    release = shoal.anonymize(
+        table,
+        quasi_identifiers=["n"],
+        sensitive=["s"],
+        k=2,
+        requirements=[PSensitive(2)],
+    )
+    assert release.audit.groups <= 3
+    assert "at most 3 groups can have 2 sensitive values (Condition 2)" in release.notes
+    easy = shoal.anonymize(
+        table.assign(s=list("ab") * 6),
+        quasi_identifiers=["n"],
+        sensitive=["s"],
+        k=2,
+        requirements=[PSensitive(2)],
+    )
+    assert not any("Condition 2" in note for note in easy.notes)

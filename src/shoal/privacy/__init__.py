@@ -2,7 +2,7 @@
 
 from shoal.privacy.audit import Audit, Proof, audit_frame
 from shoal.privacy.compatibility import audit_compatibility
-from shoal.privacy.feasibility import check_feasible
+from shoal.privacy.feasibility import check_feasible, group_notes
 from shoal.privacy.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
 from shoal.privacy.rules import compile_rules
 
@@ -22,5 +22,6 @@ __all__ = [
     "audit_compatibility",
     "audit_frame",
     "check_feasible",
+    "group_notes",
     "compile_rules",
 ]

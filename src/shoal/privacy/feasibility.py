@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.generalization.forms import Floats
+from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import labels_of
+from shoal.kernels.rules import Rules
 from shoal.privacy.requirements import Requirement
 from shoal.table import Table
 
@@ -35,6 +36,18 @@ def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = (
                 problems.append(f"No release can keep {requirement.describe(column)}: {remedy}.")
     if problems:
         raise Infeasible("\n".join(problems))
+
+
+def group_notes(rules: Rules, values: Ints) -> tuple[str, ...]:
+    """Say where distinct sensitive values, not k, limit the number of groups (TCM07 Condition 2)."""
+    notes = []
+    for p in sorted({int(least) for least in rules.distinct if least > 1}):
+        tallies = np.flatnonzero(rules.distinct == p)
+        counts = [np.bincount(values[:, t] - rules.start[t]).astype(np.float64) for t in tallies]
+        most, _ = most_groups(counts, p)
+        if most < len(values) // rules.k:
+            notes.append(f"at most {most:,} groups can have {p} sensitive values (Condition 2)")
+    return tuple(notes)
 
 
 def most_groups(counts: Sequence[Floats], p: int) -> tuple[int, int]:
