@@ -22,6 +22,6 @@ __all__ = [
     "audit_compatibility",
     "audit_frame",
     "check_feasible",
-    "group_notes",
     "compile_rules",
+    "group_notes",
 ]
