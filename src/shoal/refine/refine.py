@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from shoal.generalization.forms import Ints
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -9,6 +11,7 @@ from shoal.refine.budget import Refine
 from shoal.refine.carve import Carver
 from shoal.refine.moves import dissolve_all, move_all
 from shoal.refine.partition import Refined
+from shoal.refine.ruin import ruin_and_recreate
 
 
 def refine(
@@ -18,6 +21,7 @@ def refine(
 
     The result meets it too and never costs more.
     """
+    start = time.perf_counter()
     refined = Refined.of(problem, groups)
     before = refined.cost
     move_all(refined, progress)
@@ -26,6 +30,8 @@ def refine(
     carver.carve_all(progress)
     move_all(refined, progress)
     dissolve_all(refined)
+    if budget.seconds or budget.steps:
+        ruin_and_recreate(carver, seed, progress, budget, start)
     return refined.groups, _notes(problem, before, refined.cost)
 
 
