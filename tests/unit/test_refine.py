@@ -15,7 +15,7 @@ import shoal
 from shoal.generalization.forms import Ints
 from shoal.kernels.state import offending
 from shoal.measures.catalogue import OBJECTIVES
-from shoal.methods import Cover, Exact, KMember, Mondrian
+from shoal.methods import Agglomerative, Cover, Exact, Sequential
 from shoal.methods.base import state_of
 from shoal.privacy import check_feasible
 from shoal.problem import Problem
@@ -62,7 +62,7 @@ def is_met(problem: Problem, groups: Ints) -> bool:
     st.sampled_from(OBJECTIVES),
     st.integers(1, 5),
     st.sampled_from(REQUIREMENTS),
-    st.sampled_from([Cover(), KMember(), Mondrian()]),
+    st.sampled_from([Cover(), Agglomerative()]),
 )
 def test_refinement_keeps_the_requirement_and_never_costs_more(
     sample: Sample, objective: str, k: int, requirements: list[Any], method: Any
@@ -71,6 +71,7 @@ def test_refinement_keeps_the_requirement_and_never_costs_more(
     if problem is None:
         return
     before = method.partition(problem, 0, silent).groups
+    assert is_met(problem, before)
     given_groups = before.copy()
     after = refined(problem, before)
     assert (before == given_groups).all()
@@ -84,16 +85,13 @@ def test_refinement_keeps_the_requirement_and_never_costs_more(
     samples(min_records=4, max_records=9, sensitive=1),
     st.sampled_from(OBJECTIVES),
     st.integers(1, 3),
-    st.sampled_from(REQUIREMENTS),
 )
 def test_refinement_is_never_better_than_the_optimum(
-    sample: Sample, objective: str, k: int, requirements: list[Any]
+    sample: Sample, objective: str, k: int
 ) -> None:
-    problem = problem_of(sample, objective, k, requirements)
-    if problem is None:
-        return
+    problem = sample.problem(objective, k)
     optimum = Exact().partition(problem, 0, silent).groups
-    start = Mondrian().partition(problem, 0, silent).groups
+    start = Sequential().partition(problem, 0, silent).groups
     least = problem.cost(optimum)
     assert problem.cost(refined(problem, start)) >= least - ROUNDING * max(1.0, abs(least))
     assert problem.cost(refined(problem, optimum)) == pytest.approx(least, abs=1e-7)
@@ -118,14 +116,14 @@ def people(records: int) -> Problem:
 @pytest.mark.parametrize("steps", [0, 40])
 def test_the_same_seed_gives_the_same_groups(steps: int) -> None:
     problem = people(600)
-    start = Mondrian().partition(problem, 0, silent).groups
+    start = Sequential().partition(problem, 0, silent).groups
     first, again = (refined(problem, start, steps, seed=7) for _ in range(2))
     assert (first == again).all()
 
 
 def test_more_steps_and_seconds_gain_more() -> None:
     problem = people(600)
-    start = Mondrian().partition(problem, 0, silent).groups
+    start = Sequential().partition(problem, 0, silent).groups
     quick, long = refined(problem, start, 0), refined(problem, start, 200)
     timed, _ = refine(problem, start, 0, silent, Refine(seconds=2.0))
     assert problem.cost(long) < problem.cost(quick) < problem.cost(start)
@@ -140,8 +138,8 @@ def test_refinement_can_be_cancelled_in_every_stage(stage: str) -> None:
         if reported == f"refining: {stage}":
             raise shoal.Cancelled
 
-    problem = people(200)
-    start = Mondrian().partition(problem, 0, silent).groups
+    problem = people(300)
+    start = Sequential().partition(problem, 0, silent).groups
     with pytest.raises(shoal.Cancelled):
         refine(problem, start, 0, cancel, Refine(steps=9))
 
@@ -177,12 +175,12 @@ def test_a_group_is_carved_out_of_two_that_can_spare_its_records() -> None:
 
 
 def test_a_cell_is_filled_up_to_k_by_records_that_lose_less_than_others_gain() -> None:
-    problem = letters(["aaaa", "aaaa", "aaaa", "aabb", "bbcc", "bbdd", "bbee"], 2)
-    change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1, 1], np.int32))
-    before = change.cost
-    assert Carver.of(change, 0).carve_all(silent) >= 1
-    assert change.cost < before
-    assert [0, 1, 2] not in partition_of(change.groups.tolist())
+    problem = letters(["aaba", "aaba", "aaba", "aabb", "ccdd", "ccde"], 2)
+    change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
+    assert change.cost == 12
+    assert Carver.of(change, 0).carve_all(silent) == 1
+    assert change.cost == 4
+    assert [4, 5] in partition_of(change.groups.tolist())
 
 
 def test_methods_beyond_local_recoding_are_left_as_they_are() -> None:
