@@ -183,6 +183,12 @@ def test_a_cell_is_filled_up_to_k_by_records_that_lose_less_than_others_gain() -
     assert [4, 5] in partition_of(change.groups.tolist())
 
 
+def test_a_partition_below_k_is_left_for_the_audit_to_find() -> None:
+    problem = letters(["aa", "aa", "bb"], 2)
+    broken = np.array([0, 0, 1], np.int32)
+    assert refined(problem, broken).tolist() == [0, 0, 1]
+
+
 def test_methods_beyond_local_recoding_are_left_as_they_are() -> None:
     table = pa.table({"age": [1, 1, 1, 2, 2, 2, 2], "zip": list("aabbbcc")})
     for method in (shoal.Mondrian(), shoal.Incognito(), shoal.NonHomogeneous()):
