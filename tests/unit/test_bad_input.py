@@ -111,6 +111,11 @@ def tree(name: str, says: str, content: str | bytes | None) -> list[Case]:
 
 ORDER = "Columns: name, age, zip, ill."
 WHOLE_K = "The 'k' parameter must be a whole number of at least 1. Got {} instead."
+REFINE = (
+    "The 'refine' parameter must be 'quick', false, a number of seconds or shoal.Refine(…). "
+    "Got {} instead."
+)
+SECONDS = "The 'seconds' of refine must be a finite number above 0."
 SEED = "The 'seed' parameter must be a whole number from 0 to 2^64 - 1. Got {} instead."
 WEIGHT = "The weight of 'age' must be a finite number above 0. Got {} instead."
 NO_TABLE = (
@@ -352,6 +357,29 @@ ROLES_AND_NUMBERS = [
     ),
     both("a seed below zero", SEED.format(-1), python={"seed": -1}, flags=("--seed", "-1")),
     in_python("a seed beyond 64 bits", SEED.format(2**64), seed=2**64),
+    both(
+        "a refine that is no time",
+        REFINE.format("'slow'"),
+        python={"refine": "slow"},
+        flags=("--refine", "slow"),
+    ),
+    both(
+        "a refine of minus a second",
+        SECONDS,
+        python={"refine": -1.0},
+        flags=("--refine", "-1"),
+    ),
+    both(
+        "a refine of half a step",
+        "The 'steps' of refine must be a whole number of at least 0.",
+        python={"refine": shoal.Refine(steps=0.5)},  # type: ignore[arg-type]
+        flags=("--refine", "steps=0.5"),
+    ),
+    in_python(
+        "a refine of seconds and steps",
+        "Refine takes 'seconds' or 'steps', not both.",
+        refine=shoal.Refine(seconds=1.0, steps=1),
+    ),
     in_python(
         "a keep_order that only looks true",
         "The 'keep_order' parameter must be true or false. Got 'no' instead.",
@@ -642,6 +670,12 @@ SETTINGS = [
         "weight = true\n[quasi_identifiers.zip]",
     ),
     in_toml("a seed below zero in a file", SEED.format(-1), "[method]\nseed = -1\n"),
+    in_toml("a refine of no seconds", SECONDS, "[method]\nrefine = 0\n"),
+    in_toml(
+        "a refine of minutes",
+        "Unknown key 'minutes' in refine of [method]; known: seconds, steps.",
+        "[method]\nrefine = { minutes = 1 }\n",
+    ),
     in_toml(
         "a keep_order of 1",
         "The 'keep_order' parameter must be true or false. Got 1 instead.",

@@ -115,12 +115,32 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         objective="wmi",
         w=0.25,
         weights={"zip": 3, "age": 0.125},
+        refine=shoal.Refine(steps=12),
         seed=2**63 - 1,
         keep_order=True,
         render="bounds",
     )
     assert saved(settings, tmp_path / "settings.toml") == settings
     assert all(getattr(settings, field.name) != field.default for field in fields(Settings))
+
+
+@pytest.mark.parametrize(
+    ("given", "means"),
+    [
+        ("quick", shoal.Refine()),
+        (True, shoal.Refine()),
+        (False, False),
+        (30, shoal.Refine(seconds=30.0)),
+        (np.float64(0.5), shoal.Refine(seconds=0.5)),
+        (shoal.Refine(steps=0), shoal.Refine(steps=0)),
+    ],
+)
+def test_every_way_to_say_how_long_to_refine_comes_back(
+    given: Any, means: Any, tmp_path: Path
+) -> None:
+    settings = make_settings(settings_for("zip", None), refine=given)
+    assert settings.refine == means
+    assert saved(settings, tmp_path / "settings.toml").refine == means
 
 
 @pytest.mark.parametrize(

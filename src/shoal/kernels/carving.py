@@ -27,6 +27,7 @@ from shoal.kernels.search import (
 )
 
 ELSEWHERE, HERE, TAKEN = 0, 1, 2  # where a record stands towards the cell at hand
+FEWEST = 10  # a cell is looked at if this part of k wants into it
 ROUNDING = 1e-5  # costs in cells are sums of single-precision numbers
 DISSOLVED, LISTED = -1, -2  # groups that are to end
 
@@ -38,6 +39,7 @@ class Cells(NamedTuple):
     costs: np.ndarray  # float32[rows, distinct records]
     least: np.ndarray  # float32[rows]
     column: np.ndarray  # int32[n], the distinct record of each
+    pooled: np.ndarray  # int32[n], scratch for another such array
     here: np.ndarray  # float64[n], cost of a record in the cell at hand
     place: np.ndarray  # int8[n], ELSEWHERE for all between two cells
     number: np.ndarray  # int64[1], cells looked at so far
@@ -62,6 +64,7 @@ def make_cells(keys, costs, column, room):
         costs,
         costs.min(axis=1),
         column,
+        np.zeros(n, np.int32),
         np.zeros(n),
         np.zeros(n, np.int8),
         np.zeros(1, np.int64),
@@ -123,14 +126,18 @@ def carve_points(x, v, steps, dearest, prices):
     carved, gained = 0, 0.0
     full = np.zeros(steps.shape[0], np.int64)
     for at in range(steps.shape[0]):
-        step = steps[at]
         least = 0.0
-        for row in step:
-            least += v.least[row]
+        for part in range(steps.shape[1]):
+            least += v.least[steps[at, part]]
+        if prices.size == 0 or prices[0] <= least + GAIN:  # most points of a small pool
+            continue
+        step = steps[at]
         wanting = find_wanting(x, v, step, dearest, prices, least)
         if wanting == 0:
             continue
-        order, bounds = sort_by_cell(v.key[:wanting], 1, v.table_key, v.table_weight, v.slot)
+        order, bounds = sort_by_cell(
+            v.key[:wanting], max(1, x.q.k // FEWEST), v.table_key, v.table_weight, v.slot
+        )
         slack = most_to_spend(x, v, order, bounds)
         add_others(x, v, step, wanting, bounds.size - 1, dearest, prices, least - slack)
         for cell in range(bounds.size - 1):
@@ -180,6 +187,19 @@ def most_to_spend(x, v, order, bounds):
 
 
 @njit(cache=True)
+def count_from(prices, least):
+    """How many of some descending prices are at least so high."""
+    low, high = 0, prices.size
+    while low < high:
+        middle = (low + high) // 2
+        if prices[middle] >= least:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True)
 def add_others(x, v, step, wanting, cells, dearest, prices, least):
     """Chain, for each cell that some record wants into, other records in it, dearest first.
 
@@ -188,7 +208,7 @@ def add_others(x, v, step, wanting, cells, dearest, prices, least):
     v.first[:cells] = -1
     v.others[:cells] = 0
     mask = np.uint64(table_size(wanting) - 1)
-    for at in range(np.searchsorted(-prices, -least, side="right") - 1, -1, -1):
+    for at in range(count_from(prices, least) - 1, -1, -1):
         i = dearest[at]
         if v.place[i] == HERE:
             continue
@@ -196,7 +216,7 @@ def add_others(x, v, step, wanting, cells, dearest, prices, least):
         h = key & mask
         while v.table_weight[h] != 0 and v.table_key[h] != key:
             h = (h + np.uint64(1)) & mask
-        if v.table_weight[h] != 0:
+        if v.table_weight[h] <= NUMBERED:
             cell = NUMBERED - v.table_weight[h]
             v.following[i] = v.first[cell]
             v.first[cell] = i

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from shoal.generalization.forms import Floats
 from shoal.kernels.carving import Cells, carve_points, make_cells, price_out_rare
 from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress
@@ -25,6 +26,7 @@ class Carver:
     refined: Refined
     cells: Cells
     steps: Rows
+    costs: Floats  # of the points, mean over records
     full: npt.NDArray[
         np.bool_
     ]  # whether a point had a cell of k records, some of them dearer elsewhere
@@ -39,7 +41,9 @@ class Carver:
         price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
         room = len(refined.search.s.size)
         cells = make_cells(lattice.keys, costs, problem.points.of_record, room)
-        return cls(refined, cells, lattice.steps, np.ones(len(lattice.steps), dtype=bool))
+        return cls(
+            refined, cells, lattice.steps, lattice.costs, np.ones(len(lattice.steps), dtype=bool)
+        )
 
     def carve_all(self, progress: Progress) -> int:
         """Carve at every point, cheapest first; returns the number of groups carved."""

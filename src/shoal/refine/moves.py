@@ -17,13 +17,22 @@ def move_all(refined: Refined, progress: Progress) -> int:
 
     In a large table only the dearest records are looked at.
     """
-    work = len(refined.search.s.size) * len(refined.problem.columns)
-    records = refined.dearest()[: max(1, MOST_WORK // work)]
-    chunk, moves = max(1, CHUNK // work), 0
+    records = refined.dearest()[: most_movers(refined)]
+    chunk, moves = max(1, CHUNK // _work(refined)), 0
     for start in range(0, len(records), chunk):
         progress("refining: moves", start, len(records))
         moves += move_records(refined.search, records[start : start + chunk])
     return moves
+
+
+def most_movers(refined: Refined) -> int:
+    """How many records one pass looks at."""
+    return min(refined.problem.table.records, max(1, MOST_WORK // _work(refined)))
+
+
+def _work(refined: Refined) -> int:
+    """What looking for one record's best group takes."""
+    return len(refined.search.s.size) * len(refined.problem.columns)
 
 
 def dissolve_all(refined: Refined) -> int:

@@ -15,7 +15,7 @@ from shoal.errors import InputError, near_miss
 from shoal.generalization import MODELS, Hierarchy, Model
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
-from shoal.refine import Refine
+from shoal.refine import Refine, read_refine
 from shoal.settings.entries import (
     read_hierarchy,
     read_requirement,
@@ -101,7 +101,8 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
 def _refine_from_toml(given: Any, problems: list[str]) -> Any:
     """How long to refine; a number of steps stands in a table of its own."""
     if not isinstance(given, Mapping):
-        return given
+        found = read_refine(given)
+        return given if found is None else found
     known = [field.name for field in fields(Refine)]
     unknown_keys("refine of [method]", given, known, problems)
     return Refine(**{key: value for key, value in given.items() if key in known})
