@@ -23,7 +23,8 @@ from shoal.bounds.records import NoBound, cell_bound, record_bound
 from shoal.errors import InputError
 from shoal.kernels.ascent import project, top_sum
 from shoal.kernels.exact import subset_costs
-from shoal.kernels.groups import group_costs
+from shoal.kernels.groups import close_groups, group_costs
+from shoal.kernels.nearest import flat_costs
 from shoal.methods import Cover, Mondrian
 from shoal.methods.exact import Exact
 from shoal.problem import Problem
@@ -68,6 +69,22 @@ def release(sample: tables.Sample, measure: str, k: int, **options: Any) -> shoa
 
 def is_proper(sample: tables.Sample) -> bool:
     return all(model.proper for model in sample.models.values())
+
+
+@given(tables.samples(min_records=2, max_records=10), st.sampled_from(reference.MONOTONE))
+def test_where_closures_are_not_listed_the_cheapest_pair_stands_for_all(sample, measure):
+    problem = sample.problem(measure)
+    for j, column in enumerate(sample.twins):
+        if column.model not in ("interval", "subset"):
+            continue
+        costs = flat_costs(problem.arrays, j)
+        for a, b in combinations(range(sample.records), 2):
+            if column.values[a] != column.values[b]:
+                pair = close_groups(
+                    problem.arrays, problem.codes, np.array([a, b]), np.array([0, 2])
+                )
+                cost = group_costs(problem.arrays, pair, np.ones((1, 1)))[j, 0]
+                assert costs[-1] <= cost + 1e-9
 
 
 @given(drawn(records=12))

@@ -40,6 +40,11 @@ class Cells:
         listed = TreeForm if self.flat else TreeForm | RangeForm
         return all(isinstance(column.form, listed) for column in self.problem.columns)
 
+    @property
+    def has_ranges(self) -> bool:
+        """Whether ranges are listed, of which there can be very many."""
+        return any(map(self._is_ranged, range(len(self.problem.columns))))
+
     def _is_ranged(self, j: int) -> bool:
         return not self.flat and isinstance(self.problem.columns[j].form, RangeForm)
 

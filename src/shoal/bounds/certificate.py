@@ -68,9 +68,7 @@ class Certifier:
         self.reason = ""
         self._loss = loss
         if objective in ADDITIVE and ADDITIVE[objective].aggregate == "sum":
-            self._scale = sum(float(weights.get(name, 1.0)) for name in table.names) / len(
-                table.names
-            )
+            self._scale = float(np.mean([weights.get(name, 1.0) for name in table.names]))
         else:
             self._scale = 1 / table.codes.size
         self._ascent: Ascent | None = None
@@ -85,7 +83,7 @@ class Certifier:
         if released is not None:
             above = bound.cells.least_of_points(released)
             self._ascent = Ascent(bound.cells, bound.least, above)
-        if bound.all_listed:
+        if bound.listed:
             self.certify(inf, 1)
 
     def certify(

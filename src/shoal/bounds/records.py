@@ -28,12 +28,12 @@ class NoBound(Exception):
 
 @dataclass(frozen=True)
 class RecordBound:
-    """What every point costs at least, and how it was found; whether all closures could be listed in short time."""
+    """What every point costs at least, and how it was found; whether all cells could be listed in short time."""
 
     cells: Cells
     least: Floats
     how: str
-    all_listed: bool = False
+    listed: bool
 
 
 def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
@@ -46,8 +46,7 @@ def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
     first, counts, _ = cells.points
     least = np.full(len(counts), np.inf) if start is None else cells.least_of_points(start)
     classes = problem.classes[first]
-    is_listed = cells.flat or all(column.model.proper for column in problem.columns)
-    looks = MOST_LOOKS // problem.class_count if is_listed else FEW_LOOKS
+    looks = FEW_LOOKS if cells.has_ranges else MOST_LOOKS // problem.class_count
     for y in range(problem.class_count):
         own = np.where(classes == y, least, -np.inf)  # the others are out of reach of any cell
         if not cheapest_cells(cells.trees(y), problem.k, looks, own):
@@ -86,16 +85,17 @@ def record_bound(problem: Problem, start: Floats | None = None) -> RecordBound:
             "costs may fall as closures grow, and then a bound needs suppression or a hierarchy in every column"
         )
     by_cell = cell_bound(cells, start)
+    listed = by_cell is not None
     if by_cell is not None and cells.exact:
-        return RecordBound(cells, by_cell, "cheapest cell of k records", all_listed=True)
-    if not proper:
+        return RecordBound(cells, by_cell, "cheapest cell of k records", listed)
+    if cells.has_ranges and not listed:
         by_cell = cell_bound(Cells(problem, flat=True), start)
     nearest = nearest_bound(cells) if monotone else None
     if by_cell is not None and nearest is not None:
         best = np.maximum(by_cell, nearest)
-        return RecordBound(cells, best, "cheapest cell and nearest k − 1 records")
+        return RecordBound(cells, best, "cheapest cell and nearest k − 1 records", listed)
     if nearest is not None:
-        return RecordBound(cells, nearest, "nearest k − 1 records")
+        return RecordBound(cells, nearest, "nearest k − 1 records", listed)
     if by_cell is not None:
-        return RecordBound(cells, by_cell, "cheapest cell of k records")
+        return RecordBound(cells, by_cell, "cheapest cell of k records", listed)
     raise NoBound("the table has too many distinct records and closures to bound its loss")
