@@ -27,7 +27,6 @@ BARS = (
     Bar("adult_14", 50, 1.23, 1.075),
     Bar("adult_14", 100, 1.25, 1.09),
     Bar("adult_9", 10),
-    Bar("adult_9", 50),
     Bar("adult_8", 10),
 )
 

@@ -13,15 +13,20 @@ valid, which is the bound, and lists the cells that it was lowered for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf
+
 import numpy as np
 
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats
 from shoal.kernels.ascent import project_cells, repair
+from shoal.kernels.closed_cells import make_walk
 
 STEP = 0.6  # of the mean of y
 SWEEPS = 30  # rounds of projections between two walks
 KEPT = 4  # times k: records that a listed cell keeps
+CHUNK = 30_000_000  # points looked at between two looks at the clock
 MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk
 
 
@@ -45,21 +50,34 @@ class Ascent:
         """The bound: the sum of the valid numbers over all records."""
         return float(self.valid @ self.trees.weights)
 
-    def advance(self) -> None:
-        """Move y, then make a copy valid and keep it if it is the best so far."""
+    def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
+        """Move y, then make a copy valid and keep it if it is the best so far.
+
+        False, and nothing gained, if `go_on`, which is asked now and then, says so before the end.
+        """
         if self._begun:
             self._move()
         self._begun = True
         lowered = np.maximum(self._y, 0.0)
-        bounds, costs = np.empty(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
+        bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
-        listed, size = repair(self.trees, self.k, lowered, KEPT * self.k, bounds, costs, members)
+        walk, k = make_walk(self.trees), self.k
+        done, reach, listed = False, inf, 0
+        while not done:
+            if not go_on():
+                return False
+            until = walk.top[1] + CHUNK
+            done, reach, listed = repair(
+                self.trees, walk, k, lowered, KEPT * k, until, reach, listed, bounds, costs, members
+            )
         if lowered @ self.trees.weights > self.total:
             self.valid = lowered
+        size = bounds[listed]
         self._bounds = np.concatenate([self._bounds, self._bounds[-1] + bounds[1 : listed + 1]])
         self._costs = np.concatenate([self._costs, costs[:listed]])
         self._members = np.concatenate([self._members, members[:size]])
         self._taken = np.concatenate([self._taken, np.zeros(size)])
+        return True
 
     def _move(self) -> None:
         """Project y onto the listed cells, forget those that take nothing, and step to where cover is not 1."""

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, Ints, Records, TreeForm
+from shoal.generalization.forms import Floats, Ints, RangeForm, Records, TreeForm
 from shoal.kernels.closed_cells import Trees
 from shoal.kernels.nearest import flat_costs
 from shoal.problem import Problem
@@ -17,11 +17,13 @@ from shoal.problem import Problem
 class Cells:
     """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part.
 
-    A column of intervals or subsets becomes a tree of two levels, any closure of several values costing what
-    the cheapest pair does: where costs never fall as closures grow, no release costs less for it.
+    A column of subsets, and with `flat` one of intervals, becomes a tree of two levels, any closure of several
+    values costing what the cheapest pair does: where costs never fall as closures grow, no release costs less
+    for it.
     """
 
     problem: Problem
+    flat: bool = False
 
     @cached_property
     def points(self) -> tuple[Records, Records, Records]:
@@ -34,8 +36,17 @@ class Cells:
 
     @property
     def exact(self) -> bool:
-        """Whether all columns are trees anyway."""
-        return all(isinstance(column.form, TreeForm) for column in self.problem.columns)
+        """Whether all closures are listed at what they cost."""
+        listed = TreeForm if self.flat else TreeForm | RangeForm
+        return all(isinstance(column.form, listed) for column in self.problem.columns)
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether ranges are listed, of which there can be very many."""
+        return any(map(self._is_ranged, range(len(self.problem.columns))))
+
+    def _is_ranged(self, j: int) -> bool:
+        return not self.flat and isinstance(self.problem.columns[j].form, RangeForm)
 
     def least_of_points(self, per_record: Floats) -> Floats:
         """The least number among the records of each point."""
@@ -61,17 +72,22 @@ class Cells:
             np.concatenate([tree.cost for tree in made]),
             np.concatenate([tree.floor for tree in made]),
             counts.astype(np.int64),
+            np.array([j if self._is_ranged(j) else -1 for j in self._order], dtype=np.int64),
+            self.problem.arrays,
         )
 
     @cached_property
     def _order(self) -> list[int]:
-        """Low trees first, and among those the columns that tell records apart best: their cells empty soonest."""
+        """Low trees first, and among those the columns that tell records apart best: their cells empty soonest.
 
-        def rank(j: int) -> tuple[float, float]:
+        Ranges last: by then cells are small or dear enough for most of them to be left out.
+        """
+
+        def rank(j: int) -> tuple[bool, float, float]:
             column = self.problem.columns[j]
             height = column.form.heights[-1] if isinstance(column.form, TreeForm) else 1.0
             share = column.counts[column.counts > 0] / column.counts.sum()
-            return height, float((share * np.log2(share)).sum())
+            return self._is_ranged(j), height, float((share * np.log2(share)).sum())
 
         return sorted(range(len(self.problem.columns)), key=rank)
 

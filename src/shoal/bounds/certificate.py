@@ -10,7 +10,6 @@ from math import ceil, inf, isfinite
 import numpy as np
 
 from shoal.bounds.ascent import Ascent
-from shoal.bounds.cells import Cells
 from shoal.bounds.records import NoBound, record_bound
 from shoal.generalization.forms import Floats
 from shoal.kernels.groups import group_costs
@@ -65,55 +64,52 @@ class Certifier:
     ) -> None:
         table = closed.table
         self.problem = Problem.of(table, objective, k, relative_weights(weights, table), w)
-        self.cells = Cells(self.problem)
         self.certificate: Certificate | None = None
         self.reason = ""
         self._loss = loss
         if objective in ADDITIVE and ADDITIVE[objective].aggregate == "sum":
-            self._scale = sum(float(weights.get(name, 1.0)) for name in table.names) / len(
-                table.names
-            )
+            self._scale = float(np.mean([weights.get(name, 1.0) for name in table.names]))
         else:
             self._scale = 1 / table.codes.size
         self._ascent: Ascent | None = None
         released = self._released(closed)
         try:
-            bound = record_bound(self.cells, released)
+            bound = record_bound(self.problem, released)
         except NoBound as reason:
             self.reason = str(reason)
             return
+        self._counts = bound.cells.points[1]
         self._keep(bound.least, bound.how)
-        if released is not None and bound.by_cell is not None:
-            above = self.cells.least_of_points(released)
-            self._ascent = Ascent(self.cells, bound.by_cell, above)
-            self._tighten()
+        if released is not None:
+            above = bound.cells.least_of_points(released)
+            self._ascent = Ascent(bound.cells, bound.least, above)
+        if bound.listed:
+            self.certify(inf, 1)
 
     def certify(
         self, seconds: float, passes: int, progress: Progress = silent
     ) -> Certificate | None:
         """Tighten the bound until time, passes or hope run out; returns the best certificate so far."""
-        start = last = time.monotonic()
+        start = time.monotonic()
         gains = [inf] * PATIENCE
-        for done in range(passes):
-            now = time.monotonic()
-            spent, latest = now - start, now - last
-            if self._ascent is None or max(gains) < LEAST_GAIN or spent + latest > seconds:
-                break
-            if isfinite(seconds):
-                progress("tightening the bound", int(spent), int(seconds))
-            else:
-                progress("tightening the bound", done, passes)
-            last = now
-            gains = [*gains[1:], self._tighten()]
-        return self.certificate
+        done = 0
 
-    def _tighten(self) -> float:
-        """Ascend by one walk over all cells; returns the relative gain."""
-        assert self._ascent is not None
-        before = self._ascent.total
-        self._ascent.advance()
-        self._keep(self._ascent.valid, "dual ascent over cells of k records")
-        return (self._ascent.total - before) / before if before else 0.0
+        def go_on() -> bool:
+            spent = time.monotonic() - start
+            timed = isfinite(seconds)
+            progress("tightening", int(spent) if timed else done, int(seconds) if timed else passes)
+            return spent < seconds
+
+        while self._ascent and done < passes and max(gains) >= LEAST_GAIN:
+            if self.certificate and self.certificate.ratio == 1:
+                break
+            before = self._ascent.total
+            if not self._ascent.advance(go_on):
+                break
+            self._keep(self._ascent.valid, "dual ascent over cells of k records")
+            gains = [*gains[1:], self._ascent.total / before - 1 if before else inf]
+            done += 1
+        return self.certificate
 
     def _released(self, closed: Closed) -> Floats | None:
         """What its closure costs each record, where that does not depend on the record's class."""
@@ -124,8 +120,7 @@ class Certifier:
 
     def _keep(self, least: Floats, how: str) -> None:
         """Make a certificate of numbers that points cost at least, and keep it if it is the best so far."""
-        _, counts, _ = self.cells.points
-        total = float(least @ counts)
+        total = float(least @ self._counts)
         total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
         bound = max(0.0, total) * self._scale
         if self.certificate is None or bound > self.certificate.bound:

@@ -1,8 +1,8 @@
 """The quick bound: for each record alone, what any closure costs that at least k records share (spec §6).
 
-Over suppression and hierarchies the closures are listed: a group's closure is that of a closed cell, which
-holds at least the group's k records. Over other models a record pays at least for its closure with the
-(k − 1)-th nearest other record, where costs never fall as closures grow (GiT09 Lemma 6.10).
+Closures are listed where they are not too many: a group's closure is that of a closed cell, which holds at
+least the group's k records. Otherwise a record pays at least for its closure with the (k − 1)-th nearest other
+record, where costs never fall as closures grow (GiT09 Lemma 6.10).
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats
 from shoal.kernels.closed_cells import cheapest_cells
 from shoal.kernels.nearest import nearest_costs
+from shoal.problem import Problem
 
 MOST_LOOKS = 1_000_000_000  # points looked at in a walk over closed cells: some 15 seconds
+FEW_LOOKS = 100_000_000  # where there are ranges, which may be far too many
 MOST_PAIRS = 3_600_000_000  # pairs of points
 
 
@@ -26,11 +28,12 @@ class NoBound(Exception):
 
 @dataclass(frozen=True)
 class RecordBound:
-    """What every point costs at least, the part of it that cells prove, and how it was found."""
+    """What every point costs at least, and how it was found; whether all cells could be listed in short time."""
 
+    cells: Cells
     least: Floats
-    by_cell: Floats | None
     how: str
+    listed: bool
 
 
 def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
@@ -43,7 +46,7 @@ def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
     first, counts, _ = cells.points
     least = np.full(len(counts), np.inf) if start is None else cells.least_of_points(start)
     classes = problem.classes[first]
-    looks = MOST_LOOKS // problem.class_count
+    looks = FEW_LOOKS if cells.has_ranges else MOST_LOOKS // problem.class_count
     for y in range(problem.class_count):
         own = np.where(classes == y, least, -np.inf)  # the others are out of reach of any cell
         if not cheapest_cells(cells.trees(y), problem.k, looks, own):
@@ -66,29 +69,33 @@ def nearest_bound(cells: Cells) -> Floats | None:
     return least
 
 
-def record_bound(cells: Cells, start: Floats | None = None) -> RecordBound:
-    """The best of the two bounds for each point.
+def record_bound(problem: Problem, start: Floats | None = None) -> RecordBound:
+    """What every point costs at least, found in the best way that the models allow and time permits.
 
     Raises
     ------
     NoBound
-        If neither can be had.
+        If there is none.
     """
-    problem = cells.problem
+    cells = Cells(problem)
     monotone = problem.objective.monotone and problem.class_count == 1
-    if not cells.exact and not monotone:
+    proper = all(column.model.proper for column in problem.columns)
+    if not proper and not monotone:
         raise NoBound(
             "costs may fall as closures grow, and then a bound needs suppression or a hierarchy in every column"
         )
     by_cell = cell_bound(cells, start)
+    listed = by_cell is not None
     if by_cell is not None and cells.exact:
-        return RecordBound(by_cell, by_cell, "cheapest cell of k records")
+        return RecordBound(cells, by_cell, "cheapest cell of k records", listed)
+    if cells.has_ranges and not listed:
+        by_cell = cell_bound(Cells(problem, flat=True), start)
     nearest = nearest_bound(cells) if monotone else None
     if by_cell is not None and nearest is not None:
         best = np.maximum(by_cell, nearest)
-        return RecordBound(best, by_cell, "cheapest cell and nearest k − 1 records")
+        return RecordBound(cells, best, "cheapest cell and nearest k − 1 records", listed)
     if nearest is not None:
-        return RecordBound(nearest, None, "nearest k − 1 records")
+        return RecordBound(cells, nearest, "nearest k − 1 records", listed)
     if by_cell is not None:
-        return RecordBound(by_cell, by_cell, "cheapest cell of k records")
+        return RecordBound(cells, by_cell, "cheapest cell of k records", listed)
     raise NoBound("the table has too many distinct records and closures to bound its loss")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.closed_cells import cell_cost, make_walk, next_cell
+from shoal.kernels.closed_cells import cell_cost, least_cost, next_cell
 
 LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
 
@@ -93,48 +93,49 @@ def load(w, f, y, weights, values, items, heavy):
 
 
 @njit(cache=True)
-def repair(t, k, y, keep, bounds, limits, members):
-    """Lower `y` until it is valid, listing the cells it is lowered for; returns (cells, members) listed.
+def repair(t, w, k, y, keep, until, reach, cells, bounds, limits, members):
+    """Lower `y` until it is valid, listing the cells it is lowered for, or until so many points were looked at.
 
     In a cell whose k largest numbers are too large on average they are capped until they are not; lowering
     numbers never makes another cell worse, so one walk over all cells suffices. Below a cell whose k largest
     are on average at most the least cost of any cell below it, nothing can be wrong. Of each listed cell the
-    largest numbers are kept, `keep` records.
+    largest numbers are kept, `keep` records. Returns whether the walk is at its end, and what to go on with:
+    `reach` and the number of cells listed.
     """
-    w = make_walk(t)
     n = y.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    cells, size_all = 0, 0
-    bounds[0] = 0
-    below = True
-    while next_cell(t, w, k, below):
-        cost, floor = cell_cost(t, w)
+    while w.top[1] < until:
+        if not next_cell(t, w, k, reach, y):
+            return True, reach, cells
         f = w.top[0]
-        size, largest = load(w, f, y, t.weights, values, items, heavy)
-        mean = top_sum(values, heavy, size, k) / k if largest > floor else largest
-        below = mean > floor
-        if mean <= cost:
+        size, reach = load(w, f, y, t.weights, values, items, heavy)
+        w.top[1] += size
+        if reach > least_cost(t, w, f):
+            reach = top_sum(values, heavy, size, k) / k
+        cost = cell_cost(t, w)
+        if reach <= cost:
             continue
         load(w, f, y, t.weights, values, items, heavy)
         sort_down(values, items, heavy, size)
-        room = cells < limits.size and size_all + size <= members.size
-        if room and mean > cost + LISTED:
+        end = bounds[cells]
+        room = cells < limits.size and end + size <= members.size
+        if room and reach > cost + LISTED:
             held = 0
             for q in range(size):
-                members[size_all] = items[q]
-                size_all += 1
+                members[end] = items[q]
+                end += 1
                 held += heavy[q]
                 if held >= keep:
                     break
             limits[cells] = cost
             cells += 1
-            bounds[cells] = size_all
+            bounds[cells] = end
         cap = cap_of(values, heavy, size, k, k * cost)
         for q in range(size):
             if values[q] <= cap:
                 break
             y[items[q]] = cap
-    return cells, size_all
+    return False, reach, cells
 
 
 @njit(cache=True)

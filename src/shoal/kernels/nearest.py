@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.forms import BITS, RANGE, open_closure, range_cost, set_cost, value_cost
+from shoal.kernels.forms import (
+    BITS,
+    LINEAR,
+    RANGE,
+    open_closure,
+    range_cost,
+    set_cost,
+    value_cost,
+)
 from shoal.kernels.rows import cover_costs
 
 
@@ -46,6 +54,23 @@ def nearest_costs(c, pairs, points, columns, weights, k, least):
 
 
 @njit(cache=True)
+def cheapest_pair(c, j, values):
+    """Two values of a set's column that cost least together: those with the least addends or fewest records."""
+    a, b, least, second = -1, -1, 0.0, 0.0
+    for v in range(values):
+        e = c.start[j] + v
+        key = c.cost[0, e] if c.kind[j] == LINEAR else c.records[e]
+        if v == c.null[j] or (c.kind[j] != LINEAR and key == 0.0):
+            continue  # null with others is the whole domain; values that do not occur are in no closure
+        if a < 0 or key < least:
+            b, second = a, least
+            a, least = v, key
+        elif b < 0 or key < second:
+            b, second = v, key
+    return a, b
+
+
+@njit(cache=True)
 def flat_costs(c, j):
     """What each single value of a range or set costs, and last the least that several of them can cost."""
     size = c.start[j + 1] - c.start[j]
@@ -53,17 +78,17 @@ def flat_costs(c, j):
         size - 1 if c.form[j] == RANGE else size
     )  # a range keeps one entry more than it has values
     costs = np.empty(values + 1)
-    closures = np.zeros((c.slot[-1], 1), np.int32)
-    least = np.inf
     for a in range(values):
         costs[a] = value_cost(c, 0, j, a)
-        if c.form[j] == RANGE:
-            if a + 1 < values:
-                least = min(least, range_cost(c, 0, j, a, a + 1))
-            continue
-        closures[c.slot[j] + a // BITS, 0] = 1 << (a % BITS)
-        for b in range(a + 1, values):
-            least = min(least, set_cost(c, 0, j, closures, 0, closures, -1, b))
-        closures[c.slot[j] + a // BITS, 0] = 0
-    costs[values] = least if values > 1 else costs[0]
+    least = np.inf
+    if c.form[j] == RANGE:
+        for a in range(values - 1):
+            least = min(least, range_cost(c, 0, j, a, a + 1))
+    else:
+        a, b = cheapest_pair(c, j, values)
+        if b >= 0:
+            closure = np.zeros((c.slot[-1], 1), np.int32)
+            closure[c.slot[j] + a // BITS, 0] = 1 << (a % BITS)
+            least = set_cost(c, 0, j, closure, 0, closure, -1, b)
+    costs[values] = least if least < np.inf else costs[:values].min()
     return costs
