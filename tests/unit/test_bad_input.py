@@ -624,7 +624,7 @@ SETTINGS = [
     in_toml(
         "an unknown key of the method",
         "Unknown key 'max_point' in method cover; did you mean 'max_points'?",
-        "[method]\nmax_point = 1\n",
+        '[method]\nname = "cover"\nmax_point = 1\n',
     ),
     in_toml(
         "an unknown key of the output",

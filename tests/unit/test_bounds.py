@@ -178,7 +178,9 @@ def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
     for _ in range(4):
         climb.advance()
     y = climb.valid[Cells(problem).points[2]]
-    costs = subset_costs(problem.arrays, problem.codes, problem.classes, k)
+    costs = subset_costs(
+        problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
+    )
     for subset in range(1, 1 << sample.records):
         group = [i for i in range(sample.records) if subset >> i & 1]
         if len(group) >= k:

@@ -153,7 +153,7 @@ def test_json_gives_the_facts(shell: Shell, people: pa.Table) -> None:
     assert (facts["output"], facts["measure"], facts["method"]) == (
         "release.csv",
         "entropy",
-        "cover",
+        "auto",
     )
     assert set(facts["column_losses"]) == {"age", "zip", "sex"}
     assert facts["loss"] == pytest.approx(np.mean(list(facts["column_losses"].values())))

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.cells import cell_keys, table_size
-from shoal.kernels.rules import complies, is_diverse, shortfall
+from shoal.kernels.rules import complies, is_diverse, lacking
 
 NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
 
@@ -87,12 +87,6 @@ def shift(v, i, counts, by):
     """Add record i to some counts, or take it off."""
     for t in range(v.values.shape[1]):
         counts[v.values[i, t]] += by
-
-
-@njit(cache=True)
-def lacking(q, counts, size):
-    """How far a group is from meeting the requirement."""
-    return max(0, q.k - size) / q.k + shortfall(q, counts, size)
 
 
 @njit(cache=True)

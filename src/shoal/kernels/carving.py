@@ -14,7 +14,7 @@ from numba import njit
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
 from shoal.kernels.moves import dissolve
-from shoal.kernels.rules import shortfall
+from shoal.kernels.rules import lacking
 from shoal.kernels.search import (
     FAR,
     GAIN,
@@ -329,12 +329,12 @@ def found_group(x, v, wants, other):
 def fill_up(x, v, other, g):
     """Let records join group g, those that lose least first, until it meets the requirement."""
     counts = x.s.tally[g]
-    lack = shortfall(x.q, counts, max(1, x.s.size[g]))
+    lack = lacking(x.q, counts, max(1, x.s.size[g]))
     while other >= 0 and lack > 0.0:
         if can_spare(x, other):
             for t in range(x.s.values.shape[1]):
                 counts[x.s.values[other, t]] += 1
-            now = shortfall(x.q, counts, x.s.size[g] + 1)
+            now = lacking(x.q, counts, x.s.size[g] + 1)
             for t in range(x.s.values.shape[1]):
                 counts[x.s.values[other, t]] -= 1
             if now < lack:

@@ -123,6 +123,12 @@ def shortfall(q, counts, size):
 
 
 @njit(cache=True)
+def lacking(q, counts, size):
+    """How far a group is from meeting the requirement, k included: 0 where it does."""
+    return max(0, q.k - size) / q.k + shortfall(q, counts, size)
+
+
+@njit(cache=True)
 def complies(q, counts, size):
     """Whether a group meets the requirement."""
     return size >= q.k and is_diverse(q, counts, size)

@@ -332,5 +332,5 @@ def _is_weight(weight: Any) -> bool:
 def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: list[str]) -> None:
     for key in given:
         if key not in known:
-            close = near_miss(key, known) or f"; known: {', '.join(known)}."
+            close = near_miss(key, known) or f"; known: {', '.join(known) or 'none'}."
             problems.append(f"Unknown key '{key}' in {where}{close}")
