@@ -157,7 +157,7 @@ def test_json_gives_the_facts(shell: Shell, people: pa.Table) -> None:
     )
     assert set(facts["column_losses"]) == {"age", "zip", "sex"}
     assert facts["loss"] == pytest.approx(np.mean(list(facts["column_losses"].values())))
-    assert facts["notes"] == []
+    assert facts["notes"] == ["chose cover"]
     assert facts["seconds"] > 0
 
 
