@@ -98,7 +98,7 @@ class Release:
     def certificate(self) -> Certificate | None:
         """How far from the least possible the objective is, None where `certificate_reason` says why.
 
-        Found when first asked for, in about the time of the grouping; `certify` improves it. Requirements
+        Found when first asked for, in some seconds; `certify` improves it. Requirements
         beyond k may cost more than the certificate knows of, never less.
         """
         return self._certifier.certificate if self._certifier else None
