@@ -13,7 +13,7 @@ from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
 
-MOST_LOOKS = 2_000_000_000  # lattice points times records
+MOST_LOOKS = 800_000_000  # lattice points times records
 MOST_POINTS = 200_000
 KEY_BYTES = 100_000_000
 CHUNK = 128  # lattice points between two reports of progress
