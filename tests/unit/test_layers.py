@@ -16,6 +16,7 @@ ORDER = (
     "anonymize",
     "listing",
     "release",
+    "evaluation",
     "io",
     "samples",
     "settings",
