@@ -33,6 +33,8 @@ ROLES: dict[str, Any] = {
     "quasi_identifiers": {"age": shoal.Interval(), "letter": TREE},
     "sensitive": ["rich"],
     "k": 5,
+    "method": shoal.Mondrian(),
+    "refine": False,
 }
 
 
@@ -114,8 +116,9 @@ def test_values_that_only_the_hold_out_has_can_be_tested() -> None:
     table, tested = people(300), people(50, seed=1)
     tested.loc[0, "age"] = 99
     release = shoal.anonymize(table, **ROLES).data
+    settings = shoal.Settings(**ROLES)
     found = shoal.evaluate(
-        table, release, **ROLES, target="rich", holdout=tested, queries=0
+        table, release, settings=settings, target="rich", holdout=tested, queries=0
     ).classification
     assert found is not None
     assert found.tested == 50
