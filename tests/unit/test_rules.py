@@ -58,6 +58,19 @@ def test_nothing_lost_is_full_agreement() -> None:
     assert found.all.confidence_difference == pytest.approx(0.0, abs=1e-12)
 
 
+def test_many_columns_give_rules_of_two_items() -> None:
+    many = pd.DataFrame({f"c{j:02}": ["x", "y"] for j in range(16)})
+    job = {"quasi_identifiers": dict.fromkeys(many.columns, shoal.Suppression()), "k": 1}
+    found = compare_rules(shoal.anonymize(many, **job, refine=False).comparison)
+    assert found.longest == 2
+    assert found.all.in_table == 16 * 15 * 2  # each value of a column tells that of every other
+    few = compare_rules(
+        shoal.anonymize(many.iloc[:, :3], quasi_identifiers=list(many.columns[:3]), k=1).comparison
+    )
+    assert few.longest == 3
+    assert few.all.in_table == 3 * 2 * 2 + 3 * 2
+
+
 def test_shares_that_cannot_be_are_refused_together() -> None:
     table = pd.DataFrame({"a": [1, 1]})
     comparison = shoal.anonymize(table, quasi_identifiers=["a"], k=2).comparison

@@ -22,6 +22,7 @@ from shoal.generalization.forms import Floats, Ints
 
 RANGES, VALUES = 7, 64  # parts into which a column is cut at most, ordered or not
 SUPPORT, CONFIDENCE = 0.05, 0.6
+MOST_COLUMNS = 15  # of which all triples are looked at: their number grows with the cube
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,11 @@ class Agreement(Result):
 
 @dataclass(frozen=True)
 class Rules(Result):
-    """Agreement on all rules and on those that predict a sensitive value."""
+    """Agreement on all rules, of `longest` items at most, and on those that predict a sensitive value."""
 
     support: float
     confidence: float
+    longest: int
     all: Agreement
     sensitive: Agreement
 
@@ -60,7 +62,7 @@ class Rules(Result):
 def compare_rules(
     comparison: Comparison, *, support: float = SUPPORT, confidence: float = CONFIDENCE
 ) -> Rules:
-    """Mine rules of two or three items from table and release.
+    """Mine rules of two or three items, of two only from more than 15 columns, from table and release.
 
     Parameters
     ----------
@@ -73,11 +75,13 @@ def compare_rules(
         if not 0 < value <= 1
     )
     columns = [_Items(column, support) for column in compared_columns(comparison)]
-    mined = [rule for rule in _mine(columns, comparison) if rule[1].size]
+    longest = 3 if len(columns) <= MOST_COLUMNS else 2
+    mined = [rule for rule in _mine(columns, comparison, longest) if rule[1].size]
     sensitive = [rule for rule in mined if rule[0] in comparison.sensitive]
     return Rules(
         support=support,
         confidence=confidence,
+        longest=longest,
         all=_agree(mined, support, confidence),
         sensitive=_agree(sensitive, support, confidence),
     )
@@ -103,7 +107,7 @@ Rule = tuple[str, Floats, Floats, Floats, Floats]
 # predicted column; support and confidence in the table; support and confidence in the release
 
 
-def _mine(columns: Sequence[_Items], comparison: Comparison) -> Iterator[Rule]:
+def _mine(columns: Sequence[_Items], comparison: Comparison, longest: int) -> Iterator[Rule]:
     """All rules of frequent items, whatever their support and confidence."""
     weight = comparison.sizes / comparison.records
     numbers = range(len(columns))
@@ -117,7 +121,7 @@ def _mine(columns: Sequence[_Items], comparison: Comparison) -> Iterator[Rule]:
     for (a, b), both in pairs.items():
         yield _rule(columns[b].name, both, single[a], axis=1)
         yield _rule(columns[a].name, both, single[b], axis=0)
-    for chosen in combinations(numbers, 3):
+    for chosen in combinations(numbers, 3) if longest == 3 else ():
         all_three = supports(chosen)
         for axis in range(3):
             a, b = (j for j in chosen if j != chosen[axis])
