@@ -16,6 +16,7 @@ ORDER = (
     "anonymize",
     "listing",
     "release",
+    "report",
     "io",
     "samples",
     "settings",
