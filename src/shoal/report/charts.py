@@ -1,4 +1,4 @@
-"""Small charts as SVG: lengths in percent and text in pixels, so that they read the same on any screen.
+"""Bar charts as small SVGs: lengths in percent and text in pixels, so that they read the same on any screen.
 
 Colours are classes of the page's style sheet. `before` is drawn as an outline and `after` as a filled bar,
 so that they differ without colour too.
@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import floor, log10
 
 from shoal.report.markup import Markup
 
-ROW, BAR = 36, 10
-PLOT, FOOT = 132, 22  # of a histogram, in pixels
+ROW, BAR, GAP = 36, 10, 4  # pixels
 
 
 @dataclass(frozen=True)
 class Part:
-    """A length in percent of the widest bar, and the class it is drawn in."""
+    """A length in percent of the whole width, and the class it is drawn in."""
 
     kind: str
     percent: float
@@ -36,58 +36,44 @@ class Row:
     bars: Sequence[Sequence[Part]]
 
 
-def bars(name: str, title: str, description: str, rows: Sequence[Row]) -> Markup:
-    """Draw a bar per row, or several, with its name above and its value at the right."""
+def bars(name: str, title: str, description: str, rows: Sequence[Row], most: str) -> Markup:
+    """Draw a bar per row, or several, with its name above and its value at the right.
+
+    All begin at 0; `most` says what the full width stands for.
+    """
     out, top = [], 0
     for row in rows:
         out.append(_text("0", top + 13, "start", row.label, "label"))
         out.append(_text("100%", top + 13, "end", row.value, "value"))
         at = top + 19
         for bar in row.bars:
-            out.append(_rect("rail", 0, 100, at, BAR))
             start = 0.0
             for part in bar:
                 if part.percent > 0:
                     out.append(_rect(part.kind, start, part.percent, at, BAR))
                 start += part.percent
-            at += BAR + 3
-        top += ROW + (len(row.bars) - 1) * (BAR + 3)
-    return _drawing(name, title, description, top, out)
+            at += BAR + GAP
+        top += ROW + (len(row.bars) - 1) * (BAR + GAP)
+    out.append(_rect("axis", 0, 100, top, 1))
+    out.append(_text("0", top + 17, "start", "0", "tick"))
+    out.append(_text("100%", top + 17, "end", most, "tick"))
+    return _drawing(name, title, description, top + 22, out)
 
 
-@dataclass(frozen=True)
-class Tick:
-    """A mark below a histogram, at a percentage of its width."""
+def round_up(number: float) -> float:
+    """The least of 1, 1.5, 2, 3, 5, 7.5, 10, … (0.1, 0.15, …) that is not below a number.
 
-    percent: float
-    label: str
-
-
-def histogram(
-    name: str,
-    title: str,
-    description: str,
-    before: Sequence[float],
-    after: Sequence[float],
-    ticks: Sequence[Tick],
-    most: str,
-) -> Markup:
-    """Draw two distributions over the same equal bins; `most` says how much the height of the plot is."""
-    top = max([*before, *after]) or 1.0
-    width = 100 / len(before)
-    out = [_text("0", 11, "start", most, "tick"), _line(16), _line(16 + PLOT)]
-    for kind, heights in (("after", after), ("before", before)):
-        for i, value in enumerate(heights):
-            height = PLOT * value / top
-            if height >= 0.05:
-                inset = 0.14 * width
-                out.append(
-                    _rect(kind, i * width + inset, width - 2 * inset, 16 + PLOT - height, height)
-                )
-    for tick in ticks:
-        anchor = "start" if tick.percent < 5 else "end" if tick.percent > 95 else "middle"
-        out.append(_text(f"{_short(tick.percent)}%", PLOT + 33, anchor, tick.label, "tick"))
-    return _drawing(name, title, description, PLOT + 16 + FOOT, out)
+    Examples
+    --------
+    >>> round_up(533), round_up(0.29)
+    (750.0, 0.3)
+    """
+    if number <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(number))
+    return next(
+        round(step * power, 12) for step in (1, 1.5, 2, 3, 5, 7.5, 10) if step * power >= number
+    )
 
 
 def _drawing(name: str, title: str, description: str, height: int, parts: Sequence[str]) -> Markup:
@@ -103,10 +89,6 @@ def _rect(kind: str, start: float, width: float, top: float, height: float) -> s
         f'<rect class="{kind}" x="{_short(start)}%" y="{_short(top)}" '
         f'width="{_short(width)}%" height="{_short(height)}"/>'
     )
-
-
-def _line(y: float) -> str:
-    return f'<line class="axis" x1="0" x2="100%" y1="{_short(y)}" y2="{_short(y)}"/>'
 
 
 def _text(x: str, y: float, anchor: str, text: str, kind: str) -> str:

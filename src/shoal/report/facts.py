@@ -13,11 +13,15 @@ import numpy as np
 from shoal import __version__
 from shoal.bounds import Certificate
 from shoal.errors import InputError
+from shoal.evaluation.comparison import comparison_of
+from shoal.evaluation.distributions import Distributions, compare_distributions
+from shoal.evaluation.risk import Risks, compare_risks
 from shoal.generalization.forms import Floats
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
 from shoal.privacy import Audit
 from shoal.refine import Refine
+from shoal.report import words
 from shoal.report.reproduce import settings_text
 from shoal.settings import Settings
 from shoal.table import open_frame
@@ -135,6 +139,8 @@ class Facts:
     measures: tuple[Measured, ...]
     columns: tuple[ColumnLoss, ...]
     sizes: Sizes
+    risks: Risks
+    distributions: Distributions
     certificate: str
     bound: str
     sample: Sample
@@ -146,11 +152,12 @@ def gather(release: Released, certificate: Certificate | None, reason: str, fold
     """Compute what a report in `folder` says; `reason` is why there is no certificate."""
     settings, closed = release.settings, release.closed
     objective, *others = [
-        Measured(name, MEASURES[name][0], _loss(closed, settings, name))
+        Measured(name, words.MEASURES.get(name, MEASURES[name][0]), _loss(closed, settings, name))
         for name in dict.fromkeys((settings.objective, *MEASURED))
         if settings.sensitive or name not in NEEDS_SENSITIVE
     ]
     text, remarks = settings_text(settings, folder)
+    comparison = comparison_of(closed, settings)
     return Facts(
         version=__version__,
         records=release.audit.records,
@@ -168,6 +175,8 @@ def gather(release: Released, certificate: Certificate | None, reason: str, fold
         measures=tuple(others),
         columns=_column_losses(closed, settings),
         sizes=_sizes(closed, settings.k),
+        risks=compare_risks(comparison),
+        distributions=compare_distributions(comparison),
         certificate=str(certificate or f"none: {reason}"),
         bound=certificate.how if certificate else "",
         sample=_sample(release.data),
@@ -183,20 +192,20 @@ def _loss(closed: Closed, settings: Settings, measure: str) -> float:
 def _promises(release: Released) -> tuple[Promise, ...]:
     """k and what was required beyond it, each with what the least safe group reaches."""
     settings, audit = release.settings, release.audit
-    meaning = (
-        f"Every released record reads like at least {settings.k - 1:,} others in all quasi-identifiers."
-        if settings.method.homogeneous
-        else f"Every released record may be any of at least {settings.k:,} people, and everyone any of as many records."
-    )
     required = [
         item for item in settings.requirements for _ in item.over(settings.sensitive)
     ]  # in the order of the proofs
     return (
-        Promise(f"k = {settings.k:,}", meaning, f"{settings.k:,}", f"{audit.k:,}"),
+        Promise(
+            f"k = {settings.k:,}",
+            words.promise_of_k(settings.k, settings.method.homogeneous),
+            f"at least {settings.k:,}",
+            f"{audit.k:,}",
+        ),
         *(
             Promise(
                 proof.requirement,
-                f"{item.summary[0].upper()}{item.summary[1:]}.",
+                words.promise_of(item),
                 f"at {'least' if item.rising else 'most'} {proof.required:.4g}",
                 f"{proof.reached:.4g}",
             )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from shoal.evaluation.histograms import Histogram
+from shoal.evaluation.risk import Reidentification
 from shoal.report.charts import Part, Row, bars
 from shoal.report.facts import Facts, SizeClass
 from shoal.report.markup import Markup, cut, details, element, join, table
 from shoal.report.words import WORDS
 
-NAME, VALUE = 40, 32  # characters of a column's name or a value that are shown
-MOST_COLUMNS = 60  # of a table of columns
+NAME, VALUE = 40, 24  # characters of a column's name or a value that are shown
+MOST_COLUMNS, MOST_CHARTS = 60, 24  # columns in a table, and those drawn
+NOTE = 300
 
 
 def render_page(facts: Facts) -> str:
@@ -21,6 +24,8 @@ def render_page(facts: Facts) -> str:
         ("done", "What was done", _done(facts)),
         ("loss", "What it cost", _loss(facts)),
         ("groups", "Group sizes", _groups(facts)),
+        ("risk", "Risk before and after", _risk(facts)),
+        ("distributions", "Distributions before and after", _distributions(facts)),
         ("certificate", "How near the best possible", _certificate(facts)),
         ("sample", "A few released records", _sample(facts)),
         ("settings", "Settings", _settings(facts)),
@@ -76,11 +81,12 @@ def _verdict(facts: Facts) -> list[Markup]:
             class_="verdict",
         ),
         table(
-            ["Requirement", "What it promises", "Required", "Least safe group", "Audit"],
+            ["Requirement", "Required", "Least safe group", "Audit"],
             [
                 [
-                    cut(promise.name, 2 * NAME),
-                    promise.meaning,
+                    join(
+                        [element("b", cut(promise.name, 2 * NAME)), element("p", promise.meaning)]
+                    ),
                     promise.required,
                     promise.reached,
                     element("span", "✓ proved", class_="proved"),
@@ -88,7 +94,7 @@ def _verdict(facts: Facts) -> list[Markup]:
                 for promise in facts.promises
             ],
             "Requirements and what the audit found",
-            numbers=(2, 3),
+            numbers=(1, 2),
         ),
         element(
             "div",
@@ -122,29 +128,38 @@ def _cares(facts: Facts) -> list[str]:
 
 def _done(facts: Facts) -> list[Markup]:
     roles = facts.roles
-    left_out = f"{facts.left_out:,}" if facts.left_out else "none"
-    what = [
-        ("Method", join([element("code", facts.method), f", {facts.refined}"])),
-        *(("Note", note) for note in facts.notes),
-        ("Removed columns", _names(roles.removed) or "none"),
-        ("Generalized columns", _names(roles.quasi_identifiers)),
-        ("Unchanged columns", _names((*roles.sensitive, *roles.unchanged)) or "none"),
-    ]
-    seconds = [(stage, _seconds(spent)) for stage, spent in facts.seconds.items()]
+    what = {
+        "Method": join([element("code", facts.method), f", {facts.refined}"]),
+        "Notes": "; ".join(cut(note, NOTE) for note in facts.notes) or "none",
+        "Removed": _names(roles.removed) or "none",
+        "Generalized": _names(roles.quasi_identifiers),
+        "Unchanged": _names((*roles.sensitive, *roles.unchanged)) or "none",
+        "Seconds": _seconds(facts.seconds),
+    }
     return [
         _tiles(
             ("Records released", f"{facts.records:,}", ""),
-            ("Left out", left_out, "records" if facts.left_out else ""),
+            ("Records left out", f"{facts.left_out:,}", ""),
             ("Groups", f"{facts.groups:,}", ""),
             ("Smallest group", f"{facts.sizes.smallest:,}", f"{facts.k:,} required"),
         ),
-        table(["", "What was done"], what, "What was done"),
-        table(["Stage", "Seconds"], seconds, "Seconds by stage", numbers=(1,)),
+        element(
+            "dl",
+            *(join([element("dt", name), element("dd", text)]) for name, text in what.items()),
+            class_="facts",
+        ),
     ]
 
 
-def _seconds(spent: float) -> Markup:
-    return element("time", f"{spent:.2f}", datetime=f"PT{spent:.2f}S")
+def _seconds(spent: dict[str, float]) -> Markup:
+    """Seconds in all and by stage, marked as times: they are all that differs between two equal runs."""
+    stages = [[f"{stage} ", _time(f"{seconds:.2f}")] for stage, seconds in spent.items()]
+    total = [_time(f"{sum(spent.values()):.2f}"), " in all: "]
+    return join([*total, *(part for stage in stages for part in (*stage, ", "))][:-1])
+
+
+def _time(text: str) -> Markup:
+    return element("time", text, datetime=f"PT{text}S")
 
 
 def _loss(facts: Facts) -> list[Markup]:
@@ -269,6 +284,175 @@ def _range(item: SizeClass) -> str:
     return f"{item.least:,}" if item.least == item.most else f"{item.least:,} to {item.most:,}"
 
 
+def _risk(facts: Facts) -> list[Markup]:
+    before, after = facts.risks.before, facts.risks.after
+    limit = before.reidentification.threshold
+    found: list[tuple[str, str, float, float]] = []
+    for name, who, of in _ATTACKS:
+        found.append((name, who, of(before.reidentification), of(after.reidentification)))
+    found += [
+        (
+            f"Records at a risk above {100 * limit:g} %",
+            "share of all records",
+            before.reidentification.at_risk,
+            after.reidentification.at_risk,
+        ),
+        (
+            "Records that are alone",
+            "nobody else reads the same",
+            before.sizes.unique_share,
+            after.sizes.unique_share,
+        ),
+    ]
+    return [
+        element(
+            "p",
+            "The chance that an outsider who knows all quasi-identifiers of a person finds the person's record. ",
+            _more("risk"),
+        ),
+        element(
+            "figure",
+            element("figcaption", "Risk of being found, from 0 to 100 %"),
+            _BEFORE_AFTER,
+            _pairs(
+                "risk-chart",
+                "Risk of being found, before and after",
+                [(name, *shares) for name, _, *shares in found],
+                1.0,
+            ),
+        ),
+        table(
+            ["Risk", "Before", "After"],
+            [
+                [join([name, element("p", who)]), _percent(b), _percent(a)]
+                for name, who, b, a in found
+            ],
+            "Risk of being found",
+            numbers=(1, 2),
+        ),
+        *_disclosure(facts),
+    ]
+
+
+_ATTACKS: tuple[tuple[str, str, Callable[[Reidentification], float]], ...] = (
+    (
+        "Prosecutor, highest",
+        "knows that the person is in the table; least safe record",
+        lambda risk: risk.prosecutor_highest,
+    ),
+    ("Prosecutor, average", "the same, mean over records", lambda risk: risk.prosecutor_average),
+    (
+        "Journalist, highest",
+        "does not know it; the table stands for the population, the worst case",
+        lambda risk: risk.journalist_highest,
+    ),
+    ("Journalist, average", "the same, mean over records", lambda risk: risk.journalist_average),
+    ("Marketer", "looks for everyone: share of records found", lambda risk: risk.marketer),
+)
+
+
+def _disclosure(facts: Facts) -> list[Markup]:
+    """What groups tell about sensitive columns."""
+    before, after = facts.risks.before.attributes, facts.risks.after.attributes
+    if not after:
+        return []
+    shown = list(zip(before, after, strict=True))[:MOST_COLUMNS]
+    return [
+        element("h3", "Learning a sensitive value without finding the record"),
+        table(
+            [
+                "Column",
+                "Certain, before",
+                "after",
+                "Guessed, before",
+                "after",
+                "Highest share, after",
+            ],
+            [
+                [
+                    cut(b.column, NAME),
+                    _percent(b.disclosed),
+                    _percent(a.disclosed),
+                    _percent(b.average_share),
+                    _percent(a.average_share),
+                    _percent(a.largest_share),
+                ]
+                for b, a in shown
+            ],
+            "Certain: share of records whose group has one value only. Guessed: how often the most frequent value "
+            "of the group is right. Highest share: of a value in any group.",
+            numbers=range(1, 6),
+        ),
+        *_rest(len(after) - len(shown), "column"),
+        element("p", _more("disclosure")),
+    ]
+
+
+def _distributions(facts: Facts) -> list[Markup]:
+    drawn = [item for item in facts.distributions.histograms if item.labels][:MOST_CHARTS]
+    distance = {item.column: item for item in facts.distributions.columns}
+    return [
+        element(
+            "p",
+            "How often values occur in the original table and how often the release lets one expect them. Values of "
+            f"fewer than {facts.k:,} records are counted as other. ",
+            _more("distributions"),
+        ),
+        _BEFORE_AFTER,
+        element(
+            "div",
+            *(
+                _distribution(f"column-{i}", item, distance[item.column].total_variation)
+                for i, item in enumerate(drawn)
+            ),
+            class_="grid",
+        ),
+        *_rest(len(facts.distributions.histograms) - len(drawn), "column"),
+    ]
+
+
+def _distribution(name: str, item: Histogram, distance: float) -> Markup:
+    before, after = sum(item.before), sum(item.after)
+    shares = [
+        (label, b / before, a / after if after else 0.0)
+        for label, b, a in zip(item.labels, item.before, item.after, strict=True)
+    ]
+    most = max(share for _, *pair in shares for share in pair)
+    column = cut(item.column, NAME)
+    return element(
+        "figure",
+        element("h3", column),
+        element("figcaption", f"{_percent(distance)} of the records would have to change"),
+        _pairs(name, f"Distribution of {column}, before and after", shares, most),
+    )
+
+
+def _pairs(
+    name: str, title: str, shares: Sequence[tuple[str, float, float]], most: float
+) -> Markup:
+    """Two bars per line, before and after, with their numbers as a table; `most` is the full width."""
+    drawing = bars(
+        name,
+        title,
+        "Two bars per line, outlined before and filled after; the same numbers follow as a table.",
+        [
+            Row(
+                cut(label, VALUE),
+                f"{_percent(before)} → {_percent(after)}",
+                [[Part("before", 100 * before / most)], [Part("after", 100 * after / most)]],
+            )
+            for label, before, after in shares
+        ],
+    )
+    numbers = [[cut(label, VALUE), _percent(b), _percent(a)] for label, b, a in shares]
+    return join(
+        [
+            drawing,
+            details("As a table", table(["", "Before", "After"], numbers, title, numbers=(1, 2))),
+        ]
+    )
+
+
 def _certificate(facts: Facts) -> list[Markup]:
     return [
         _tiles(
@@ -353,6 +537,9 @@ def _key(*kinds: tuple[str, str]) -> Markup:
         ),
         class_="key",
     )
+
+
+_BEFORE_AFTER = _key(("before", "before: original table"), ("after", "after: release"))
 
 
 def _names(names: Sequence[str], most: int = 20) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+
 WORDS = {
     "record": (
         "Record, quasi-identifier, sensitive column",
@@ -66,3 +68,51 @@ WORDS = {
         "unless refinement was given a number of seconds.",
     ),
 }
+
+MEASURES = {
+    "lm": "How much of a column a cell may stand for: 0 is exact, 1 is hidden",
+    "gcp": "The same, with numbers and dates measured by the width of their range",
+    "mi": "Bits of information lost per cell",
+    "cm": "Share of records that are hidden or have another sensitive value than most of their group",
+    "c_avg": "Mean group size, in multiples of k",
+    "dm": "Sum of squared group sizes",
+}  # where the catalogue takes more for granted
+
+
+def promise_of_k(k: int, reads_the_same: bool) -> str:
+    """What k promises, in a sentence."""
+    if k == 1:
+        return "Nothing: a record may be alone with its quasi-identifiers."
+    if reads_the_same:
+        others = "1 other" if k == 2 else f"{k - 1:,} others"
+        return f"Every record reads like at least {others} in all quasi-identifiers."
+    return f"Every released record may be any of at least {k:,} people, and everyone any of as many records."
+
+
+def promise_of(requirement: Requirement) -> str:
+    """What a requirement beyond k promises about a sensitive column, in a sentence."""
+    match requirement:
+        case LDiversity(l=l, kind="frequency"):
+            return f"In no group do more than {100 / l:.4g} % of the records share a value."
+        case LDiversity(l=l, kind="distinct"):
+            return f"Every group has at least {l:g} different values."
+        case LDiversity(l=l, kind="entropy"):
+            return f"In every group the values are spread at least as evenly as {l:g} equally frequent ones."
+        case LDiversity(l=l, c=c):
+            return (
+                f"In every group the most frequent value has fewer than {c:g} times the records of number {l:g} "
+                "by frequency and all rarer ones together."
+            )
+        case PSensitive(p=p, hierarchy=None):
+            return f"Every group has at least {p:,} different values."
+        case PSensitive(p=p):
+            return (
+                f"Every group has values from at least {p:,} protected branches of the hierarchy."
+            )
+        case AlphaK(alpha=alpha, values=None):
+            return f"In no group do more than {100 * alpha:.4g} % of the records share a value."
+        case AlphaK(alpha=alpha):
+            return f"In no group do more than {100 * alpha:.4g} % of the records have the same one of the named values."
+        case TCloseness(t=t):
+            return f"In every group the values are spread almost as in the whole table: at a distance of at most {t:g}."
+    return f"{requirement.summary[0].upper()}{requirement.summary[1:]}."
