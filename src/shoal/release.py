@@ -14,6 +14,9 @@ import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
 from shoal.errors import InputError, raise_problems
+from shoal.evaluation.comparison import Comparison, comparison_of
+from shoal.evaluation.distributions import Distributions, compare_distributions
+from shoal.evaluation.risk import Risks, compare_risks
 from shoal.generalization.forms import Ints
 from shoal.io import write
 from shoal.measures import column_losses, loss
@@ -97,6 +100,21 @@ class Release:
         name = measure or self.settings.objective
         raise_problems(check_measure(name, ADDS_UP))
         return column_losses(self.closed, name, w=self.settings.w)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The table beside this release, as evaluations look at them."""
+        return comparison_of(self.closed, self.settings)
+
+    @cached_property
+    def risk(self) -> Risks:
+        """The risk of re-identification and of disclosed sensitive values, before and after."""
+        return compare_risks(self.comparison)
+
+    @cached_property
+    def distributions(self) -> Distributions:
+        """How far the distributions that the release tells are from the table's, with histograms to draw."""
+        return compare_distributions(self.comparison)
 
     @property
     def certificate(self) -> Certificate | None:

@@ -17,6 +17,7 @@ ORDER = (
     "listing",
     "release",
     "report",
+    "evaluation",
     "io",
     "samples",
     "settings",

@@ -24,6 +24,7 @@ Records = npt.NDArray[np.integer[Any]]  # numbers of records
 
 STAR = "*"
 _BITS = 31
+_BLOCK = 4096  # closures unpacked at a time, to bound memory
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +78,10 @@ class Form(ABC):
     @abstractmethod
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         """For each closure, the sum over its values of `per_value` (values × anything)."""
+
+    @abstractmethod
+    def spread(self, closures: Ints, mass: Floats) -> Floats:
+        """For each value, its part of the mass of the closures that hold it, spread evenly over their values."""
 
     def sizes(self, closures: Ints) -> Floats:
         """Number of allowed values in each closure."""
@@ -141,6 +146,12 @@ class TreeForm(Form):
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         return self.sum_up(per_value)[closures[0]]
+
+    def spread(self, closures: Ints, mass: Floats) -> Floats:
+        part = np.bincount(closures[0], weights=mass, minlength=self.entries) / self.leaf_counts
+        for node in range(self.entries - 2, -1, -1):
+            part[node] += part[self.parent[node]]
+        return part[: self.size]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +231,12 @@ class RangeForm(Form):
         np.cumsum(per_value, axis=0, out=prefix[1:])
         return prefix[closures[1] + 1] - prefix[closures[0]]
 
+    def spread(self, closures: Ints, mass: Floats) -> Floats:
+        part = mass / self.sizes(closures)
+        begin = np.bincount(closures[0], weights=part, minlength=self.size)
+        end = np.bincount(closures[1] + 1, weights=part, minlength=self.entries)
+        return np.maximum(np.cumsum(begin - end[: self.size]), 0.0)  # rounding may leave −1e-17
+
 
 _PLAIN = re.compile(r'[^\s,{}"\\](?:[^,{}"\\]*[^\s,{}"\\])?')
 _MEMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{_PLAIN.pattern}')
@@ -284,9 +301,26 @@ class SetForm(Form):
         return None
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
+        parts = [
+            self._holds(closures[:, at : at + _BLOCK]).T @ per_value for at in _blocks(closures)
+        ]
+        return np.concatenate(parts)
+
+    def spread(self, closures: Ints, mass: Floats) -> Floats:
+        part = mass / self.sizes(closures)
+        total = np.zeros(self.size)
+        for at in _blocks(closures):
+            total += self._holds(closures[:, at : at + _BLOCK]) @ part[at : at + _BLOCK]
+        return total
+
+    def _holds(self, closures: Ints) -> Floats:
+        """1 where a value (row) is in a closure (column), else 0."""
         codes = np.arange(self.size)
-        holds = closures[codes // _BITS] >> (codes % _BITS)[:, None] & 1
-        return np.asarray(holds.T.astype(np.float64) @ per_value)
+        return (closures[codes // _BITS] >> (codes % _BITS)[:, None] & 1).astype(np.float64)
+
+
+def _blocks(closures: Ints) -> range:
+    return range(0, max(1, closures.shape[1]), _BLOCK)
 
 
 def _quoted(label: str) -> str:

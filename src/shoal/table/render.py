@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Form, Ints, RangeForm
 from shoal.generalization.models import labels_of
-from shoal.table.closed import Closed, merge_equal
+from shoal.table.closed import Closed, number_rows
 from shoal.table.encode import Column, Table, column_problems
 from shoal.table.frames import Frame, arrow_column
 
@@ -81,57 +81,77 @@ def read_release(table: Table, frame: Frame) -> Closed:
             f"The release has {frame.shape[0]} records and the table {table.records}; "
             "give a release of the whole table in the same order (keep_order)."
         )
+    return Closed(table, *read_closures(table.columns, frame))
+
+
+def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
+    """Read released quasi-identifiers, whatever the order of records, back to a group per record and closures.
+
+    Raises
+    ------
+    InputError
+        Where columns are missing or texts are no closure of their column.
+    """
     problems: list[str] = []
     places, closures = [], []
-    for column, codes in zip(table.columns, table.codes.T, strict=True):
+    for column in columns:
         try:
-            place, column_closures = _parsed(column, codes, frame)
+            place, column_closures = _parsed(column, frame)
             places.append(place)
             closures.append(column_closures)
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
-    rows, groups = np.unique(np.stack(places, axis=1), axis=0, return_inverse=True)
-    per_group = [c[:, rows[:, j]] for j, c in enumerate(closures)]
-    return merge_equal(table, groups.reshape(-1).astype(np.int32), np.concatenate(per_group))
+    rows, groups = number_rows(np.stack(places, axis=1))
+    per_group = np.concatenate([c[:, rows[:, j]] for j, c in enumerate(closures)])
+    distinct, number = np.unique(per_group, axis=1, return_inverse=True)
+    return number.reshape(-1)[groups].astype(np.int32), distinct
 
 
-def _parsed(column: Column, codes: Ints, frame: Frame) -> tuple[Ints, Ints]:
+def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     """A closure number per record and the closures, of one quasi-identifier of a release."""
     bounds = bound_names(column.name)
-    if column.name not in frame.columns and all(name in frame.columns for name in bounds):
-        form = column.form
-        assert isinstance(form, RangeForm)
-        low, high = (_texts(frame, name) for name in bounds)
-        whole = (form.labels[0], form.labels[-1])
-        known = codes != form.null
-        hidden = any(a is None and seen for a, seen in zip(low, known, strict=True))
-        texts = [
-            ("*" if hidden else None) if a is None or b is None
-            else a if a == b
-            else "*" if form.has_null and (a, b) == whole
-            else f"[{a}, {b}]"
-            for a, b in zip(low, high, strict=True)
-        ]  # fmt: skip
+    form = column.form
+    if (
+        isinstance(form, RangeForm)
+        and column.name not in frame.columns
+        and all(name in frame.columns for name in bounds)
+    ):
+        (low, low_texts), (high, high_texts) = (_texts(frame, name) for name in bounds)
+        pairs, place = number_rows(np.stack([low, high], axis=1))
+        nulls = np.count_nonzero(low == len(low_texts) - 1)
+        known_nulls = column.counts[form.null] if form.has_null else 0
+        missing = "*" if nulls > known_nulls else None
+        ends = [(low_texts[a], high_texts[b]) for a, b in pairs]
+        texts = [_joined(form, a, b, missing) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
-        texts = _texts(frame, column.name)
-    distinct = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-    parsed = [column.form.parse(text) for text in distinct]
+        place, texts = _texts(frame, column.name)
+        used, where = np.unique(place, return_inverse=True)
+        place, texts = where.astype(np.int32), [texts[i] for i in used]
+    parsed = [form.parse(text) for text in texts]
     unknown = sum(closure is None for closure in parsed)
     if unknown:
         raise InputError(
             f"{unknown} of the {len(parsed)} released values of column '{column.name}' are no "
             f"{column.model.name} closures of it; release it with the same model."
         )
-    place = np.array([distinct[text] for text in texts], dtype=np.int32)
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
 
 
-def _texts(frame: Frame, name: str) -> list[str | None]:
-    """A released column as text."""
+def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
+    """Two bounds as the text of their closure; `missing` is what no bounds stand for."""
+    if low is None or high is None:
+        return missing
+    if low == high:
+        return low
+    is_star = form.has_null and (low, high) == (form.labels[0], form.labels[-1])
+    return "*" if is_star else f"[{low}, {high}]"
+
+
+def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:
+    """A released column: each record's place in a list of texts, whose last is None."""
     array = arrow_column(frame, name)
     values = pc.unique(array.drop_null())
-    labels = pa.array(labels_of(values), type=pa.large_string())
-    texts: list[str | None] = labels.take(pc.index_in(array, value_set=values)).to_pylist()
-    return texts
+    place = pc.fill_null(pc.index_in(array, value_set=values), len(values))
+    return np.asarray(place, dtype=np.int32), [*labels_of(values), None]

@@ -1,0 +1,1 @@
+"""Is it safe, and is it still useful: risk, distributions, queries, classification, association rules."""

@@ -1,0 +1,151 @@
+"""A table beside a release of it, both as integers: what every evaluation looks at.
+
+Records of the two may be in different orders, and some may be left out of the release: nothing here
+links a released record to its original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.errors import InputError, near_miss, raise_problems
+from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.models import labels_of
+from shoal.settings import Settings
+from shoal.table import Sensitive, Table, encode
+from shoal.table.closed import Closed, number_rows
+from shoal.table.frames import Frame, arrow_column
+from shoal.table.render import bound_names, read_closures
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An encoded table and a release of it, whose records may be in another order."""
+
+    table: Table  # its sensitive columns are all columns that are released unchanged and looked at
+    groups: Ints  # of the released records: a number per record, 0 … groups − 1
+    closures: Ints  # slots × groups
+    released: Mapping[str, Ints]  # codes of the released records in the columns released unchanged
+    k: int
+    sensitive: tuple[str, ...]
+    homogeneous: bool = True  # whether records of the release read the same in groups
+
+    @property
+    def records(self) -> int:
+        """Released records."""
+        return int(self.groups.size)
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Released records in each group."""
+        return np.bincount(self.groups, minlength=self.closures.shape[1]).astype(np.float64)
+
+    @cached_property
+    def _slots(self) -> list[slice]:
+        ends = np.cumsum([0, *(column.form.slots for column in self.table.columns)])
+        return [slice(a, b) for a, b in pairwise(ends)]
+
+    def of_column(self, j: int) -> Ints:
+        """The closures of quasi-identifier j, one per group."""
+        return self.closures[self._slots[j]]
+
+    @cached_property
+    def points(self) -> tuple[Ints, Ints]:
+        """The distinct original combinations of quasi-identifiers, and each original record's place among them."""
+        return number_rows(self.table.codes)
+
+
+def comparison_of(closed: Closed, settings: Settings) -> Comparison:
+    """Compare the table of a run with its release."""
+    kept = closed.is_released
+    groups = closed.closures.shape[1] - bool(closed.left_out)
+    return Comparison(
+        table=closed.table,
+        groups=closed.groups[kept],
+        closures=closed.closures[:, :groups],
+        released={name: column.codes[kept] for name, column in closed.table.sensitive.items()},
+        k=settings.k,
+        sensitive=tuple(closed.table.sensitive),
+        homogeneous=settings.method.homogeneous,
+    )
+
+
+def read_comparison(
+    table: Frame, release: Frame, settings: Settings, others: Sequence[str] = ()
+) -> Comparison:
+    """Compare a table with any release of it; `others` are unchanged columns to look at beside the sensitive.
+
+    Raises
+    ------
+    InputError
+        Where columns are missing, or the release holds what no record of the table can become.
+    """
+    unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
+    raise_problems(_missing(table, release, settings, unchanged))
+    encoded = encode(table, settings.quasi_identifiers, unchanged)
+    problems = []
+    if release.shape[0] > encoded.records:
+        problems.append(
+            f"The release has {release.shape[0]} records and the table only {encoded.records}; "
+            "give the table that was released."
+        )
+    released: dict[str, Ints] = {}
+    for name in unchanged:
+        try:
+            released[name] = _released_codes(name, encoded.sensitive[name], release)
+        except InputError as error:
+            problems.extend(error.problems)
+    try:
+        groups, closures = read_closures(encoded.columns, release)
+    except InputError as error:
+        problems.extend(error.problems)
+    raise_problems(problems)
+    return Comparison(
+        table=encoded,
+        groups=groups,
+        closures=closures,
+        released=released,
+        k=settings.k,
+        sensitive=settings.sensitive,
+        homogeneous=settings.method.homogeneous,
+    )
+
+
+def _missing(
+    table: Frame, release: Frame, settings: Settings, unchanged: Sequence[str]
+) -> list[str]:
+    """Sentences for every column that is not where it is needed."""
+    found = [
+        f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
+        f"Columns: {', '.join(frame.columns)}."
+        for what, frame in (("table", table), ("release", release))
+        for name in (*settings.quasi_identifiers, *unchanged)
+        if name not in frame.columns
+        and not (frame is release and set(bound_names(name)) <= set(frame.columns))
+    ]
+    empty = [what for what, frame in (("table", table), ("release", release)) if not frame.shape[0]]
+    return found + [f"The {what} has no records; give at least one." for what in empty]
+
+
+def _released_codes(name: str, column: Sensitive, release: Frame) -> Ints:
+    """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
+    array = arrow_column(release, name)
+    values = pc.unique(array.drop_null())
+    known = pa.array(labels_of(column.values), type=pa.large_string())
+    texts = pa.array(labels_of(values), type=pa.large_string())
+    code_of = np.asarray(pc.fill_null(pc.index_in(texts, value_set=known), -1), dtype=np.int32)
+    unknown = np.count_nonzero(code_of < 0) + (array.null_count > 0 and not column.has_null)
+    if unknown:
+        raise InputError(
+            f"{unknown} of the released values of column '{name}' are not in the table; "
+            "give the table that was released, in which this column is unchanged."
+        )
+    place = pc.fill_null(pc.index_in(array, value_set=values), len(values))
+    return np.append(code_of, len(column.values)).astype(np.int32)[np.asarray(place)]

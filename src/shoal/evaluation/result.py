@@ -1,0 +1,14 @@
+"""What every result has in common: frozen numbers that turn into a plain dict for JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+
+class Result:
+    """Numbers of an evaluation."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        return asdict(self)  # type: ignore[call-overload]
