@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from math import floor, log10
 
-from shoal.report.markup import Markup
+from shoal.report.markup import Markup, element
 
 ROW, BAR, GAP = 36, 10, 4  # pixels
 
@@ -58,6 +58,25 @@ def bars(name: str, title: str, description: str, rows: Sequence[Row], most: str
     out.append(_text("0", top + 17, "start", "0", "tick"))
     out.append(_text("100%", top + 17, "end", most, "tick"))
     return _drawing(name, title, description, top + 22, out)
+
+
+def key(*kinds: tuple[str, str]) -> Markup:
+    """What each class of bars means."""
+    return element(
+        "ul",
+        *(
+            element(
+                "li",
+                Markup(
+                    '<svg aria-hidden="true" width="14" height="12">'
+                    f'<rect class="{kind}" x="1" y="1" width="12" height="10"/></svg>'
+                ),
+                text,
+            )
+            for kind, text in kinds
+        ),
+        class_="key",
+    )
 
 
 def round_up(number: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,9 +14,8 @@ import numpy as np
 from shoal import __version__
 from shoal.bounds import Certificate
 from shoal.errors import InputError
-from shoal.evaluation.comparison import comparison_of
-from shoal.evaluation.distributions import Distributions, compare_distributions
-from shoal.evaluation.risk import Risks, compare_risks
+from shoal.evaluation.distributions import Distributions
+from shoal.evaluation.risk import Risks
 from shoal.generalization.forms import Floats
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
@@ -43,6 +43,10 @@ class Released(Protocol):
     def audit(self) -> Audit: ...
     @property
     def closed(self) -> Closed: ...
+    @property
+    def risk(self) -> Risks: ...
+    @property
+    def distributions(self) -> Distributions: ...
     @property
     def notes(self) -> Sequence[str]: ...
     @property
@@ -124,6 +128,7 @@ class Facts:
     """Everything that a report shows."""
 
     version: str
+    written: datetime
     records: int
     left_out: int
     groups: int
@@ -157,9 +162,9 @@ def gather(release: Released, certificate: Certificate | None, reason: str, fold
         if settings.sensitive or name not in NEEDS_SENSITIVE
     ]
     text, remarks = settings_text(settings, folder)
-    comparison = comparison_of(closed, settings)
     return Facts(
         version=__version__,
+        written=datetime.now(UTC).replace(microsecond=0),
         records=release.audit.records,
         left_out=closed.left_out,
         groups=release.audit.groups,
@@ -175,8 +180,8 @@ def gather(release: Released, certificate: Certificate | None, reason: str, fold
         measures=tuple(others),
         columns=_column_losses(closed, settings),
         sizes=_sizes(closed, settings.k),
-        risks=compare_risks(comparison),
-        distributions=compare_distributions(comparison),
+        risks=release.risk,
+        distributions=release.distributions,
         certificate=str(certificate or f"none: {reason}"),
         bound=certificate.how if certificate else "",
         sample=_sample(release.data),

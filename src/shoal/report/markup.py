@@ -70,3 +70,45 @@ def cut(text: str, most: int) -> str:
     """A text of at most so many characters, on one line; what does not print is replaced."""
     line = "".join(sign if sign.isprintable() else "�" for sign in text[: most + 1])
     return line if len(text) <= most else f"{line[: most - 1]}…"
+
+
+def tiles(*entries: tuple[str, str, str]) -> Markup:
+    """Numbers to be seen first: name, value and a note below it, which may be empty."""
+    return element(
+        "dl",
+        *(
+            element(
+                "div",
+                element("dt", name),
+                element("dd", value, *([element("small", note)] if note else [])),
+            )
+            for name, value, note in entries
+        ),
+        class_="tiles",
+    )
+
+
+def more(word: str) -> Markup:
+    """A link to the explanation of a word."""
+    return element("a", "What this means", href=f"#about-{word}", class_="more")
+
+
+def rest(count: int, noun: str = "column") -> list[Markup]:
+    """A line that says how many are not shown, where there are any."""
+    if count <= 0:
+        return []
+    return [element("p", f"and {count:,} more {noun}{'s' if count > 1 else ''}", class_="quiet")]
+
+
+def percent(share: float) -> str:
+    """A share that reads as none or all only if it is."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.1f} %"
+
+
+def number(value: float) -> str:
+    """A loss: four decimals where it is small, whole where it is large."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4f}"

@@ -11,7 +11,7 @@ from shoal.settings.toml import to_toml
 
 _LISTS = ("domain", "rows", "values", "protected")
 _MARK = "left out of this report: "
-_MOST = 24_000  # characters
+_MOST = 16_000  # characters
 
 _NO_LISTS = (
     "Values that the settings list one by one are left out here, since a report must not name values that the "
@@ -34,11 +34,19 @@ def settings_text(settings: Settings, folder: Path) -> tuple[str, list[str]]:
     remarks = [*([_NO_LISTS] if lists else []), *([_NO_FOLDERS] if folders else [])]
     text = tomli_w.dumps(content).strip()
     text = re.sub(rf'^(\w+) = "({_MARK}[\d, a-z]*)"$', r"# \1 \2", text, flags=re.MULTILINE)
+    text = "".join(map(_visible, text))
     if len(text) > _MOST:
         lines = text[:_MOST].splitlines()[:-1]
         text = "\n".join([*lines, f"# and {text.count(chr(10)) + 1 - len(lines):,} more lines"])
         remarks.append(_NO_END)
     return text, remarks
+
+
+def _visible(sign: str) -> str:
+    """A character, as TOML escapes it where it would not show or would turn the reading direction."""
+    if sign.isprintable() or sign == "\n":
+        return sign
+    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
 
 
 def _entries(value: Any) -> list[dict[str, Any]]:
@@ -49,7 +57,8 @@ def _hide_lists(entry: dict[str, Any]) -> bool:
     """Put the number of values in place of every list of them, and say whether there was one."""
     lists = [key for key in _LISTS if isinstance(entry.get(key), list)]
     for key in lists:
-        entry[key] = f"{_MARK}{len(entry[key]):,} values"
+        count = len(entry[key])
+        entry[key] = f"{_MARK}{count:,} value{'s' if count > 1 else ''}"
     return bool(lists)
 
 
