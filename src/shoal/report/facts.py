@@ -146,8 +146,8 @@ class Facts:
     sizes: Sizes
     risks: Risks
     distributions: Distributions
-    certificate: str
-    bound: str
+    certificate: Certificate | None
+    no_certificate: str  # why there is none
     sample: Sample
     settings: str
     remarks: tuple[str, ...]
@@ -182,8 +182,8 @@ def gather(release: Released, certificate: Certificate | None, reason: str, fold
         sizes=_sizes(closed, settings.k),
         risks=release.risk,
         distributions=release.distributions,
-        certificate=str(certificate or f"none: {reason}"),
-        bound=certificate.how if certificate else "",
+        certificate=certificate,
+        no_certificate=reason,
         sample=_sample(release.data),
         settings=text,
         remarks=tuple(remarks),

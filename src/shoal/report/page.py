@@ -174,14 +174,23 @@ def _time(text: str) -> Markup:
 
 
 def _certificate(facts: Facts) -> list[Markup]:
+    found, measure = facts.certificate, facts.objective
+    if found is None:
+        return [element("p", f"No certificate: {facts.no_certificate}. ", more("certificate"))]
+    beyond = (
+        " It does not know of the requirements beyond k, which may cost more."
+        if len(facts.promises) > 1
+        else ""
+    )
+    verdict = str(found)
     return [
-        tiles(
-            (f"Loss ({facts.objective.name})", number(facts.objective.value), ""),
-            ("Certificate", facts.certificate, facts.bound),
-        )
-        if facts.bound
-        else element("p", f"Certificate: {facts.certificate}."),
-        element("p", more("certificate")),
+        element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
+        element(
+            "p",
+            f"No release of this table that keeps k = {facts.k:,} can lose less than {number(found.bound)}, and this "
+            f"one loses {number(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
+            more("certificate"),
+        ),
     ]
 
 
