@@ -150,6 +150,8 @@ def test_a_report_loads_nothing_and_runs_nothing(text: str) -> None:
     assert not tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
     assert not re.search(r"https?:|//\w|@import|url\(|src=|srcset=|\son\w+=", text)
     assert all(link["href"].startswith("#") for link in page.all("a"))
+    policies = [meta["content"] for meta in page.all("meta") if "http-equiv" in meta]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
 
 
 def test_all_sections_are_there_in_order(text: str) -> None:

@@ -18,6 +18,7 @@ from shoal.report.markup import Markup, cut, element, join, more, number, rest, 
 from shoal.report.words import WORDS
 
 NOTE = 300  # characters
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no browser loads or runs anything
 
 
 def render_page(facts: Facts) -> str:
@@ -39,6 +40,7 @@ def render_page(facts: Facts) -> str:
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="robots", content="noindex"),
         element("title", "Release report"),
         element("style", Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))),
