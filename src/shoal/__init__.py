@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
     from shoal.errors import ShoalError as ShoalError
+    from shoal.evaluate import classify as classify
+    from shoal.evaluate import evaluate as evaluate
     from shoal.generalization import Hierarchy as Hierarchy
     from shoal.generalization import Interval as Interval
     from shoal.generalization import Subset as Subset
@@ -53,6 +55,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "anonymize": ("anonymize", "audit", "loss"),
     "errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
+    "evaluate": ("classify", "evaluate"),
     "generalization": ("Hierarchy", "Interval", "Subset", "Suppression"),
     "listing": ("measures", "methods", "requirements"),
     "methods": (

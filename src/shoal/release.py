@@ -16,6 +16,7 @@ from shoal.bounds import Certificate, Certifier
 from shoal.errors import InputError, raise_problems
 from shoal.evaluation.comparison import Comparison, comparison_of
 from shoal.evaluation.distributions import Distributions, compare_distributions
+from shoal.evaluation.evaluation import Evaluation, evaluate_comparison
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.generalization.forms import Ints
 from shoal.io import write
@@ -115,6 +116,18 @@ class Release:
     def distributions(self) -> Distributions:
         """How far the distributions that the release tells are from the table's, with histograms to draw."""
         return compare_distributions(self.comparison)
+
+    def evaluate(
+        self, *, queries: int = 1000, sum_column: str | None = None, seed: int = 0
+    ) -> Evaluation:
+        """Compare this release with its table: risk, distributions, rules and random queries.
+
+        `queries` is their number per workload, 0 for none; `sum_column` is what SUM queries add up. For
+        classifiers see `shoal.classify`: they are tested on records that are not in the release.
+        """
+        return evaluate_comparison(
+            self.comparison, queries=queries, sum_column=sum_column, seed=seed
+        )
 
     @property
     def certificate(self) -> Certificate | None:

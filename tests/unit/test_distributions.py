@@ -11,27 +11,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_evaluation import compared, spread_cells
 from tables import partitioned_samples
 
 import shoal
-from shoal.evaluation.comparison import Comparison, comparison_of, read_comparison
+from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.distributions import compare_distributions, earth_movers, total_variation
 from shoal.evaluation.histograms import draw_histogram
-from shoal.problem import Problem
-from shoal.settings import Settings, make_settings
+from shoal.settings import make_settings
 from shoal.table import open_frame
-
-
-def members_of(form: Any, closure: Any) -> list[int]:
-    """The values of a closure, asked one by one."""
-    alone = np.eye(form.size)
-    return [v for v in range(form.size) if form.sums(closure.reshape(-1, 1), alone[:, v])[0] > 0]
-
-
-def compared(sample: Any, groups: list[int], k: int = 1) -> Comparison:
-    problem: Problem = sample.problem("lm")
-    settings = Settings(sample.models, tuple(sample.sensitive), k=k)
-    return comparison_of(problem.close(np.array(groups, dtype=np.int32)), settings)
 
 
 @given(partitioned_samples(sensitive=1))
@@ -39,13 +27,8 @@ def test_columns_and_pairs_are_what_spreading_record_by_record_gives(drawn: Any)
     comparison = compared(*drawn)
     table, found = comparison.table, compare_distributions(comparison)
     n = table.records
-    spread: list[list[dict[int, float]]] = []
-    for j, column in enumerate(table.columns):
-        closures = comparison.of_column(j)
-        cells = [members_of(column.form, closures[:, g]) for g in comparison.groups]
-        spread.append([{v: 1 / len(cell) for v in cell} for cell in cells])
+    spread = spread_cells(comparison)
     secret = table.sensitive["sensitive0"].codes
-    spread.append([{int(v): 1.0} for v in secret])
     codes = [*table.codes.T.tolist(), secret.tolist()]
     for j, distance in enumerate(found.columns):
         after = pd.DataFrame(spread[j]).fillna(0.0).sum() / n

@@ -13,6 +13,7 @@ ORDER = (
     "__main__",
     "cli",
     "shoal",
+    "evaluate",
     "anonymize",
     "listing",
     "release",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
+from json import dumps
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -181,6 +182,13 @@ def _file_problems(path: Path, overwrite: bool) -> list[str]:
     return []
 
 
+def _write_text(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be written: {error.strerror}.") from None
+
+
 def _run(
     table: Any,
     output: Path,
@@ -247,6 +255,69 @@ def audit(
 
 
 @app.command()
+def evaluate(
+    table: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The original table.", show_default=False)
+    ],
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A release of it.", show_default=False)
+    ],
+    settings: SettingsFile = None,
+    quasi_identifier: Columns = None,
+    sensitive: Sensitive = None,
+    k: K = None,
+    queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
+    sum_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Also train classifiers for this column; without --holdout, part of ORIGINAL is "
+            "set aside and the rest anonymized anew by the settings.",
+        ),
+    ] = None,
+    holdout: Annotated[
+        Path | None, typer.Option(help="Original records outside the release to test on.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Makes chance repeatable.")] = 0,
+    json: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write all numbers as JSON.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the JSON file.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare a release with its original: is it safe, is it still useful?"""
+    from shoal.evaluate import evaluate as compare
+
+    problems = _file_problems(json, overwrite) if json else []
+    if holdout and target is None:
+        problems.append("A --holdout is to test classifiers on; name the column with --target.")
+    models = options.models(quasi_identifier, problems)
+    raise_problems(problems)
+    found = compare(
+        table,
+        release,
+        settings=settings,
+        quasi_identifiers=models,
+        sensitive=sensitive or None,
+        k=k,
+        queries=queries,
+        sum_column=sum_column,
+        target=target,
+        holdout=holdout,
+        seed=seed,
+    )
+    if json:
+        _write_text(json, dumps(found.as_dict(), indent=1) + "\n")
+    if not quiet:
+        from shoal.cli.evaluated import show_evaluation
+
+        show_evaluation(found)
+
+
+@app.command()
 def init(
     table: Table,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
@@ -259,10 +330,7 @@ def init(
     target = output or Path(table.name.split(".")[0] + ".toml")
     raise_problems(_file_problems(target, overwrite))
     text = guessed_settings(open_table(table), table.name)
-    try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"'{target}' cannot be written: {error.strerror}.") from None
+    _write_text(target, text)
     typer.echo(
         f"Wrote {target}. Check every role in it, then run:\n"
         f"  shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(target))} --output release.csv"

@@ -79,6 +79,15 @@ class Form(ABC):
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         """For each closure, the sum over its values of `per_value` (values × anything)."""
 
+    @property
+    @abstractmethod
+    def alone(self) -> Ints:
+        """The closure of each single value: slots × values."""
+
+    @abstractmethod
+    def holds(self, closures: Ints) -> Floats:
+        """1 where a value (row) is in a closure (column), else 0."""
+
     @abstractmethod
     def spread(self, closures: Ints, mass: Floats) -> Floats:
         """For each value, its part of the mass of the closures that hold it, spread evenly over their values."""
@@ -105,6 +114,10 @@ class TreeForm(Form):
     @property
     def whole(self) -> Sequence[int]:
         return (self.entries - 1,)
+
+    @property
+    def alone(self) -> Ints:
+        return np.arange(self.size, dtype=np.int32)[None, :]
 
     @cached_property
     def _nodes(self) -> dict[str | None, int]:
@@ -147,6 +160,13 @@ class TreeForm(Form):
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         return self.sum_up(per_value)[closures[0]]
 
+    def holds(self, closures: Ints) -> Floats:
+        below = np.zeros((self.entries, closures.shape[1]))
+        below[closures[0], np.arange(closures.shape[1])] = 1.0
+        for node in range(self.entries - 2, -1, -1):
+            np.maximum(below[node], below[self.parent[node]], out=below[node])
+        return below[: self.size]
+
     def spread(self, closures: Ints, mass: Floats) -> Floats:
         part = np.bincount(closures[0], weights=mass, minlength=self.entries) / self.leaf_counts
         for node in range(self.entries - 2, -1, -1):
@@ -173,6 +193,10 @@ class RangeForm(Form):
     @property
     def whole(self) -> Sequence[int]:
         return 0, self.size - 1
+
+    @property
+    def alone(self) -> Ints:
+        return np.tile(np.arange(self.size, dtype=np.int32), (2, 1))
 
     def text(self, closures: Ints) -> list[str | None]:
         out: list[str | None] = []
@@ -231,6 +255,10 @@ class RangeForm(Form):
         np.cumsum(per_value, axis=0, out=prefix[1:])
         return prefix[closures[1] + 1] - prefix[closures[0]]
 
+    def holds(self, closures: Ints) -> Floats:
+        codes = np.arange(self.size)[:, None]
+        return ((codes >= closures[0]) & (codes <= closures[1])).astype(np.float64)
+
     def spread(self, closures: Ints, mass: Floats) -> Floats:
         part = mass / self.sizes(closures)
         begin = np.bincount(closures[0], weights=part, minlength=self.size)
@@ -258,6 +286,10 @@ class SetForm(Form):
     @property
     def whole(self) -> Sequence[int]:
         return self.pack(range(self.size))
+
+    @property
+    def alone(self) -> Ints:
+        return np.array([self.pack([code]) for code in range(self.size)], dtype=np.int32).T
 
     def pack(self, codes: Iterable[int]) -> Sequence[int]:
         """The closure that holds just these codes."""
@@ -302,7 +334,7 @@ class SetForm(Form):
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         parts = [
-            self._holds(closures[:, at : at + _BLOCK]).T @ per_value for at in _blocks(closures)
+            self.holds(closures[:, at : at + _BLOCK]).T @ per_value for at in _blocks(closures)
         ]
         return np.concatenate(parts)
 
@@ -310,11 +342,10 @@ class SetForm(Form):
         part = mass / self.sizes(closures)
         total = np.zeros(self.size)
         for at in _blocks(closures):
-            total += self._holds(closures[:, at : at + _BLOCK]) @ part[at : at + _BLOCK]
+            total += self.holds(closures[:, at : at + _BLOCK]) @ part[at : at + _BLOCK]
         return total
 
-    def _holds(self, closures: Ints) -> Floats:
-        """1 where a value (row) is in a closure (column), else 0."""
+    def holds(self, closures: Ints) -> Floats:
         codes = np.arange(self.size)
         return (closures[codes // _BITS] >> (codes % _BITS)[:, None] & 1).astype(np.float64)
 

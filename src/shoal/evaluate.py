@@ -1,0 +1,138 @@
+"""Is a release safe, and is it still useful? The answers for any table and release, frames or files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymize import anonymize, open_table
+from shoal.errors import InputError, raise_problems
+from shoal.evaluation.classification import Classification, compare_classifiers, target_problems
+from shoal.evaluation.comparison import read_comparison
+from shoal.evaluation.evaluation import Evaluation, evaluate_comparison
+from shoal.evaluation.risk import THRESHOLD
+from shoal.generalization import Model
+from shoal.settings import Settings, make_settings
+from shoal.table.encode import column_problems
+
+HOLDOUT = 0.3  # share of records
+
+
+def evaluate(
+    table: Any,
+    release: Any,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int | None = None,
+    queries: int = 1000,
+    sum_column: str | None = None,
+    threshold: float = THRESHOLD,
+    target: str | None = None,
+    holdout: Any = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Compare a release, ours or not, with its table: risk before and after, and what is left of its use.
+
+    Nothing here needs the records in the same order.
+
+    Parameters
+    ----------
+    table, release
+        Frames or paths of files.
+    settings
+        Settings that name the columns' roles and models, and k; the other parameters replace what they say.
+    quasi_identifiers, sensitive, k
+        As in `shoal.anonymize`. Histograms show nothing that fewer than k records of the table have.
+    queries
+        Random queries per workload; 0 for none.
+    sum_column
+        The numbers that SUM queries add up; by default the first that are possible.
+    threshold
+        Records whose risk of re-identification is above this count as at risk.
+    target
+        A column to train classifiers for, on a release, and test on original records outside it. These are
+        `holdout`; without it, 30 % of the table is set aside and the rest anonymized anew by the settings.
+    holdout
+        Original records, as a frame or a path, that are not in the release.
+    seed
+        Makes queries, the hold-out and classifiers repeatable.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "ill": list("abca")})
+    >>> release = pd.DataFrame({"age": ["[31, 33]"] * 2 + ["[52, 58]"] * 2, "ill": list("abca")})
+    >>> found = shoal.evaluate(people, release, quasi_identifiers=["age"], sensitive=["ill"], k=2)
+    >>> found.risk.before.sizes.unique, found.risk.after.sizes.unique
+    (4, 0)
+    """
+    chosen = make_settings(settings, quasi_identifiers=quasi_identifiers, sensitive=sensitive, k=k)
+    others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
+    original, released = open_table(table), open_table(release)
+    if target is not None:
+        raise_problems(_target_problems(original.columns, chosen, target))
+    found = evaluate_comparison(
+        read_comparison(original, released, chosen, others),
+        queries=queries,
+        sum_column=sum_column,
+        threshold=threshold,
+        seed=seed,
+    )
+    if target is None:
+        return found
+    if holdout is None:
+        return replace(found, classification=classify(table, target, settings=chosen, seed=seed))
+    tested = open_table(holdout)
+    accuracy = compare_classifiers(original, released, tested, chosen, target, seed=seed)
+    return replace(found, classification=accuracy)
+
+
+def classify(
+    table: Any,
+    target: str,
+    *,
+    settings: Settings | str | os.PathLike[str],
+    holdout: float = HOLDOUT,
+    model: Any = None,
+    seed: int = 0,
+) -> Classification:
+    """Set records aside, anonymize the others, and test classifiers trained on these on those set aside.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    target
+        The column to predict from the quasi-identifiers, one that is released unchanged.
+    settings
+        How to anonymize.
+    holdout
+        The share of records to set aside.
+    model
+        A scikit-learn classifier; by default gradient boosting of decision trees.
+    seed
+        Makes the choice of records and the default model repeatable.
+    """
+    chosen = make_settings(settings)
+    frame = open_table(table)
+    problems = _target_problems(frame.columns, chosen, target)
+    if not 0 < holdout < 1:
+        problems.append("The 'holdout' parameter must be a share above 0 and below 1.")
+    raise_problems(problems)
+    order = np.random.default_rng(seed).permutation(frame.shape[0])
+    aside = round(holdout * frame.shape[0])
+    if not 0 < aside < frame.shape[0]:
+        raise InputError("The table has too few records to set some aside; give more.")
+    tested, trained = frame[np.sort(order[:aside]).tolist()], frame[np.sort(order[aside:]).tolist()]
+    release = open_table(anonymize(trained.to_native(), settings=chosen).data)
+    return compare_classifiers(trained, release, tested, chosen, target, model=model, seed=seed)
+
+
+def _target_problems(columns: Sequence[str], settings: Settings, target: str) -> list[str]:
+    return [*column_problems(columns, [target]), *target_problems(settings, target)]

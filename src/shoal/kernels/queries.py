@@ -1,0 +1,55 @@
+"""Answer many queries over many points at once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def add_answers(shares, start, places, weights, answers):
+    """Add to each answer the weights of all points times their shares in the query's conditions.
+
+    `shares[start[j] + places[p, j], q]` is the share of point p that meets the condition of query q in
+    column j. Queries lie side by side, so that the inner loops vectorise.
+    """
+    product = np.empty(answers.size)
+    for p in range(weights.size):
+        product[:] = weights[p]
+        for j in range(places.shape[1]):
+            product *= shares[start[j] + places[p, j]]
+        answers += product
+
+
+@njit(cache=True)
+def add_exactly(meets, start, points, order, first, weights, answers):
+    """Add to each answer the weights of the points that meet the query's condition in every column.
+
+    `meets[start[j] + code, q]` says whether a code of column j meets query q. Row j of `order` has the points
+    by their code, those with a code from `first[start[j] + j + code]` on: each query looks only at the
+    points that meet its narrowest condition.
+    """
+    columns = start.size - 1
+    for q in range(answers.size):
+        narrow, least = 0, weights.size + 1
+        for j in range(columns):
+            found = 0
+            for code in range(start[j + 1] - start[j]):
+                if meets[start[j] + code, q]:
+                    at = start[j] + j + code
+                    found += first[at + 1] - first[at]
+            if found < least:
+                narrow, least = j, found
+        for code in range(start[narrow + 1] - start[narrow]):
+            if not meets[start[narrow] + code, q]:
+                continue
+            at = start[narrow] + narrow + code
+            for i in range(first[at], first[at + 1]):
+                p = order[narrow, i]
+                inside = True
+                for j in range(columns):
+                    if not meets[start[j] + points[p, j], q]:
+                        inside = False
+                        break
+                if inside:
+                    answers[q] += weights[p]

@@ -1,0 +1,128 @@
+"""Any table and release can be evaluated, from frames or files, and what does not fit is said in a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli.app import app
+
+PEOPLE = pd.DataFrame(
+    {
+        "name": [f"n{i}" for i in range(12)],
+        "age": [20, 21, 30, 31, 31, 32, 50, 50, 51, 60, 61, 62],
+        "sex": list("ffmmffmmffmm"),
+        "ill": list("aabcaabbcabc"),
+    }
+)
+JOB: dict[str, Any] = {
+    "quasi_identifiers": ["age", "sex"],
+    "sensitive": ["ill"],
+    "identifiers": ["name"],
+    "k": 3,
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Original, release and settings in a folder."""
+    release = shoal.anonymize(PEOPLE, **JOB)
+    PEOPLE.to_csv(tmp_path / "people.csv", index=False)
+    release.save(tmp_path / "release.csv")
+    release.settings.save(tmp_path / "people.toml")
+    return tmp_path
+
+
+def run(folder: Path, *more: str) -> Any:
+    files = [str(folder / name) for name in ("people.csv", "release.csv")]
+    settings = ["--settings", str(folder / "people.toml")]
+    return CliRunner().invoke(app, ["evaluate", *files, *settings, *more])
+
+
+def test_files_frames_and_the_release_itself_say_the_same(files: Path) -> None:
+    release = shoal.anonymize(PEOPLE, **JOB)
+    own = release.evaluate(queries=50)
+    frames = shoal.evaluate(PEOPLE, release.data, settings=release.settings, queries=50)
+    read = shoal.evaluate(
+        files / "people.csv", files / "release.csv", settings=files / "people.toml", queries=50
+    )
+    assert own.risk == frames.risk == read.risk
+    assert own.queries == frames.queries == read.queries
+    assert own.rules == frames.rules == read.rules
+    assert own.distributions.pairs == read.distributions.pairs
+    assert own.distributions.histograms == read.distributions.histograms
+
+
+def test_bounds_are_read_back_like_text() -> None:
+    text = shoal.anonymize(PEOPLE, **JOB)
+    bounds = shoal.anonymize(PEOPLE, **JOB, render="bounds")
+    found = shoal.evaluate(PEOPLE, bounds.data, settings=bounds.settings, queries=20)
+    assert found.risk == text.risk
+    assert found.queries == text.evaluate(queries=20).queries
+
+
+def test_no_queries_are_answered_where_none_are_wanted() -> None:
+    assert shoal.anonymize(PEOPLE, **JOB).evaluate(queries=0).queries is None
+
+
+def test_the_command_prints_and_writes_what_was_found(files: Path) -> None:
+    out = files / "found.json"
+    done = run(files, "--queries", "20", "--json", str(out))
+    assert done.exit_code == 0, done.output
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert found["risk"]["after"]["sizes"]["smallest"] >= 3
+    assert found["queries"]["count"]["queries"] == 20
+    assert found["classification"] is None
+    assert "smallest group" in done.output
+    assert "COUNT on age" in done.output
+    again = run(files, "--json", str(out))
+    assert isinstance(again.exception, shoal.InputError)
+    assert "--overwrite" in str(again.exception)
+
+
+def test_quiet_prints_nothing(files: Path) -> None:
+    done = run(files, "--quiet", "--queries", "0")
+    assert (done.exit_code, done.output) == (0, "")
+
+
+def test_a_hold_out_without_a_target_is_refused(files: Path) -> None:
+    done = run(files, "--holdout", str(files / "people.csv"))
+    assert "--target" in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda t, r: (t, r.drop(columns="age")),
+            r"'age' is not in the release\. Columns: sex, ill",
+        ),
+        (lambda t, r: (t.drop(columns="ill"), r), "'ill' is not in the table"),
+        (lambda t, r: (t, r.rename(columns={"sex": "sexx"})), "did you mean 'sexx'"),
+        (lambda t, r: (t.head(5), r), "The release has 12 records and the table only 5"),
+        (lambda t, r: (t, r.head(0)), "The release has no records"),
+        (lambda t, r: (t, r.assign(age="young")), "are no interval closures"),
+        (lambda t, r: (t, r.assign(ill="q")), "'ill' are not in the table"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_sentence(change: Any, message: str) -> None:
+    release = shoal.anonymize(PEOPLE, **JOB)
+    table, frame = change(PEOPLE, release.data)
+    with pytest.raises(shoal.InputError, match=message) as caught:
+        shoal.evaluate(table, frame, settings=release.settings)
+    assert "young" not in str(caught.value)
+
+
+def test_all_problems_are_said_together() -> None:
+    release = shoal.anonymize(PEOPLE, **JOB)
+    with pytest.raises(shoal.InputError) as caught:
+        shoal.evaluate(
+            PEOPLE.drop(columns="sex"), release.data.drop(columns="age"), settings=release.settings
+        )
+    assert len(caught.value.problems) == 2
