@@ -14,7 +14,8 @@ import numpy as np
 from shoal import __version__
 from shoal.bounds import Certificate
 from shoal.errors import InputError
-from shoal.evaluation.distributions import Distributions
+from shoal.evaluation.comparison import Comparison
+from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.risk import Risks
 from shoal.generalization.forms import Floats
 from shoal.measures import MEASURES, column_losses, loss
@@ -46,7 +47,7 @@ class Released(Protocol):
     @property
     def risk(self) -> Risks: ...
     @property
-    def distributions(self) -> Distributions: ...
+    def comparison(self) -> Comparison: ...
     @property
     def notes(self) -> Sequence[str]: ...
     @property
@@ -181,7 +182,7 @@ def gather(release: Released, certificate: Certificate | None, reason: str, fold
         columns=_column_losses(closed, settings),
         sizes=_sizes(closed, settings.k),
         risks=release.risk,
-        distributions=release.distributions,
+        distributions=compare_distributions(release.comparison, pairs=False),
         certificate=certificate,
         no_certificate=reason,
         sample=_sample(release.data),
