@@ -54,6 +54,26 @@ def original_cells(comparison: Comparison) -> list[list[dict[int, float]]]:
     return [[{int(v): 1.0} for v in column] for column in codes]
 
 
+def exact_answer(comparison: Comparison, query: dict[int, Any], amounts: Any) -> float:
+    """The amounts of the original records that meet a query's condition, a closure, in every column."""
+    columns = comparison.table.columns
+    wanted = {j: members_of(columns[j].form, condition) for j, condition in query.items()}
+    rows = enumerate(comparison.table.codes.tolist())
+    return sum(amounts[i] for i, row in rows if all(row[j] in wanted[j] for j in query))
+
+
+def estimated_answer(comparison: Comparison, query: dict[int, Any], amounts: Any) -> float:
+    """The amounts of all groups, each times the share of its closures that meets a query's conditions."""
+    columns, total = comparison.table.columns, 0.0
+    for g, amount in enumerate(amounts):
+        for j, condition in query.items():
+            wanted = set(members_of(columns[j].form, condition))
+            inside = members_of(columns[j].form, comparison.of_column(j)[:, g])
+            amount *= len(wanted & set(inside)) / len(inside)
+        total += amount
+    return total
+
+
 def in_parts(cells: list[list[dict[int, float]]], parts: list[list[int]]) -> Any:
     """Cells by part of their column instead of value."""
     found = []

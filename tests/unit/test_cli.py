@@ -23,7 +23,16 @@ from shoal.cli import main
 from shoal.io import read
 from shoal.methods import Cover, Partition
 
-COMMANDS = ["anonymize", "audit", "init", "demo", "methods", "requirements", "measures"]
+COMMANDS = [
+    "anonymize",
+    "audit",
+    "evaluate",
+    "init",
+    "demo",
+    "methods",
+    "requirements",
+    "measures",
+]
 ROLES = ("-q", "age", "-q", "zip:hierarchy:zip.csv", "-q", "sex", "-s", "ill", "-i", "name")
 TREE = "02139,East,*\n02140,East,*\n10001,West,*\n"
 Shell = Callable[..., tuple[int, str, str]]

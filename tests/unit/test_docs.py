@@ -63,7 +63,7 @@ def test_the_readme_shows_python() -> None:
     assert "README.md" in {page for page, _ in blocks("python")}
 
 
-@pytest.mark.parametrize("page", ["README.md", "requirements.md"])
+@pytest.mark.parametrize("page", ["README.md", "evaluation.md", "requirements.md"])
 def test_commands_of_a_page_run(page: str, example: Path) -> None:
     text = "\n".join(text for name, text in blocks("sh") if name == page)
     commands = [line for line in text.splitlines() if line.startswith("shoal ")]
@@ -87,7 +87,7 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["anonymize", "generalization.hierarchy", "io", "listing", "samples"]
+    "room", ["anonymize", "evaluate", "generalization.hierarchy", "io", "listing", "samples"]
 )
 def test_public_modules_have_examples(room: str) -> None:
     assert any(f"{name}.".startswith(f"shoal.{room}.") for name in modules_with_examples())

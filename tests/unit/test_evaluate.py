@@ -119,6 +119,13 @@ def test_what_does_not_fit_is_said_in_one_sentence(change: Any, message: str) ->
     assert "young" not in str(caught.value)
 
 
+def test_a_release_with_an_identifier_is_not_evaluated() -> None:
+    release = shoal.anonymize(PEOPLE, **JOB)
+    leaky = release.data.assign(name="x")
+    with pytest.raises(shoal.AuditFailed, match="name"):
+        shoal.evaluate(PEOPLE, leaky, settings=release.settings)
+
+
 def test_all_problems_are_said_together() -> None:
     release = shoal.anonymize(PEOPLE, **JOB)
     with pytest.raises(shoal.InputError) as caught:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import labels_of
+from shoal.privacy.audit import refuse_identifiers
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
 from shoal.table.closed import Closed, number_rows
@@ -86,7 +87,10 @@ def read_comparison(
     ------
     InputError
         Where columns are missing, or the release holds what no record of the table can become.
+    AuditFailed
+        If an identifier is in the release, which no risk of its groups would tell.
     """
+    refuse_identifiers(release, settings.identifiers)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
     encoded = encode(table, settings.quasi_identifiers, unchanged)

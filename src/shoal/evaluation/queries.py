@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, near_miss
+from shoal.errors import InputError, near_miss, raise_problems
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
@@ -114,6 +114,12 @@ def count_errors(
     comparison: Comparison, columns: Sequence[str], number: int = 1000, *, seed: int = 0
 ) -> Errors:
     """Answer a workload of COUNT queries with a condition on each of these quasi-identifiers."""
+    raise_problems(
+        f"Column '{name}' is no quasi-identifier{near_miss(name, comparison.table.names) or '.'} "
+        f"Quasi-identifiers: {', '.join(comparison.table.names)}."
+        for name in columns
+        if name not in comparison.table.names
+    )
     records = np.ones(comparison.table.records)
     return _errors("count", comparison, columns, records, comparison.sizes, number, seed)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.errors import InputError
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Ints
@@ -143,6 +144,8 @@ class Risks(Result):
 
 def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks:
     """Compute the risk of a table and of its release; the order of records does not matter."""
+    if not 0 < threshold <= 1:
+        raise InputError("The 'threshold' parameter must be a risk above 0 and up to 1.")
     table = comparison.table
     names = comparison.sensitive
     before = risk_of_groups(
