@@ -24,12 +24,16 @@ from shoal.measures import column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit
 from shoal.progress import Progress, silent
+from shoal.report import write_report
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import arrow_values
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
+UNASKED = (
+    "it was not asked for; call release.certify(60) first, or add --certify 60 on the command line"
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,6 +188,19 @@ class Release:
         frame = open_frame(self.data)
         columns = {name: arrow_values(frame, name) for name in frame.columns}
         write(pa.table(columns), path, overwrite=overwrite)
+
+    def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a report for people, one HTML file, whole or not at all.
+
+        It says what was proved, done and lost, and what risk is left, in aggregates and released values only.
+        The certificate is in it if it has been asked for before; see `certify`.
+        """
+        impossible = self.suppressed or not self.settings.method.homogeneous
+        if impossible or "_certifier" in vars(self):
+            certificate, reason = self.certificate, self.certificate_reason
+        else:
+            certificate, reason = None, UNASKED
+        write_report(self, path, certificate, reason, overwrite)
 
     def __repr__(self) -> str:
         return (

@@ -143,6 +143,38 @@ def test_certify_says_how_near_the_optimum_the_loss_is(shell: Shell, people: pa.
     assert re.search(r"^certificate +none: costs may fall", out, re.MULTILINE)
 
 
+def test_a_report_is_written_with_the_certificate_that_was_asked_for(
+    shell: Shell, people: pa.Table
+) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 4, "-o", "a.csv", "--report", "a.html")
+    code, out, err = shell(*run)
+    assert (code, err) == (0, "")
+    assert re.search(r"^report +a.html", out, re.MULTILINE)
+    assert "No certificate: it was not asked for" in Path("a.html").read_text(encoding="utf-8")
+    assert shell(*run, "--certify", 0, "--quiet", "--overwrite") == (0, "", "")
+    assert re.search(r"he optimum\.<", Path("a.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [
+        ("nowhere/a.html", "The folder 'nowhere' does not exist; create it or choose another."),
+        (".", "The output '.' is a folder; name a file in it."),
+        ("a.csv", "'a.csv' cannot hold the report and something else; name two files."),
+        (
+            "people.csv",
+            "The output 'people.csv' exists; choose another name or pass --overwrite (overwrite=True).",
+        ),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_refused_before_any_work(
+    place: str, says: str, shell: Shell, people: pa.Table
+) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 4, "-o", "a.csv", "--report", place)
+    assert shell(*run) == (2, "", f"shoal: {says}\n")
+    assert not Path("a.csv").exists()
+
+
 def test_certify_wants_a_number_of_seconds(shell: Shell, people: pa.Table) -> None:
     run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--certify", -1)
     code, out, err = shell(*run)
@@ -383,7 +415,10 @@ def test_demo_releases_the_sample(shell: Shell, tmp_path: Path) -> None:
     assert facts["records"] == 48_842
     assert facts["k"] >= 10
     folder = tmp_path / "new" / "folder"
-    assert {path.name for path in folder.iterdir()} == {"adult-release.csv", "adult-release.toml"}
+    written = {path.name for path in folder.iterdir()}
+    assert written == {"adult-release.csv", "adult-release.toml", "report.html"}
+    assert facts["report"] == str(folder / "report.html")
+    assert "48,842 records" in (folder / "report.html").read_text(encoding="utf-8")
     audit = shoal.audit(folder / "adult-release.csv", settings=folder / "adult-release.toml")
     assert (audit.records, audit.groups, audit.k) == (48_842, facts["groups"], facts["k"])
 

@@ -57,12 +57,16 @@ def test_distances_of_a_small_release_are_those_found_by_hand() -> None:
     )
     job = {"quasi_identifiers": {"age": None, "job": shoal.Suppression()}, "k": 2}
     comparison = read_comparison(open_frame(table), open_frame(release), make_settings(None, **job))
-    age, work = compare_distributions(comparison).columns
+    found = compare_distributions(comparison)
+    age, work = found.columns
     assert (age.total_variation, age.earth_movers) == (0.0, 0.0)
     assert (work.total_variation, work.earth_movers) == (0.25, None)
     [pair] = compare_distributions(comparison).pairs
     # (20, b) and (30, b) had a quarter each and now have an eighth, as have (20, a) and (30, a)
     assert pair.total_variation == 0.25
+    alone = compare_distributions(comparison, pairs=False)
+    assert (alone.columns, alone.histograms) == (found.columns, found.histograms)
+    assert (len(alone.pairs), len(found.pairs)) == (0, 1)
 
 
 def test_earth_is_moved_along_the_range() -> None:

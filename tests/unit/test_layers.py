@@ -17,6 +17,7 @@ ORDER = (
     "anonymize",
     "listing",
     "release",
+    "report",
     "evaluation",
     "io",
     "samples",

@@ -122,11 +122,15 @@ def anonymize(
     save_settings: Annotated[
         Path | None, typer.Option(help="Also write the settings that make this release again.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.io import output_problems
+    from shoal.io import output_problems, place_problems
     from shoal.settings import make_settings
 
     problems = output_problems(output, overwrite)
@@ -134,6 +138,13 @@ def anonymize(
         problems += _file_problems(save_settings, overwrite)
         if save_settings.resolve() == output.resolve():
             problems.append(f"'{output}' cannot hold release and settings; name two files.")
+    if report:
+        problems += place_problems(report, overwrite)
+        others = [path.resolve() for path in (output, save_settings) if path]
+        if report.resolve() in others:
+            problems.append(
+                f"'{report}' cannot hold the report and something else; name two files."
+            )
     given: dict[str, Any] = {
         "quasi_identifiers": options.models(quasi_identifier, problems),
         "sensitive": sensitive or None,
@@ -157,7 +168,7 @@ def anonymize(
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
-    _run(table, output, chosen, overwrite, save_settings, quiet, json, certify)
+    _run(table, output, chosen, overwrite, save_settings, report, quiet, json, certify)
 
 
 def _file_problems(path: Path, overwrite: bool) -> list[str]:
@@ -184,6 +195,7 @@ def _run(
     settings: Any,
     overwrite: bool,
     save_settings: Path | None,
+    report: Path | None,
     quiet: bool,
     json: bool,
     certify: float | None = None,
@@ -199,12 +211,16 @@ def _run(
         release.save(output, overwrite=overwrite)
         if save_settings:
             release.settings.save(save_settings)
-        if certify is not None and not quiet:
+        if certify is not None and (report or not quiet):
             progress("bounding the loss", 0, 1)
             if release.certificate and certify:
                 release.certify(certify, progress=progress)
+        if report:
+            progress("reporting", 0, 1)
+            release.save_report(report, overwrite=overwrite)
     if not quiet:
-        summary(release, output, time.perf_counter() - start, json, certify is not None)
+        seconds = time.perf_counter() - start
+        summary(release, output, seconds, json, certify is not None, report)
 
 
 @app.command()
@@ -342,7 +358,8 @@ def demo(
             "income sensitive, k = 10."
         )
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
-    _run(samples.adult(), output, samples.adult_settings(), True, settings, quiet, json)
+    report = folder / "report.html"
+    _run(samples.adult(), output, samples.adult_settings(), True, settings, report, quiet, json)
 
 
 @app.command()

@@ -39,13 +39,19 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
 
 
 def summary(
-    release: Release, output: Path, seconds: float, as_json: bool, certified: bool = False
+    release: Release,
+    output: Path,
+    seconds: float,
+    as_json: bool,
+    certified: bool = False,
+    report: Path | None = None,
 ) -> None:
     """Say what was done and what it cost, and if `certified` how near the least possible that is."""
     measure, losses = release.settings.objective, release.column_losses()
     if as_json:
         facts = {
             "output": str(output),
+            **({"report": str(report)} if report else {}),
             "records": release.audit.records,
             "suppressed": release.suppressed,
             "groups": release.audit.groups,
@@ -74,6 +80,7 @@ def summary(
         **({"note": "; ".join(release.notes)} if release.notes else {}),
         "seconds": f"{seconds:.1f}",
         "written": str(output),
+        **({"report": f"{report}, to be opened in a browser"} if report else {}),
     }
     width = max(map(cell_len, lines))
     for name, text in lines.items():

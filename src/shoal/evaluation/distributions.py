@@ -6,6 +6,7 @@ taken as independent inside its closures. The order of records does not matter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -66,29 +67,35 @@ class Distributions(Result):
         return float(np.mean([pair.total_variation for pair in self.pairs] or [0.0]))
 
 
-def compare_distributions(comparison: Comparison) -> Distributions:
-    """Compute distances per quasi-identifier and per pair of columns, sensitive ones included.
+def compare_distributions(comparison: Comparison, pairs: bool = True) -> Distributions:
+    """Compute distances per quasi-identifier and, if wanted, per pair of columns, sensitive ones included.
 
     Histograms name no value that fewer than k records of the table have: those are counted together, and
     bins of numbers are joined until each has k records.
     """
     columns = compared_columns(comparison)
-    parts = [column.cut(CELLS) for column in columns]
-    masses = [column.masses(part) for column, part in zip(columns, parts, strict=True)]
-    pairs = []
-    for a, b in combinations(range(len(columns)), 2):
-        before = _joint(columns[a].codes, columns[b].codes, parts[a], parts[b])
-        after = masses[a].T @ (masses[b] / comparison.sizes[:, None])
-        names = columns[a].name, columns[b].name
-        pairs.append(PairDistance(names, total_variation(before, after)))
     return Distributions(
         columns=tuple(_distance(column) for column in columns),
-        pairs=tuple(pairs),
+        pairs=_pair_distances(comparison, columns) if pairs else (),
         histograms=tuple(
             draw_histogram(c.name, c.labels, c.ordered, c.before, c.after, comparison.k)
             for c in columns
         ),
     )
+
+
+def _pair_distances(
+    comparison: Comparison, columns: Sequence[ComparedColumn]
+) -> tuple[PairDistance, ...]:
+    parts = [column.cut(CELLS) for column in columns]
+    masses = [column.masses(part) for column, part in zip(columns, parts, strict=True)]
+    found = []
+    for a, b in combinations(range(len(columns)), 2):
+        before = _joint(columns[a].codes, columns[b].codes, parts[a], parts[b])
+        after = masses[a].T @ (masses[b] / comparison.sizes[:, None])
+        names = columns[a].name, columns[b].name
+        found.append(PairDistance(names, total_variation(before, after)))
+    return tuple(found)
 
 
 def total_variation(before: Floats, after: Floats) -> float:

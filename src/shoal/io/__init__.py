@@ -1,5 +1,5 @@
 """Tables from files and back: CSV, JSON lines, Parquet and Excel, by suffix."""
 
-from shoal.io.files import output_problems, read, write
+from shoal.io.files import output_problems, place_problems, read, write, write_text
 
-__all__ = ["output_problems", "read", "write"]
+__all__ = ["output_problems", "place_problems", "read", "write", "write_text"]

@@ -109,9 +109,21 @@ def write(table: pa.Table, path: str | os.PathLike[str], overwrite: bool = False
     form = FORMATS[_suffix(target)]
     values = plain(table)
     raise_problems(form.problems(values, target))
+    _write_whole(target, overwrite, lambda file: form.write(values, file, _suffix(target)))
+
+
+def write_text(text: str, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write a text to a file in UTF-8, whole or not at all."""
+    target = Path(path)
+    raise_problems(place_problems(target, overwrite))
+    _write_whole(target, overwrite, lambda file: file.write_text(text, "utf-8", newline="\n"))
+
+
+def _write_whole(target: Path, overwrite: bool, fill: Callable[[Path], object]) -> None:
+    """Let a file appear under its name once it is filled and on disk."""
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        form.write(values, temporary, _suffix(target))
+        fill(temporary)
         with temporary.open("r+b") as written:
             os.fsync(written.fileno())
         _give_name(temporary, target, overwrite)
@@ -126,9 +138,14 @@ def write(table: pa.Table, path: str | os.PathLike[str], overwrite: bool = False
 
 def output_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
     """Say in sentences why a table could not be written to this path; nothing when it could."""
+    return [*_suffix_problems(Path(path)), *place_problems(path, overwrite)]
+
+
+def place_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
+    """Say in sentences why no file could be written to this path, whatever its format."""
     target = Path(path)
     folder = target.parent
-    found = _suffix_problems(target)
+    found = []
     if _is_folder(target):
         found.append(f"The output '{target}' is a folder; name a file in it.")
     elif not _is_folder(folder):

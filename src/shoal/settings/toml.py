@@ -162,7 +162,8 @@ def _model_from_toml(
     return MODELS[kind](domain=None if domain is None else tuple(domain))  # type: ignore[call-arg]
 
 
-def _to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
+def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
+    """Settings as the content of a file in `folder`."""
     entries: dict[str, Any] = {}
     for name, model in settings.quasi_identifiers.items():
         entry: dict[str, Any] = {} if model is None else {"model": model.name}
@@ -205,7 +206,7 @@ def save(settings: Settings, path: str | os.PathLike[str]) -> None:
     import tomli_w
 
     target = Path(path)
-    content = _to_toml(settings, target.parent)
+    content = to_toml(settings, target.parent)
     temporary = target.parent / f".{target.name}.{os.getpid()}.tmp"
     try:
         temporary.write_text(tomli_w.dumps(content), encoding="utf-8")

@@ -1,0 +1,114 @@
+"""HTML elements whose plain text is always escaped, so that no name or value can become markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+VOID = {"meta", "br", "hr"}
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def element(tag: str, *content: str, **attributes: str) -> Markup:
+    """An element; attributes are written `class_` and `aria_label` for `class` and `aria-label`.
+
+    Examples
+    --------
+    >>> element("p", "a < b ", element("b", "c"), class_="note")
+    '<p class="note">a &lt; b <b>c</b></p>'
+    """
+    given = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        for name, value in attributes.items()
+    )
+    if tag in VOID:
+        return Markup(f"<{tag}{given}>")
+    return Markup(f"<{tag}{given}>{join(content)}</{tag}>")
+
+
+def join(content: Iterable[str]) -> Markup:
+    """Content in a row: markup as it is, anything else escaped."""
+    return Markup("".join(part if isinstance(part, Markup) else escape(part) for part in content))
+
+
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: Sequence[int] = ()
+) -> Markup:
+    """A table that scrolls sideways where it is too wide; columns in `numbers` are aligned right.
+
+    The first cell of a row is its head.
+    """
+
+    def cells(tag: str, texts: Sequence[str], **first: str) -> Markup:
+        return join(
+            element(
+                tag if j or not first else "th",
+                text,
+                **({} if j else first),
+                **({"class_": "number"} if j in numbers else {}),
+            )
+            for j, text in enumerate(texts)
+        )
+
+    head = element("thead", element("tr", cells("th", heads)))
+    body = element("tbody", *(element("tr", cells("td", row, scope="row")) for row in rows))
+    whole = element("table", element("caption", caption), head, body)
+    return element("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
+
+
+def details(summary: str, *content: str) -> Markup:
+    """Content that opens on demand."""
+    return element("details", element("summary", summary), *content)
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many characters, on one line; what does not print is replaced."""
+    line = "".join(sign if sign.isprintable() else "�" for sign in text[: most + 1])
+    return line if len(text) <= most else f"{line[: most - 1]}…"
+
+
+def tiles(*entries: tuple[str, str, str]) -> Markup:
+    """Numbers to be seen first: name, value and a note below it, which may be empty."""
+    return element(
+        "dl",
+        *(
+            element(
+                "div",
+                element("dt", name),
+                element("dd", value, *([element("small", note)] if note else [])),
+            )
+            for name, value, note in entries
+        ),
+        class_="tiles",
+    )
+
+
+def more(word: str) -> Markup:
+    """A link to the explanation of a word."""
+    return element("a", "What this means", href=f"#about-{word}", class_="more")
+
+
+def rest(count: int, noun: str = "column") -> list[Markup]:
+    """A line that says how many are not shown, where there are any."""
+    if count <= 0:
+        return []
+    return [element("p", f"and {count:,} more {noun}{'s' if count > 1 else ''}", class_="quiet")]
+
+
+def percent(share: float) -> str:
+    """A share that reads as none or all only if it is."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.1f} %"
+
+
+def number(value: float) -> str:
+    """A loss: four decimals where it is small, whole where it is large."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4f}"

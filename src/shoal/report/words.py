@@ -1,0 +1,118 @@
+"""The figures of a report explained to someone who never read a paper about them."""
+
+from __future__ import annotations
+
+from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+
+WORDS = {
+    "record": (
+        "Record, quasi-identifier, sensitive column",
+        "A record is one person's line. Quasi-identifiers are columns that an outsider may know of a person, such as "
+        "age or town; they are made less exact until the person cannot be told from others. Sensitive columns hold "
+        "what must not be learned about a person; they are released as they are. Identifiers, such as names, are "
+        "removed. Which column is what was decided by people and not by the program: a column that an outsider "
+        "knows but that is not named as a quasi-identifier is not protected.",
+    ),
+    "k": (
+        "Group and k",
+        "A group is a set of released records that read the same in all quasi-identifiers. k is the least number of "
+        "records in a group. Someone who knows the quasi-identifiers of a person finds at least k records that fit "
+        "and cannot tell which one is the person's.",
+    ),
+    "audit": (
+        "Audit",
+        "The proof of the requirements. It counts in the finished release, by code that shares nothing with the code "
+        "that made it. A release that misses a requirement is neither returned nor written, and has no report.",
+    ),
+    "loss": (
+        "Loss",
+        "What the release no longer tells. A cell is released exactly, or as something more general (a range, a "
+        "region, a set of values), or hidden completely. The measure named as objective is the one that was made as "
+        "small as possible; the others are for comparison, less is better in each. In a column of the table it is the "
+        "mean over records, before any weights.",
+    ),
+    "sizes": (
+        "Group sizes",
+        "How many groups there are of each size. No bar may stand below k. Many groups far above k mean that many "
+        "people are alike anyway, or that details could be kept with smaller groups.",
+    ),
+    "risk": (
+        "Risk",
+        "How likely it is to find a person's record by their quasi-identifiers. The prosecutor knows that the person "
+        "is in the table: their risk is one in the size of the group. The journalist does not know it and looks for "
+        "anyone. The marketer wants to find as many as possible: the risk is the share of records that a best guess "
+        "gets right. Before is the original table, after the release; these are risks under the assumption that the "
+        "outsider knows all quasi-identifiers exactly and nothing else.",
+    ),
+    "disclosure": (
+        "Learning a sensitive value",
+        "Whoever knows that a person is in a group learns what all records of the group have in common, without "
+        "finding the person's record. Requirements beyond k, such as diversity, limit this.",
+    ),
+    "distributions": (
+        "Distributions before and after",
+        "How often each value occurs in the original table (outline) and how often the release lets one expect it "
+        "(filled), if the records of a range or set are spread over its values as evenly as nothing else is known. "
+        "The closer both are, the better counts and means of this column can still be trusted. Values that fewer "
+        "than k records hold are never shown by themselves, they are counted as other values.",
+    ),
+    "certificate": (
+        "Certificate",
+        "The least loss of all releases that keep k cannot be computed for large tables, but a number that no release "
+        "can go below can. “At most 1.1 times the optimum” means: whatever method or time is spent, at most a tenth of "
+        "the optimum's loss can be saved. It is about loss and k only and says nothing about privacy.",
+    ),
+    "settings": (
+        "Settings",
+        "The same table with these settings, the same version and the same hierarchy files gives the same release, "
+        "unless refinement was given a number of seconds.",
+    ),
+}
+
+MEASURES = {
+    "lm": "How much of a column a cell may stand for: 0 is exact, 1 is hidden",
+    "gcp": "The same, with numbers and dates measured by the width of their range",
+    "mi": "Bits of information lost per cell",
+    "cm": "Share of records that are hidden or have another sensitive value than most of their group",
+    "c_avg": "Mean group size, in multiples of k",
+    "dm": "Sum of squared group sizes",
+}  # where the catalogue takes more for granted
+
+
+def promise_of_k(k: int, reads_the_same: bool) -> str:
+    """What k promises, in a sentence."""
+    if k == 1:
+        return "Nothing: a record may be alone with its quasi-identifiers."
+    if reads_the_same:
+        others = "1 other" if k == 2 else f"{k - 1:,} others"
+        return f"Every record reads like at least {others} in all quasi-identifiers."
+    return f"Every released record may be any of at least {k:,} people, and everyone any of as many records."
+
+
+def promise_of(requirement: Requirement) -> str:
+    """What a requirement beyond k promises about a sensitive column, in a sentence."""
+    match requirement:
+        case LDiversity(l=l, kind="frequency"):
+            return f"In no group do more than {100 / l:.4g} % of the records share a value."
+        case LDiversity(l=l, kind="distinct"):
+            return f"Every group has at least {l:g} different values."
+        case LDiversity(l=l, kind="entropy"):
+            return f"In every group the values are spread at least as evenly as {l:g} equally frequent ones."
+        case LDiversity(l=l, c=c):
+            return (
+                f"In every group the most frequent value has fewer than {c:g} times the records of number {l:g} "
+                "by frequency and all rarer ones together."
+            )
+        case PSensitive(p=p, hierarchy=None):
+            return f"Every group has at least {p:,} different values."
+        case PSensitive(p=p):
+            return (
+                f"Every group has values from at least {p:,} protected branches of the hierarchy."
+            )
+        case AlphaK(alpha=alpha, values=None):
+            return f"In no group do more than {100 * alpha:.4g} % of the records share a value."
+        case AlphaK(alpha=alpha):
+            return f"In no group do more than {100 * alpha:.4g} % of the records have the same one of the named values."
+        case TCloseness(t=t):
+            return f"In every group the values are spread almost as in the whole table: at a distance of at most {t:g}."
+    return f"{requirement.summary[0].upper()}{requirement.summary[1:]}."

@@ -1,0 +1,476 @@
+"""A report is one whole file that anyone can open, and it tells no more than the release does."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from datetime import date
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal import InputError
+from shoal.generalization import Model
+from shoal.report.charts import Part, Row, bars, round_up
+from shoal.report.facts import size_edges
+from shoal.report.markup import cut, element, percent
+from shoal.report.reproduce import settings_text
+from shoal.report.words import promise_of
+
+SECTIONS = [
+    "verdict",
+    "done",
+    "loss",
+    "groups",
+    "risk",
+    "distributions",
+    "certificate",
+    "sample",
+    "settings",
+    "words",
+]
+HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
+CAP = 500_000
+K = 5
+
+
+class Page(HTMLParser):
+    """A page's elements, checked to be balanced, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag == "rect", f"<{tag}/> is no empty element of HTML"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> ends nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] != ["style"]:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.words)
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def report_of(release: shoal.Release, folder: Path) -> str:
+    release.save_report(folder / "report.html", overwrite=True)
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def section(text: str, name: str) -> Page:
+    """One section of a report."""
+    return Page(re.findall(rf'<section id="{name}">.*?</section>', text, re.DOTALL)[0])
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"<time[^>]*>[^<]*</time>", "", text)
+
+
+def people(records: int = 120) -> pa.Table:
+    """People of whom each has a name, a number and a street of their own."""
+    numbers = range(records)
+    return pa.table(
+        {
+            "name": [f"Person-{i:06}" for i in numbers],
+            "pay": [1_000_003 + 7919 * (i * i % 997) for i in numbers],
+            "born": [date(1950 + i % 50, 1 + i % 12, 1 + i % 28) for i in numbers],
+            "street": [f"Street-{i * 7:06}" for i in numbers],
+            "job": [f"Job-{i % 40:06}" for i in numbers],
+            "town": [f"Town-{i % 23:06}" for i in numbers],
+            "sex": ["f" if i % 3 else None for i in numbers],
+            "ill": ["abcd"[i % 4] for i in numbers],
+            "ward": [i % 2 for i in numbers],
+        }
+    )
+
+
+def models() -> dict[str, Model | None]:
+    towns = [f"Town-{i:06}" for i in range(40)]
+    return {
+        "pay": shoal.Interval(),
+        "born": shoal.Interval(),
+        "street": shoal.Suppression(),
+        "job": shoal.Subset(domain=[f"Job-{i:06}" for i in range(50)]),
+        "town": shoal.Hierarchy.from_dict({"*": {"East": towns[:20], "West": towns[20:]}}),
+        "sex": None,
+    }
+
+
+def anonymize(**given: Any) -> shoal.Release:
+    options: dict[str, Any] = {
+        "table": people(),
+        "quasi_identifiers": models(),
+        "sensitive": ["ill"],
+        "identifiers": ["name"],
+        "k": K,
+        "refine": False,
+    }
+    return shoal.anonymize(**{**options, **given})
+
+
+@pytest.fixture(scope="module")
+def release() -> shoal.Release:
+    return anonymize(requirements=[shoal.LDiversity(2)])
+
+
+@pytest.fixture
+def text(release: shoal.Release, tmp_path: Path) -> str:
+    return report_of(release, tmp_path)
+
+
+def test_a_report_loads_nothing_and_runs_nothing(text: str) -> None:
+    page = Page(text)
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+    assert not re.search(r"https?:|//\w|@import|url\(|src=|srcset=|\son\w+=", text)
+    assert all(link["href"].startswith("#") for link in page.all("a"))
+    policies = [meta["content"] for meta in page.all("meta") if "http-equiv" in meta]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+
+
+def test_all_sections_are_there_in_order(text: str) -> None:
+    assert [section["id"] for section in Page(text).all("section")] == SECTIONS
+
+
+def test_links_lead_to_something_and_names_are_unique(text: str) -> None:
+    page = Page(text)
+    names = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(set(names)) == len(names)
+    assert {link["href"][1:] for link in page.all("a")} <= set(names)
+    assert {link["href"][1:] for link in page.all("a")} >= {*SECTIONS, "about-risk"}
+
+
+def test_every_chart_can_be_read_without_seeing_it(text: str) -> None:
+    page = Page(text)
+    charts = [svg for svg in page.all("svg") if "aria-hidden" not in svg]
+    names = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    assert len(charts) == 3 + 7  # loss, groups, risk; six quasi-identifiers, one sensitive column
+    for chart in charts:
+        assert chart["role"] == "img"
+        assert len(set(chart["aria-labelledby"].split()) & names) == 2
+    sequence = [tag for tag, given in page.elements if tag == "table" or given.get("role") == "img"]
+    assert "svg" in sequence
+    for tag, after in zip(sequence, [*sequence[1:], "end"], strict=True):
+        assert tag == "table" or after == "table"  # with the same numbers
+
+
+def test_charts_are_small(text: str) -> None:
+    charts = re.findall(r"<svg role.*?</svg>", text, re.DOTALL)
+    assert charts
+    assert max(map(len, charts)) < 10_000
+
+
+def test_the_verdict_names_every_requirement_and_what_was_reached(
+    release: shoal.Release, text: str
+) -> None:
+    said = section(text, "verdict")
+    assert f"k = {K}" in said.text
+    assert said.words.count("✓ proved") == 2
+    assert release.audit.proofs
+    for proof in release.audit.proofs:
+        assert proof.requirement in said.words
+        assert f"{proof.reached:.4g}" in said.words
+
+
+def test_columns_that_nothing_protects_are_named(text: str) -> None:
+    assert "released unchanged: ward." in text
+    assert "Only k is required" not in text
+
+
+def test_that_only_k_is_required_is_said(tmp_path: Path) -> None:
+    assert "Only k is required" in report_of(anonymize(), tmp_path)
+
+
+def test_a_report_names_no_identifier_and_no_rare_value_that_the_release_hides(
+    release: shoal.Release, text: str
+) -> None:
+    released = "\n".join(str(row) for row in release.data.to_pylist())
+    told = Page(text).text
+    table = people()
+    assert not [name for name in table["name"].to_pylist() if name in text]
+    hidden = 0
+    for name in release.settings.quasi_identifiers:
+        for value, count in Counter(table[name].to_pylist()).items():
+            if value is not None and count < K and str(value) not in released:
+                hidden += 1
+                assert str(value) not in told
+    assert hidden > 100
+    unseen = ["Town-000033", "Job-000045"]  # in hierarchy and domain, in no record
+    assert not [value for value in unseen if value in told]
+
+
+def test_a_report_names_no_value_of_records_that_were_left_out(tmp_path: Path) -> None:
+    usual = people(80).select(["name", "job", "ill"])
+    lone = pa.table({"name": ["x"], "job": ["Hermit-000001"], "ill": ["Rare-000001"]})
+    release = anonymize(
+        table=pa.concat_tables([usual, lone]),
+        quasi_identifiers=["job"],
+        suppression_limit=0.5,
+        k=2,
+    )
+    text = report_of(release, tmp_path)
+    assert release.suppressed > 0
+    assert "Rare-000001" not in str(release.data.to_pylist())
+    assert "000001</" not in text.replace("Job-000001", "")
+    assert "Hermit" not in text
+    assert "records were left out" in text
+
+
+@pytest.mark.parametrize("other", [pd.DataFrame, pl.DataFrame])
+def test_hostile_names_and_values_stay_text(other: Any, tmp_path: Path) -> None:
+    hostile = {
+        HOSTILE: [HOSTILE, "b"] * 10,
+        "n\n\u202e\x1b[31m": list(range(20)),
+        "&amp;": ["<b>1</b>"] * 20,
+        "other": [HOSTILE] * 20,
+    }
+    names = list(hostile)
+    release = anonymize(
+        table=other(hostile), quasi_identifiers=names[:2], sensitive=names[2:3], identifiers=[]
+    )
+    text = report_of(release, tmp_path)
+    page = Page(text)
+    known = {tag for tag, _ in Page(report_of(anonymize(), tmp_path)).elements}
+    assert {tag for tag, _ in page.elements} <= known
+    assert HOSTILE[:35] in page.text
+    assert "&amp;lt;" not in text
+    assert not re.search("[\u202e\x1b]", text)
+
+
+def test_a_wide_table_of_long_names_and_many_values_stays_small(tmp_path: Path) -> None:
+    records = 4000
+    wide: dict[str, Any] = {
+        f"{j:03} {HOSTILE} {'name ' * 300}": [
+            f"{i * (j + 1) % (records if j < 3 else 19)} {HOSTILE * 20}" for i in range(records)
+        ]
+        for j in range(70)
+    }
+    names = list(wide)
+    release = anonymize(
+        table=pa.table(wide),
+        quasi_identifiers={name: shoal.Suppression() for name in names[:62]},
+        sensitive=names[62:66],
+        identifiers=[],
+        method="mondrian",
+    )
+    text = report_of(release, tmp_path)
+    assert len(text.encode()) < CAP
+    assert "and 2 more columns" in text
+    assert "more lines" in text
+    Page(text)
+
+
+def test_two_runs_differ_in_their_times_only(tmp_path: Path) -> None:
+    first, second = (report_of(anonymize(), tmp_path) for _ in range(2))
+    assert without_times(first) == without_times(second)
+    assert len(re.findall("<time", first)) > 5
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "k of 1": {"k": 1},
+    "one group": {"k": 120},
+    "bounds": {"render": "bounds"},
+    "no sensitive column": {"sensitive": []},
+    "weights": {"weights": {"pay": 3.0}},
+    "another objective": {"objective": "wmi"},
+    "a sum": {"objective": "ncp"},
+    "not homogeneous": {"method": "non_homogeneous"},
+    "refined": {"refine": shoal.Refine(steps=1)},
+    "one record": {"table": people(1), "quasi_identifiers": ["pay"], "k": 1},
+    "pandas": {"table": people().to_pandas()},
+    "polars": {"table": pl.from_arrow(people())},
+    "nested values": {
+        "table": people().append_column("list", pa.array([[i] for i in range(120)])),
+    },
+    "keep order": {"keep_order": True},
+}
+
+
+@pytest.mark.parametrize("given", KINDS.values(), ids=KINDS)
+def test_every_kind_of_release_has_a_report(given: dict[str, Any], tmp_path: Path) -> None:
+    release = anonymize(**given)
+    page = Page(report_of(release, tmp_path))
+    assert [section["id"] for section in page.all("section")] == SECTIONS
+    assert f"{release.audit.records:,} records" in page.text
+    assert f"{release.settings.objective}" in page.text
+
+
+def test_group_sizes_add_up(release: shoal.Release, text: str) -> None:
+    words = section(text, "groups").words
+    cells = words[words.index("Records in all") + 1 :]
+    sizes = [
+        (int(groups.replace(",", "")), int(records.replace(",", "")))
+        for groups, records in zip(cells[1::3], cells[2::3], strict=True)
+    ]
+    assert sum(groups for groups, _ in sizes) == release.audit.groups
+    assert sum(records for _, records in sizes) == release.audit.records
+
+
+@pytest.mark.parametrize(
+    ("smallest", "largest", "k"), [(1, 1, 1), (2, 9, 2), (3, 3, 3), (10, 5000, 10), (1, 300, 7)]
+)
+def test_classes_of_sizes_cover_all_and_never_mix_below_k_with_above(
+    smallest: int, largest: int, k: int
+) -> None:
+    edges = size_edges(smallest, largest, k)
+    assert edges == sorted(set(edges))
+    assert edges[0] <= smallest
+    assert edges[-1] > largest
+    assert k in edges
+
+
+def test_bars_are_as_long_as_they_say() -> None:
+    drawing = bars("a", "t", "d", [Row("x", "1", [[Part("exact", 25), Part("hidden", 75)]])], "4")
+    assert re.findall(r'class="(\w+)" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', drawing) == [
+        ("exact", "0", "25"),
+        ("hidden", "25", "75"),
+        ("axis", "0", "100"),
+    ]
+
+
+@pytest.mark.parametrize("number", [1e-9, 0.1, 0.29, 1, 1.01, 7.6, 99.9, 533, 1e9])
+def test_an_axis_ends_at_or_above_the_longest_bar(number: float) -> None:
+    assert number <= round_up(number) < 2.01 * number
+
+
+def test_shares_read_as_none_or_all_only_if_they_are() -> None:
+    assert [percent(share) for share in (0, 1e-9, 0.5, 1 - 1e-9, 1)] == [
+        "0.0 %",
+        "< 0.1 %",
+        "50.0 %",
+        "> 99.9 %",
+        "100.0 %",
+    ]
+
+
+def test_text_and_attributes_are_escaped_and_markup_is_not() -> None:
+    inner = element("b", "<&>", title='"')
+    assert element("p", "a<", inner) == '<p>a&lt;<b title="&quot;">&lt;&amp;&gt;</b></p>'
+    assert cut("abcdef", 4) == "abc…"
+    assert cut("a\nb", 4) == "a�b"
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        *(shoal.LDiversity(2, kind=kind) for kind in ("frequency", "distinct", "entropy")),
+        shoal.LDiversity(2, kind="recursive", c=3.0),
+        shoal.PSensitive(2),
+        shoal.PSensitive(2, hierarchy=shoal.Hierarchy.from_dict({"*": ["a"]}), protected=["a"]),
+        shoal.AlphaK(0.5),
+        shoal.AlphaK(0.5, values=["a"]),
+        shoal.TCloseness(0.2),
+    ],
+    ids=lambda requirement: requirement.describe("x"),
+)
+def test_every_requirement_is_explained_in_a_sentence(requirement: Any) -> None:
+    sentence = promise_of(requirement)
+    assert re.fullmatch(r"(In|Every) .*[a-z0-9]\.", sentence)
+    assert sentence != promise_of(type(requirement)(0.25))  # its own numbers are in it
+
+
+def test_settings_list_no_values_and_name_files_outside_without_their_folder(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "deep").mkdir()
+    for folder in (tmp_path, tmp_path / "deep"):
+        (folder / "town.csv").write_text("Town-1,*\nTown-2,*\n")
+    settings = shoal.Settings(
+        quasi_identifiers={
+            "a": shoal.Hierarchy.from_csv(tmp_path / "town.csv"),
+            "b": shoal.Hierarchy.from_csv(tmp_path / "deep" / "town.csv"),
+            "c": shoal.Hierarchy.from_dict({"*": ["Town-1", "Town-2"]}),
+            "d": shoal.Subset(domain=["Town-1"]),
+        },
+        requirements=(shoal.AlphaK(0.5, values=["Town-1"]),),
+        sensitive=("e",),
+        k=2,
+    )
+    text, remarks = settings_text(settings, tmp_path / "deep")
+    assert "Town-" not in text
+    assert ".." not in text
+    assert str(tmp_path) not in text
+    assert text.count('hierarchy = "town.csv"') == 2
+    assert "# rows left out of this report: 2 values" in text
+    assert "# domain left out of this report: 1 value\n" in text
+    assert 'values = "left out of this report: 1 value"' in text
+    assert len(remarks) == 2
+
+
+def test_settings_of_a_report_make_the_same_release_again(tmp_path: Path) -> None:
+    plain = {"pay": shoal.Interval(), "sex": None, "town": None}
+    release = anonymize(quasi_identifiers=plain)
+    text, remarks = settings_text(release.settings, tmp_path)
+    assert remarks == []
+    (tmp_path / "again.toml").write_text(text, encoding="utf-8")
+    again = shoal.anonymize(people(), settings=tmp_path / "again.toml")
+    assert again.data.equals(release.data)
+
+
+def test_the_certificate_is_in_the_report_once_it_was_asked_for(tmp_path: Path) -> None:
+    release = anonymize(quasi_identifiers=["sex", "town"])
+    assert "No certificate: it was not asked for" in report_of(release, tmp_path)
+    assert str(release.certificate)[1:] in report_of(release, tmp_path)
+    release = anonymize(method="non_homogeneous")
+    assert release.certificate_reason in Page(report_of(release, tmp_path)).text
+
+
+def test_an_existing_file_is_replaced_only_when_told(
+    release: shoal.Release, tmp_path: Path
+) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("mine")
+    with pytest.raises(InputError, match=r"exists; choose another name") as raised:
+        release.save_report(target)
+    assert len(raised.value.problems) == 1
+    assert target.read_text() == "mine"
+    release.save_report(target, overwrite=True)
+    assert "Release report" in target.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("place", ["nowhere/report.html", "."])
+def test_a_place_that_cannot_be_written_gets_one_sentence(
+    place: str, release: shoal.Release, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError) as raised:
+        release.save_report(tmp_path / place)
+    assert len(raised.value.problems) == 1
+    assert re.search(r"(does not exist|is a folder); ", str(raised.value))
+
+
+def test_a_report_appears_whole_or_not_at_all(
+    release: shoal.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(InputError, match="No space left on device; choose another place"):
+        release.save_report(tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
