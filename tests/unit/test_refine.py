@@ -22,6 +22,7 @@ from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.refine import Refine, refine
 from shoal.refine.carve import Carver
+from shoal.refine.chains import reach_of
 from shoal.refine.moves import dissolve_all, move_all
 from shoal.refine.partition import Refined
 from shoal.table import encode, open_frame
@@ -170,7 +171,7 @@ def test_a_group_is_carved_out_of_two_that_can_spare_its_records() -> None:
     problem = letters(["aa", "aa", "ab", "bb", "bb", "ab"], 2)
     change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
     move_all(change, silent)
-    assert Carver.of(change, 0).carve_all(silent) == 1
+    assert Carver.of(change, reach_of(change), 0).carve_all(silent) == 1
     assert partition_of(change.groups.tolist()) == [[0, 1], [2, 5], [3, 4]]
 
 
@@ -178,7 +179,7 @@ def test_a_cell_is_filled_up_to_k_by_records_that_lose_less_than_others_gain() -
     problem = letters(["aaba", "aaba", "aaba", "aabb", "ccdd", "ccde"], 2)
     change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
     assert change.cost == 12
-    assert Carver.of(change, 0).carve_all(silent) == 1
+    assert Carver.of(change, reach_of(change), 0).carve_all(silent) == 1
     assert change.cost == 4
     assert [4, 5] in partition_of(change.groups.tolist())
 

@@ -13,7 +13,9 @@ from numba import njit
 
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
+from shoal.kernels.chains import pull
 from shoal.kernels.moves import dissolve
+from shoal.kernels.reach import list_pairs
 from shoal.kernels.rules import lacking
 from shoal.kernels.search import (
     FAR,
@@ -32,14 +34,9 @@ ROUNDING = 1e-5  # costs in cells are sums of single-precision numbers
 DISSOLVED, LISTED = -1, -2  # groups that are to end
 
 
-class Cells(NamedTuple):
-    """Every record's cell and what it costs there, at the points of a lattice, and scratch."""
+class Scratch(NamedTuple):
+    """What carving writes on; all between two cells as it was made."""
 
-    keys: np.ndarray  # uint64[rows, distinct records]
-    costs: np.ndarray  # float32[rows, distinct records]
-    least: np.ndarray  # float32[rows]
-    column: np.ndarray  # int32[n], the distinct record of each
-    pooled: np.ndarray  # int32[n], scratch for another such array
     here: np.ndarray  # float64[n], cost of a record in the cell at hand
     place: np.ndarray  # int8[n], ELSEWHERE for all between two cells
     number: np.ndarray  # int64[1], cells looked at so far
@@ -49,6 +46,10 @@ class Cells(NamedTuple):
     key: np.ndarray  # uint64[n]
     wanting: np.ndarray  # int32[n]
     slot: np.ndarray  # int64[n]
+    offer: (
+        np.ndarray
+    )  # float64[n], what is saved elsewhere by taking a record, -inf if it cannot be spared
+    budget: np.ndarray  # float64[n], what a cell can spend on each record that it lacks
     first: np.ndarray  # int64[n], first record in a cell that does not want, -1 for none
     following: np.ndarray  # int64[n], the next one
     others: np.ndarray  # int64[n], how many there are
@@ -56,15 +57,25 @@ class Cells(NamedTuple):
     table_weight: np.ndarray  # int64[table]
 
 
-def make_cells(keys, costs, column, room):
-    """Cells of a lattice for a search with room for so many groups."""
-    n = column.size
-    return Cells(
-        keys,
-        costs,
-        costs.min(axis=1),
-        column,
-        np.zeros(n, np.int32),
+class Cells(NamedTuple):
+    """Every distinct record's cell and what it costs there, at the points of a lattice, and scratch."""
+
+    keys: np.ndarray  # uint64[rows, distinct]
+    costs: np.ndarray  # float32[rows, distinct]
+    least: np.ndarray  # float32[rows]
+    first: np.ndarray  # int64[distinct + 1], into `records`
+    records: np.ndarray  # int32[n], those of each distinct one
+    column: np.ndarray  # int32[n], the distinct one of each
+    top: np.ndarray  # float64[distinct], the most that one of its records paid when last looked
+    best: np.ndarray  # float64[distinct], the best offer of one of its records
+    at: np.ndarray  # float32[distinct], what it costs at the lattice point at hand
+    key: np.ndarray  # uint64[distinct], its cell there
+    s: Scratch
+
+
+def make_scratch(n, room):
+    """Scratch for a search of so many records with room for so many groups."""
+    return Scratch(
         np.zeros(n),
         np.zeros(n, np.int8),
         np.zeros(1, np.int64),
@@ -74,12 +85,26 @@ def make_cells(keys, costs, column, room):
         np.empty(n, np.uint64),
         np.empty(n, np.int32),
         np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(table_size(n), np.uint64),
         np.empty(table_size(n), np.int64),
     )
+
+
+@njit(cache=True)
+def make_cells(keys, costs, first, records, column, s):
+    """Cells of a lattice."""
+    least = np.empty(keys.shape[0], np.float32)
+    for row in range(keys.shape[0]):
+        least[row] = costs[row].min()
+    distinct = keys.shape[1]
+    top, best = np.zeros(distinct), np.zeros(distinct)
+    at, key = np.zeros(distinct, np.float32), np.zeros(distinct, np.uint64)
+    return Cells(keys, costs, least, first, records, column, top, best, at, key, s)
 
 
 @njit(cache=True)
@@ -100,140 +125,152 @@ def price_out_rare(keys, costs, weights, k):
 
 
 @njit(cache=True)
-def cost_at(v, step, i):
-    """What record i costs in its cell at a lattice point."""
-    total = 0.0
-    for row in step:
-        total += v.costs[row, v.column[i]]
-    return total
+def note_offers(x, v, w):
+    """Note the most that any record of a distinct one pays, and what taking records would save elsewhere."""
+    for p in range(v.top.size):
+        v.top[p], v.best[p] = 0.0, -np.inf
+        for at in range(v.first[p], v.first[p + 1]):
+            i = v.records[at]
+            g = x.s.group[i]
+            v.s.offer[i] = x.price[i] if x.s.size[g] > x.q.k else w.value[g]
+            v.top[p] = max(v.top[p], x.price[i])
+            v.best[p] = max(v.best[p], v.s.offer[i])
 
 
 @njit(cache=True)
-def key_at(v, step, i):
-    """The cell of record i at a lattice point."""
-    key = v.keys[step[0], v.column[i]]
-    for part in range(1, step.size):
-        key ^= v.keys[step[part], v.column[i]]
-    return key
+def sum_parts(costs, keys, step, at, key):
+    """What every distinct record costs at a lattice point, and its cell there."""
+    a, b, c, d = costs[step[0]], costs[step[1]], keys[step[0]], keys[step[1]]
+    for p in range(at.size):
+        at[p] = a[p] + b[p]
+        key[p] = c[p] ^ d[p]
+    for part in range(2, step.size):
+        a, c = costs[step[part]], keys[step[part]]
+        for p in range(at.size):
+            at[p] += a[p]
+            key[p] ^= c[p]
 
 
 @njit(cache=True)
-def carve_points(x, v, steps, dearest, prices):
-    """Carve what gains at each of some lattice points: (groups carved, what they gained, full cells seen).
-
-    `dearest` are all records in descending order of what they cost at some earlier time: their `prices`.
-    """
+def carve_points(x, v, w, steps):
+    """Carve what gains at each of some lattice points: (groups carved, what they gained, full cells seen)."""
     carved, gained = 0, 0.0
     full = np.zeros(steps.shape[0], np.int64)
+    note_offers(x, v, w)
+    highest, s = v.top.max(), v.s
     for at in range(steps.shape[0]):
         least = 0.0
         for part in range(steps.shape[1]):
             least += v.least[steps[at, part]]
-        if prices.size == 0 or prices[0] <= least + GAIN:  # most points of a small pool
+        if highest <= least + ROUNDING:  # most points of a small pool
             continue
-        step = steps[at]
-        wanting = find_wanting(x, v, step, dearest, prices, least)
+        sum_parts(v.costs, v.keys, steps[at], v.at, v.key)
+        wanting = find_wanting(x.price, v.top, v.at, v.key, v.first, v.records, s)
         if wanting == 0:
             continue
         order, bounds = sort_by_cell(
-            v.key[:wanting], max(1, x.q.k // FEWEST), v.table_key, v.table_weight, v.slot
+            s.key[:wanting], max(1, x.q.k // FEWEST), s.table_key, s.table_weight, s.slot
         )
-        slack = most_to_spend(x, v, order, bounds)
-        add_others(x, v, step, wanting, bounds.size - 1, dearest, prices, least - slack)
-        for cell in range(bounds.size - 1):
-            wants = v.wanting[order[bounds[cell] : bounds[cell + 1]]]
-            size = wants.size + v.others[cell]
-            if size >= x.q.k:
+        cells = bounds.size - 1
+        if cells > 0:
+            most = find_budgets(x, s, order, bounds)
+            add_others(v.best, v.at, v.key, v.first, v.records, s, wanting, cells, most)
+        for cell in range(cells):
+            wants = s.wanting[order[bounds[cell] : bounds[cell + 1]]]
+            if wants.size + s.others[cell] >= x.q.k:
                 full[at] += 1
-                gain = carve(x, v, step, wants, v.first[cell])
+                gain = carve(x, s, w, wants, s.first[cell], s.others[cell])
                 carved += gain > 0.0
                 gained += gain
-        for i in v.wanting[:wanting]:
-            v.place[i] = ELSEWHERE
+        for i in s.wanting[:wanting]:
+            s.place[i] = ELSEWHERE
     return carved, gained, full
 
 
 @njit(cache=True)
-def find_wanting(x, v, step, dearest, prices, least):
+def find_wanting(price, top, cost, key, first, records, s):
     """List the records that would cost less in their cell, with its key; returns how many there are."""
     wanting = 0
-    for at in range(dearest.size):
-        if prices[at] <= least + GAIN:
-            break
-        i = dearest[at]
-        if x.price[i] > least + GAIN:
-            v.here[i] = cost_at(v, step, i)
-            if x.price[i] > v.here[i] + ROUNDING:
-                v.wanting[wanting] = i
-                v.key[wanting] = key_at(v, step, i)
-                v.place[i] = HERE
-                wanting += 1
+    for p in range(top.size):
+        if top[p] > cost[p] + ROUNDING:
+            for at in range(first[p], first[p + 1]):
+                i = records[at]
+                if price[i] > cost[p] + ROUNDING:
+                    s.here[i] = cost[p]
+                    s.wanting[wanting] = i
+                    s.key[wanting] = key[p]
+                    s.place[i] = HERE
+                    wanting += 1
     return wanting
 
 
 @njit(cache=True)
-def most_to_spend(x, v, order, bounds):
-    """The most that any cell could spend on each record that it lacks, generously."""
+def find_budgets(x, s, order, bounds):
+    """Note what each cell could spend on each record that it lacks, generously; returns the most."""
     most = 0.0
     for cell in range(bounds.size - 1):
-        lack = x.q.k - (bounds[cell + 1] - bounds[cell])
-        if lack > 0:
-            gain = 0.0
-            for at in range(bounds[cell], bounds[cell + 1]):
-                i = v.wanting[order[at]]
-                gain += x.price[i] - v.here[i]
-            most = max(most, 2.0 * gain / max(lack, x.q.k - lack))
+        wants = bounds[cell + 1] - bounds[cell]
+        gain = 0.0
+        for at in range(bounds[cell], bounds[cell + 1]):
+            i = s.wanting[order[at]]
+            gain += x.price[i] - s.here[i]
+        s.budget[cell] = 2.0 * gain / max(1, max(x.q.k - wants, wants))
+        most = max(most, s.budget[cell])
     return most
 
 
 @njit(cache=True)
-def count_from(prices, least):
-    """How many of some descending prices are at least so high."""
-    low, high = 0, prices.size
-    while low < high:
-        middle = (low + high) // 2
-        if prices[middle] >= least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(cache=True)
-def add_others(x, v, step, wanting, cells, dearest, prices, least):
-    """Chain, for each cell that some record wants into, other records in it, dearest first.
-
-    Those that cost less than `least` are left out.
-    """
-    v.first[:cells] = -1
-    v.others[:cells] = 0
+def add_others(best, cost, key, first, records, s, wanting, cells, most):
+    """Chain, for each cell that some record wants into, the other records in it that it could afford."""
+    s.first[:cells] = -1
+    s.others[:cells] = 0
     mask = np.uint64(table_size(wanting) - 1)
-    for at in range(count_from(prices, least) - 1, -1, -1):
-        i = dearest[at]
-        if v.place[i] == HERE:
+    for p in range(best.size):
+        if best[p] < cost[p] - most:
             continue
-        key = key_at(v, step, i)
-        h = key & mask
-        while v.table_weight[h] != 0 and v.table_key[h] != key:
+        h = key[p] & mask
+        while s.table_weight[h] != 0 and s.table_key[h] != key[p]:
             h = (h + np.uint64(1)) & mask
-        if v.table_weight[h] <= NUMBERED:
-            cell = NUMBERED - v.table_weight[h]
-            v.following[i] = v.first[cell]
-            v.first[cell] = i
-            v.others[cell] += 1
+        if s.table_weight[h] <= NUMBERED:
+            cell = NUMBERED - s.table_weight[h]
+            least = cost[p] - s.budget[cell]
+            if best[p] < least:
+                continue
+            for at in range(first[p], first[p + 1]):
+                i = records[at]
+                if s.place[i] != HERE and s.offer[i] >= least:
+                    s.here[i] = cost[p]
+                    s.following[i] = s.first[cell]
+                    s.first[cell] = i
+                    s.others[cell] += 1
 
 
 @njit(cache=True)
-def carve(x, v, step, wants, other):
+def carve(x, v, w, wants, other, others):
     """Make a group of the records of one cell if that gains; returns what it gained."""
-    gain, taken = take_spared(x, v, wants)
+    wants = wants[np.argsort(-x.price[wants], kind="mergesort")]
+    gain, taken = take_spared(x, v, w, wants)
     gain, taken = take_from_dissolved(x, v, wants, gain, taken)
-    if gain > GAIN and taken < x.q.k:
-        gain -= price_of_padding(x, v, step, other, x.q.k - taken, gain)
-    gained = found_group(x, v, wants, other) if gain > GAIN else 0.0
+    gained = 0.0
+    if gain > GAIN:
+        padding = best_of(v, other, others)
+        if taken < x.q.k:
+            gain -= price_of_padding(x, v, w, padding, x.q.k - taken, gain)
+        if gain > GAIN:
+            gained = found_group(x, v, w, wants, padding)
     for i in wants:
         v.place[i] = HERE
     return gained
+
+
+@njit(cache=True)
+def best_of(v, other, others):
+    """The records of a chain, the best offer first."""
+    found = np.empty(others, np.int32)
+    for at in range(others):
+        found[at] = other
+        other = v.following[other]
+    return found[np.argsort(-v.offer[found], kind="mergesort")]
 
 
 @njit(cache=True)
@@ -246,7 +283,18 @@ def look_at(x, v, g):
 
 
 @njit(cache=True)
-def take_spared(x, v, wants):
+def has_supply(x, v, w, g):
+    """Whether the source of group g's supply can still spare a record; if so it counts as spent."""
+    source = w.source[g]
+    look_at(x, v, source)
+    if v.spare[source] <= 0:
+        return False
+    v.spare[source] -= 1
+    return True
+
+
+@njit(cache=True)
+def take_spared(x, v, w, wants):
     """Take the records that want into the cell and that their groups can spare: (what they gain, how many).
 
     For the other groups, `worth` becomes what dissolving would gain.
@@ -262,6 +310,10 @@ def take_spared(x, v, wants):
             taken += 1
             gain += x.price[i] - v.here[i]
             v.worth[g] += x.joins[i] - x.price[i]
+        elif w.value[g] > v.here[i] + GAIN and has_supply(x, v, w, g):
+            v.place[i] = TAKEN
+            taken += 1
+            gain += w.value[g] - v.here[i]
         else:
             v.worth[g] += max(0.0, x.joins[i] - v.here[i])
     return gain, taken
@@ -284,37 +336,40 @@ def take_from_dissolved(x, v, wants, gain, taken):
 
 
 @njit(cache=True)
-def price_of_padding(x, v, step, other, need, most):
+def price_of_padding(x, v, w, padding, need, most):
     """What filling a cell with `need` more records would cost, infinite if too few can be had for `most`."""
     cost = 0.0
-    while other >= 0 and need > 0:
-        g = x.s.group[other]
+    for i in padding:
+        if need == 0 or cost >= most:
+            break
+        g = x.s.group[i]
         look_at(x, v, g)
         if v.spare[g] > 0:
             v.spare[g] -= 1
-            cost += cost_at(v, step, other) - x.price[other]
+            cost += v.here[i] - x.price[i]
             need -= 1
-            if cost >= most:
-                break
-        other = v.following[other]
+        elif w.value[g] > -np.inf and has_supply(x, v, w, g):
+            cost += v.here[i] - w.value[g]
+            need -= 1
     return cost if need <= 0 else np.inf
 
 
 @njit(cache=True)
-def found_group(x, v, wants, other):
+def found_group(x, v, w, wants, padding):
     """Make a group of what was taken, filled with what serves the requirement; returns what it gained."""
     g = free_group(x)
     if g < 0:
         return 0.0
+    w.price[g] = -np.inf
     dissolved = [np.int32(0) for _ in range(0)]
     for i in wants:
         own = x.s.group[i]
         if v.spare[own] == DISSOLVED:
             dissolved.append(own)
             v.spare[own] = LISTED
-        if v.place[i] == TAKEN and (v.spare[own] == LISTED or can_spare(x, i)):
+        if v.place[i] == TAKEN and (v.spare[own] == LISTED or can_part(x, w, i)):
             transfer(x, i, g)
-    fill_up(x, v, other, g)
+    fill_up(x, w, padding, g)
     room = x.s.size.size
     added, scratch = np.empty(room), np.empty(room)
     for h in dissolved:
@@ -322,22 +377,32 @@ def found_group(x, v, wants, other):
             finish(x)
             undo(x)
             return 0.0
-    return keep_if_better(x)
+    gained = keep_if_better(x)
+    if gained > 0.0:
+        list_pairs(x, w, g)
+    return gained
 
 
 @njit(cache=True)
-def fill_up(x, v, other, g):
+def can_part(x, w, i):
+    """Whether the group of record i can spare it, maybe once another record has come for it."""
+    own = x.s.group[i]
+    return can_spare(x, i) or (x.s.size[own] == x.q.k and pull(x, w, own, 0.0) > -np.inf)
+
+
+@njit(cache=True)
+def fill_up(x, w, padding, g):
     """Let records join group g, those that lose least first, until it meets the requirement."""
     counts = x.s.tally[g]
     lack = lacking(x.q, counts, max(1, x.s.size[g]))
-    while other >= 0 and lack > 0.0:
-        if can_spare(x, other):
-            for t in range(x.s.values.shape[1]):
-                counts[x.s.values[other, t]] += 1
-            now = lacking(x.q, counts, x.s.size[g] + 1)
-            for t in range(x.s.values.shape[1]):
-                counts[x.s.values[other, t]] -= 1
-            if now < lack:
-                transfer(x, other, g)
-                lack = now
-        other = v.following[other]
+    for i in padding:
+        if lack <= 0.0:
+            break
+        for t in range(x.s.values.shape[1]):
+            counts[x.s.values[i, t]] += 1
+        now = lacking(x.q, counts, x.s.size[g] + 1)
+        for t in range(x.s.values.shape[1]):
+            counts[x.s.values[i, t]] -= 1
+        if now < lack and can_part(x, w, i):
+            transfer(x, i, g)
+            lack = now

@@ -8,7 +8,9 @@ from numba import njit
 from shoal.kernels.search import (
     GAIN,
     can_spare,
+    cheapest_of,
     cheapest_other,
+    cost_everywhere,
     finish,
     keep_if_better,
     reprice_all,
@@ -29,9 +31,12 @@ def move_records(x, records):
     added, scratch = np.empty(room), np.empty(room)
     closure = np.empty((x.s.closures.shape[0], 1), np.int32)
     counts = np.empty((x.s.counts.shape[0], 1))
-    moves = 0
+    moves, known = 0, -1  # the record that `added` is about
     for i in records:
-        best, x.joins[i] = cheapest_other(x, i, -1, added, scratch)
+        if known < 0 or x.classes[i] != x.classes[known] or (x.codes[i] != x.codes[known]).any():
+            cost_everywhere(x, i, added, scratch)
+            known = i
+        best, x.joins[i] = cheapest_of(x, i, -1, added)
         own = x.s.group[i]
         if best < 0 or not can_spare(x, i):
             continue
@@ -40,6 +45,7 @@ def move_records(x, records):
             x.joins[i] = saved
             transfer(x, i, best)
             moves += keep_if_better(x) > 0.0
+            known = -1
     reprice_all(x)
     return moves
 

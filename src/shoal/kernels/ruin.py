@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.carving import Cells, carve_points, price_out_rare
+from shoal.kernels.carving import carve_points, make_cells, price_out_rare
 from shoal.kernels.moves import dissolve
 from shoal.kernels.rows import totals_with_record
 from shoal.kernels.search import GAIN, finish, keep_if_better, reprice, undo
@@ -38,37 +38,13 @@ def cells_of(x, v, pool):
     """The cells of a few records alone; records that are rare among them are priced out."""
     keys = np.empty((v.keys.shape[0], pool.size), v.keys.dtype)
     costs = np.empty((v.keys.shape[0], pool.size), v.costs.dtype)
-    for row in range(keys.shape[0]):
-        for at in range(pool.size):
-            keys[row, at] = v.keys[row, v.column[pool[at]]]
-            costs[row, at] = v.costs[row, v.column[pool[at]]]
+    for at in range(pool.size):
+        p = v.column[pool[at]]
+        for row in range(keys.shape[0]):
+            keys[row, at] = v.keys[row, p]
+            costs[row, at] = v.costs[row, p]
     price_out_rare(keys, costs, np.ones(pool.size, np.int32), x.q.k)
-    least = np.empty(keys.shape[0], v.least.dtype)
-    for row in range(keys.shape[0]):
-        least[row] = costs[row].min()
-    column = v.pooled
-    column[pool] = np.arange(pool.size)
-    return Cells(
-        keys,
-        costs,
-        least,
-        column,
-        v.pooled,
-        v.here,
-        v.place,
-        v.number,
-        v.looked,
-        v.spare,
-        v.worth,
-        v.key,
-        v.wanting,
-        v.slot,
-        v.first,
-        v.following,
-        v.others,
-        v.table_key,
-        v.table_weight,
-    )
+    return make_cells(keys, costs, np.arange(pool.size + 1), pool.astype(np.int32), v.column, v.s)
 
 
 @njit(cache=True)
@@ -90,7 +66,7 @@ def put_back(x, groups):
 
 
 @njit(cache=True)
-def ruin(x, v, steps, record, near, united):
+def ruin(x, v, w, steps, record, near, united):
     """Unite the first `united` of the `near` groups closest to a record and carve them anew.
 
     Records that no new group takes go where they add least. Returns what it gained.
@@ -109,8 +85,7 @@ def ruin(x, v, steps, record, near, united):
     for g in groups[1:united]:
         merge(x.c, s, whole, g)
     reprice(x, whole)
-    dearest = pool[np.argsort(-x.price[pool], kind="mergesort")].astype(np.int32)
-    carve_points(x, cells_of(x, v, pool), steps, dearest, x.price[dearest])
+    carve_points(x, cells_of(x, v, pool), w, steps)
     added, scratch = np.empty(s.size.size), np.empty(s.size.size)
     if dissolve(x, whole, added, scratch):
         keep_if_better(x)
@@ -127,9 +102,9 @@ def ruin(x, v, steps, record, near, united):
 
 
 @njit(cache=True)
-def ruin_all(x, v, steps, records, near, united):
+def ruin_all(x, v, w, steps, records, near, united):
     """Ruin around each of some records; returns what all gained."""
     gained = 0.0
     for at in range(records.size):
-        gained += ruin(x, v, steps, records[at], near[at], united[at])
+        gained += ruin(x, v, w, steps, records[at], near[at], united[at])
     return gained

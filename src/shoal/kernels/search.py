@@ -117,13 +117,25 @@ def transfer(x, i, g):
 @njit(cache=True)
 def cheapest_other(x, i, banned, added, scratch):
     """The group but its own and `banned` where record i adds least and does no harm, -1 for none: (group, cost)."""
+    cost_everywhere(x, i, added, scratch)
+    return cheapest_of(x, i, banned, added)
+
+
+@njit(cache=True)
+def cost_everywhere(x, i, added, scratch):
+    """Fill `added` with what every group would cost with record i."""
     s = x.s
-    room, own = s.size.size, s.group[i]
     totals_with_record(
-        x.c, x.pairs, s.closures, s.counts, room, x.codes[i], x.classes[i], added, scratch
+        x.c, x.pairs, s.closures, s.counts, s.size.size, x.codes[i], x.classes[i], added, scratch
     )
-    best, least = -1, FAR
-    for g in range(room):
+
+
+@njit(cache=True)
+def cheapest_of(x, i, banned, added):
+    """The same as `cheapest_other`, where `added` is known."""
+    s = x.s
+    best, least, own = -1, FAR, s.group[i]
+    for g in range(s.size.size):
         if added[g] - s.cost[g] < least and s.size[g] > 0 and g != own and g != banned:
             if stays_diverse_with(x.q, s, i, g):
                 best, least = g, added[g] - s.cost[g]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats
-from shoal.kernels.carving import Cells, carve_points, make_cells, price_out_rare
+from shoal.kernels.carving import Cells, carve_points, make_cells, make_scratch, price_out_rare
+from shoal.kernels.reach import Reach, find_supplies
 from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
@@ -24,6 +25,7 @@ class Carver:
     """The lattice of a problem, with the points that have cells worth looking at."""
 
     refined: Refined
+    reach: Reach
     cells: Cells
     steps: Rows
     costs: Floats  # of the points, mean over records
@@ -32,30 +34,37 @@ class Carver:
     ]  # whether a point had a cell of k records, some of them dearer elsewhere
 
     @classmethod
-    def of(cls, refined: Refined, seed: int) -> Carver:
+    def of(cls, refined: Refined, reach: Reach, seed: int) -> Carver:
         """Prepare the lattice."""
         problem = refined.problem
         points = int(min(MOST_POINTS, max(1, MOST_LOOKS // problem.table.records)))
         lattice = make_lattice(problem, points, seed, KEY_BYTES)
         costs = part_costs(problem, lattice)
         price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
-        room = len(refined.search.s.size)
-        cells = make_cells(lattice.keys, costs, problem.points.of_record, room)
+        column = problem.points.of_record
+        first = np.append(0, np.cumsum(np.bincount(column)))
+        records = np.argsort(column, kind="stable").astype(np.int32)
+        scratch = make_scratch(len(column), len(refined.search.s.size))
+        cells = make_cells(lattice.keys, costs, first, records, column, scratch)
         return cls(
-            refined, cells, lattice.steps, lattice.costs, np.ones(len(lattice.steps), dtype=bool)
+            refined,
+            reach,
+            cells,
+            lattice.steps,
+            lattice.costs,
+            np.ones(len(lattice.steps), dtype=bool),
         )
 
     def carve_all(self, progress: Progress) -> int:
         """Carve at every point, cheapest first; returns the number of groups carved."""
-        points, carved = np.flatnonzero(self.full), 0
+        points, carved, some = np.flatnonzero(self.full), 0, 1
         search = self.refined.search
         for start in range(0, len(points), CHUNK):
             progress("refining: carving", start, len(points))
             chunk = points[start : start + CHUNK]
-            dearest = self.refined.dearest()
-            some, _, full = carve_points(
-                search, self.cells, self.steps[chunk], dearest, search.price[dearest]
-            )
+            if some:
+                find_supplies(search, self.reach)
+            some, _, full = carve_points(search, self.cells, self.reach, self.steps[chunk])
             carved += some
             self.full[chunk] = full > 0
         return carved

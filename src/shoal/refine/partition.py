@@ -42,5 +42,6 @@ class Refined:
         return float(self.search.s.cost[self.search.s.size > 0].sum())
 
     def dearest(self) -> Ints:
-        """All records, the dearest first."""
-        return np.argsort(-self.search.price, kind="stable").astype(np.int32)
+        """All records, the dearest first, equal ones of a group together."""
+        order = np.lexsort((self.problem.points.of_record, -self.search.price))
+        return order.astype(np.int32)

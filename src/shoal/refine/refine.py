@@ -10,6 +10,7 @@ from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine.budget import Refine
 from shoal.refine.carve import Carver
+from shoal.refine.chains import reach_of, shift_all
 from shoal.refine.moves import dissolve_all, most_movers, move_all
 from shoal.refine.partition import Refined
 from shoal.refine.ruin import ruin_and_recreate
@@ -27,12 +28,14 @@ def refine(
     refined = Refined.of(problem, groups)
     if offending(problem.rules, refined.search.s).any():
         return groups, ()
+    reach = reach_of(refined)
     move_all(refined, progress)
     dissolve_all(refined)
-    carver = Carver.of(refined, seed)
+    shift_all(refined, reach)
+    carver = Carver.of(refined, reach, seed)
     carver.carve_all(progress)
-    move_all(refined, progress)
     dissolve_all(refined)
+    shift_all(refined, reach)
     if budget.seconds or budget.steps:
         ruin_and_recreate(carver, seed, progress, budget, start)
     looked, records = most_movers(refined), problem.table.records

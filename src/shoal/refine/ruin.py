@@ -40,6 +40,7 @@ def ruin_and_recreate(
         ruin_all(
             refined.search,
             carver.cells,
+            carver.reach,
             carver.steps[order],
             records[:size],
             near[:size],

@@ -1,0 +1,27 @@
+"""Chains of moves, from dear groups to cheap ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.chains import shift_chains
+from shoal.kernels.reach import Reach, list_all_pairs, make_reach
+from shoal.refine.partition import Refined
+
+PAIRS = 64  # for each distinct record, of a group and a record that it covers
+MOST_PAIRS = 50_000_000
+
+
+def reach_of(refined: Refined) -> Reach:
+    """Room for what groups can reach."""
+    problem = refined.problem
+    codes, place = np.unique(problem.codes, axis=0, return_inverse=True)
+    pairs = min(MOST_PAIRS, PAIRS * len(codes))
+    room = len(refined.search.s.size)
+    return make_reach(problem.arrays, codes, place.reshape(-1).astype(np.int32), room, pairs)
+
+
+def shift_all(refined: Refined, reach: Reach) -> int:
+    """Shift records along chains while that gains; returns how often."""
+    list_all_pairs(refined.search, reach)
+    return int(shift_chains(refined.search, reach))
