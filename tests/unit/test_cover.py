@@ -1,0 +1,110 @@
+"""Cover borrows as its twin does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference_borrowing as twins
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import Group
+from reference_clustering import Cost, lacking, none_lacking
+
+import shoal
+from shoal.methods import cover
+from shoal.methods.ladders import make_ladders
+from shoal.methods.lattice import make_lattice
+from shoal.privacy import LDiversity, PSensitive, Requirement, TCloseness
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import Table, encode, open_frame
+
+SECRET = ["p", "q"]
+TERMS = ((0.0, 0.0), (0.3, 0.5), (1.0, 1.0))  # generous ones, for small tables
+TREE = shoal.Hierarchy.from_dict({"*": {"ab": {"a": None, "b": None}, "c": None, "d": None}})
+MODELS = {"u": TREE, "v": shoal.Suppression(), "w": shoal.Interval()}
+
+
+def random_table(seed: int, records: int) -> Table:
+    """Some values are frequent, some rare, so that cells lack a little and groups have some to spare."""
+    rng = np.random.default_rng(seed)
+    shares = [0.5, 0.25, 0.15, 0.1]
+    columns = {name: rng.choice(list("abcd"), records, p=shares) for name in ("u", "v", *SECRET)}
+    frame = pa.table({**columns, "w": rng.integers(0, 5, records)})
+    return encode(open_frame(frame), MODELS, SECRET)
+
+
+def secret_of(table: Table, name: str) -> list[int]:
+    return [int(code) for code in table.sensitive[name].codes]
+
+
+def both(kind: str, level: float) -> Callable[[Table], Cost]:
+    """How far a group is from a level in the two sensitive columns together."""
+
+    def of(table: Table) -> Cost:
+        lacks = [lacking(kind, level, secret_of(table, name)) for name in SECRET]
+        return lambda group: sum(lack(group) for lack in lacks)
+
+    return of
+
+
+REQUIREMENTS: dict[str, tuple[Sequence[Requirement], Callable[[Table], Cost]]] = {
+    "k": ([], lambda table: none_lacking),
+    "frequency": ([LDiversity(1.5)], both("frequency", 1.5)),
+    "distinct": ([LDiversity(3, "distinct")], both("distinct", 3)),
+    "entropy": ([LDiversity(2, "entropy")], both("entropy", 2)),
+    "p-sensitive": ([PSensitive(2)], both("distinct", 2)),
+    "closeness": ([TCloseness(0.3)], both("closeness", 0.3)),
+}
+
+
+def visits_of(problem: Problem, terms: Sequence[tuple[float, float]]) -> list[twins.Visit]:
+    """Every lattice point under each of the terms, in order of price."""
+    ladders = make_ladders(problem)
+    found = []
+    for point in product(*(range(len(ladder.rungs)) for ladder in ladders)):
+        own = [(ladder.rungs[r], ladder.costs[r]) for ladder, r in zip(ladders, point, strict=True)]
+        rungs = [rung for rung, _ in own]
+        keys = [tuple(rung[v] for rung, v in zip(rungs, row, strict=True)) for row in problem.codes]
+        found.append((round(sum(cost for _, cost in own), 9), keys))
+    found.sort(key=lambda item: item[0])
+    priced: list[tuple[float, twins.Visit]] = []
+    for markup, share in terms:
+        for cost, keys in found:
+            visit = twins.Visit(keys, cost, markup, share)
+            priced.append((round((1 + markup) * cost, 9), visit))
+    return [visit for _, visit in sorted(priced, key=lambda item: item[0])]
+
+
+def walked(problem: Problem, terms: Sequence[tuple[float, float]]) -> tuple[list[Group], Group]:
+    lattice = make_lattice(problem, 10_000, 0)
+    chosen = "SCARCE_TERMS" if problem.tallied else "TERMS"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cover, chosen, terms)
+        patch.setattr(cover, "CHUNK", 5)
+        found = cover._walk_lending(problem, lattice.keys, lattice.steps, lattice.costs, silent)
+    groups = [np.flatnonzero(found == g).tolist() for g in range(found.max() + 1)]
+    return groups, np.flatnonzero(found < 0).tolist()
+
+
+@pytest.mark.parametrize("kind", REQUIREMENTS)
+@settings(max_examples=25)
+@given(st.integers(0, 10**6), st.integers(8, 70), st.integers(2, 6), st.integers(1, 3))
+def test_cells_borrow_as_in_the_twin(kind, seed, records, k, borrowing):
+    requirements, lack_of = REQUIREMENTS[kind]
+    table = random_table(seed, records)
+    problem = Problem.of(table, "lm", k, requirements=requirements)
+    terms = TERMS[:borrowing]
+    groups, left = twins.lend(visits_of(problem, terms), records, k, lack_of(table))
+    assert walked(problem, terms) == ([sorted(group) for group in groups], left)
+
+
+@pytest.mark.parametrize("kind", REQUIREMENTS)
+def test_borrowing_changes_the_groups_of_such_tables(kind):
+    requirements, _ = REQUIREMENTS[kind]
+    problem = Problem.of(random_table(1, 70), "lm", 4, requirements=requirements)
+    assert walked(problem, TERMS) != walked(problem, TERMS[:1])
