@@ -7,21 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints
-from shoal.kernels.borrowing import Covering, walk_lending
 from shoal.kernels.cells import count_full_cells, walk_cells
-from shoal.kernels.mondrian import split_records
 from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import covered_with_guarantee
-from shoal.methods.lattice import Keys, Rows, make_lattice
+from shoal.methods.ladders import make_ladders
+from shoal.methods.lattice import Keys, Rows, make_lattice, size_of
+from shoal.methods.lending import Lending, terms_of
+from shoal.methods.proposals import walk_proposals
 from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 CHUNK = 256  # lattice points between two reports of progress
-# What borrowing may add to what a cell's own records pay, as a share of it, and how many records each of them
-# may borrow. Where sensitive values are scarce they must last, and a cell that takes them comes much later.
-TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
-SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
 MOST_LOOKS = 4_000_000_000  # visits times records, beyond which nothing is borrowed
 
 
@@ -38,15 +35,15 @@ class Cover(Method):
     Parameters
     ----------
     max_points
-        The largest lattice to walk whole. Longer ladders are thinned to fit; where that does not suffice
-        only the cheapest points are visited and the records left are cut by `mondrian`.
+        The largest lattice to walk whole. In a larger one only the points that records propose are
+        visited: those where some of them have a cheap cell of k. The release says so.
     guarantee
         Choose cells one at a time by cost per record newly covered, as GiT09 §6.3 does: at most
         2(1 + ln 2k) times the optimum over suppression and hierarchies for `suppressed`, `tree`, `lm`,
         `monotone_entropy` and `entropy` on monotone trees. Slower, and in practice it loses more.
     """
 
-    max_points: int = 200_000
+    max_points: int = 30_000
     guarantee: bool = False
 
     name = "cover"
@@ -69,31 +66,25 @@ class Cover(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         if self.guarantee:
             return covered_with_guarantee(problem, seed, progress)
-        lattice = make_lattice(problem, self.max_points, seed)
+        ladders = make_ladders(problem)
+        points = size_of(ladders)
+        if points > self.max_points:
+            record_group, visited = walk_proposals(problem, ladders, seed, progress)
+            notes = (
+                f"the lattice is too large to walk whole: of {points:.3g} points, "
+                f"the {visited:,} that records proposed were visited",
+            )
+            return Partition(settle(problem, record_group, progress), notes)
+        lattice = make_lattice(problem, ladders, self.max_points, seed)
         keys, steps, costs = lattice.keys, lattice.steps, lattice.costs
-        if problem.tallied or problem.table.records * len(steps) * len(TERMS) <= MOST_LOOKS:
+        if (
+            problem.tallied
+            or problem.table.records * len(steps) * len(terms_of(problem)) <= MOST_LOOKS
+        ):
             record_group = _walk_lending(problem, keys, steps, costs, progress)
         else:
             record_group = _walk(problem, keys, steps, _stretches(costs), progress)
-        groups, rest = int(record_group.max()) + 1, np.flatnonzero(record_group < 0)
-        notes = []
-        if lattice.thinned:
-            notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
-        if rest.size >= problem.k and not lattice.whole:
-            cut = split_records(
-                problem.arrays,
-                problem.rules,
-                problem.codes,
-                problem.classes,
-                problem.values,
-                rest,
-                False,
-            )
-            record_group[rest] = cut + groups
-            notes.append(
-                f"the lattice is too large to walk whole: {rest.size:,} records were cut by mondrian"
-            )
-        return Partition(settle(problem, record_group, progress), tuple(notes))
+        return Partition(settle(problem, record_group, progress))
 
 
 def _stretches(costs: Floats) -> list[tuple[int, int, bool]]:
@@ -154,39 +145,15 @@ def _walk_lending(
 
     Every lattice point is visited once under each of the terms, in order of price.
     """
-    n = problem.table.records
-    terms: tuple[tuple[float, float], ...] = SCARCE_TERMS if problem.tallied else TERMS
-    if n * len(steps) * len(terms) > MOST_LOOKS:
+    terms = terms_of(problem)
+    if problem.table.records * len(steps) * len(terms) > MOST_LOOKS:
         terms = terms[:1]
-    markups, shares = np.array(terms).T
-    prices = np.outer(1 + markups, costs).reshape(-1)
+    prices = np.outer(1 + terms[:, 0], costs).reshape(-1)
     visits = np.lexsort((np.arange(prices.size), np.round(prices, 9)))
-    room = n // problem.k + 1
-    covering = Covering(
-        problem.values,
-        problem.points.of_record,
-        np.full(n, -1, np.int32),
-        np.arange(n, dtype=np.int32),
-        np.empty(n, np.int32),
-        np.zeros((room, problem.tallied), np.int32),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-    )
-    left, covered, groups = n, 0, 0
+    lending = Lending.of(problem, keys)
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)
-        chosen = visits[start : start + CHUNK]
-        left, covered, groups = walk_lending(
-            problem.rules,
-            covering,
-            keys,
-            steps[chosen % len(steps)],
-            costs[chosen % len(steps)],
-            markups[chosen // len(steps)],
-            shares[chosen // len(steps)],
-            left,
-            covered,
-            groups,
-        )
+        term, point = np.divmod(visits[start : start + CHUNK], len(steps))
+        lending.visit(steps[point], costs[point], terms[term])
     progress("covering records", visits.size, visits.size)
-    return covering.group
+    return lending.covering.group

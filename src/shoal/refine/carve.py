@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from shoal.generalization.forms import Floats
 from shoal.kernels.carving import Cells, carve_points, make_cells, price_out_rare
+from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
@@ -36,7 +37,7 @@ class Carver:
         """Prepare the lattice."""
         problem = refined.problem
         points = int(min(MOST_POINTS, max(1, MOST_LOOKS // problem.table.records)))
-        lattice = make_lattice(problem, points, seed, KEY_BYTES)
+        lattice = make_lattice(problem, make_ladders(problem), points, seed, KEY_BYTES)
         costs = part_costs(problem, lattice)
         price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
         room = len(refined.search.s.size)
