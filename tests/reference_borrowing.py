@@ -29,10 +29,13 @@ class Made:
     price: float
 
 
-def lend(visits: Sequence[Visit], records: int, k: int, lack: Cost) -> tuple[list[Group], Group]:
-    """Groups made at the visits, in turn, and the records left over; `lack` is 0 where a group needs only k."""
+def lend(visits: Sequence[Visit], order: Group, k: int, lack: Cost) -> tuple[list[Group], Group]:
+    """Groups made at the visits, in turn, and the records left over; `lack` is 0 where a group needs only k.
+
+    Records are looked at in the order given.
+    """
     made: list[Made] = []
-    left, covered = list(range(records)), []  # the latest covered last
+    left, covered = list(order), []  # the latest covered last
 
     def lacking(group: Group) -> float:
         return max(0, k - len(group)) / k + lack(group)

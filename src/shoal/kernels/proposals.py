@@ -40,11 +40,12 @@ class Descent(NamedTuple):
 @njit(cache=True)
 def count_below(x, codes, level, records, counts, by):
     """Count records by their bins one rung down in every column."""
+    columns = np.flatnonzero(level)
+    at = np.array([x.start[x.first[j] + level[j] - 1] for j in columns])
     for i in records:
-        for j in range(level.size):
-            if level[j] > 0:
-                at = x.start[x.first[j] + level[j] - 1]
-                counts[x.base[j] + x.bins[at + codes[i, j]]] += by
+        for c in range(columns.size):
+            j = columns[c]
+            counts[x.base[j] + x.bins[at[c] + codes[i, j]]] += by
 
 
 @njit(cache=True)
@@ -150,12 +151,12 @@ def make_descent(x, records, seeds, most_counts):
 
 @njit(cache=True)
 def propose_points(x, codes, records, seeds, k, most_counts):
-    """The lattice points where the seeds end, int32[points, r]; seeds that end in one cell have one.
+    """The lattice points where seeds end, int32[points, r], one per cell, and how many seeds end in each.
 
     `records` are those that count, the seeds among them. `most_counts` limits memory: counts kept on the way.
     """
     d = make_descent(x, records, seeds, most_counts)
-    ends = np.empty((seeds.size, codes.shape[1]), np.int32)
+    ends, number = np.empty((seeds.size, codes.shape[1]), np.int32), np.zeros(seeds.size, np.int64)
     points, f, is_new = 0, 0, True
     while f >= 0:
         if is_new:
@@ -165,10 +166,11 @@ def propose_points(x, codes, records, seeds, k, most_counts):
                 points += 1
             while d.next_seed[f] < d.last_seed[f] and d.wish[d.next_seed[f]] < 0:
                 d.next_seed[f] += 1
+                number[points - 1] += 1
         is_new = d.next_seed[f] < d.last_seed[f]
         if is_new:
             descend(x, codes, d, f)
             f += 1
         else:
             f -= 1
-    return ends[:points]
+    return ends[:points], number[:points]

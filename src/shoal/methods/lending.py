@@ -42,7 +42,7 @@ class Lending:
             problem.values,
             problem.points.of_record,
             np.full(n, -1, np.int32),
-            np.arange(n, dtype=np.int32),
+            np.argsort(problem.points.of_record, kind="stable").astype(np.int32),
             np.empty(n, np.int32),
             np.zeros((room, problem.tallied), np.int32),
             np.zeros(room, np.int64),
