@@ -97,14 +97,19 @@ def tree_rungs(form: TreeForm) -> list[Ints]:
 
 
 def _binned_rungs(positions: Floats, form: Form) -> list[Ints]:
-    """Each value alone, bins of growing width, everything but null together, everything together."""
+    """Each value alone, bins of growing width, everything but null together, everything together.
+
+    Bins of each width begin at the lowest value and again half a width lower, so that values on either side of
+    a border meet in bins of no more than twice the width they need.
+    """
     m = len(form.labels)
     rungs = [np.arange(form.size, dtype=np.int32)]
     spread = positions - positions.min()
     gap = float(spread.max()) / max(1, m - 1)
     for width in widths(m):
-        bins = np.floor(spread / (gap * width) + 1e-9).astype(np.int32)
-        rungs.append(_with_null(bins, form))
+        for shift in (0.0, 0.5):
+            bins = np.floor(spread / (gap * width) + shift + 1e-9).astype(np.int32)
+            rungs.append(_with_null(bins, form))
     if form.has_null:
         rungs.append(_with_null(np.zeros(m, dtype=np.int32), form))
     if form.size > 1:
