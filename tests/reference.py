@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations, groupby, product
+from itertools import combinations
 from math import inf, log2, prod, sqrt
 from typing import Any
 
@@ -495,39 +495,3 @@ def split_at_median(column: Column, group: Group, meets: Meets, relaxed: bool) -
 
 
 Rung = Mapping[Any, int] | Sequence[int]  # a bin per value
-
-
-def cover(
-    ladders: Sequence[tuple[Sequence[Rung], Sequence[float]]],
-    records: Sequence[tuple[Any, ...]],
-    k: int,
-) -> tuple[list[Group], Group]:
-    """Groups taken on the walk up the lattice of ladders (rungs, costs), and the records left over."""
-    points = product(*(range(len(costs)) for _, costs in ladders))
-    priced = [
-        (round(sum(costs[r] for (_, costs), r in zip(ladders, point, strict=True)), 9), point)
-        for point in points
-    ]
-    priced.sort()
-    groups: list[Group] = []
-    left = list(range(len(records)))
-
-    def full_cells(point: tuple[int, ...]) -> list[Group]:
-        chosen = [rungs[r] for (rungs, _), r in zip(ladders, point, strict=True)]
-        keys = [
-            tuple(rung[v] for rung, v in zip(chosen, records[i], strict=True)) for i in left
-        ]  # fmt: skip
-        return [[left[place] for place in cell] for cell in cells(keys).values() if len(cell) >= k]
-
-    for _, tied in groupby(priced, key=lambda item: item[0]):
-        for point in _fullest_first([point for _, point in tied], full_cells):
-            for cell in full_cells(point):
-                groups.append(cell)
-                left = [i for i in left if i not in cell]
-    return groups, left
-
-
-def _fullest_first(
-    points: list[tuple[int, ...]], full_cells: Callable[[tuple[int, ...]], list[Group]]
-) -> list[tuple[int, ...]]:
-    return sorted(points, key=lambda point: -len(full_cells(point)))

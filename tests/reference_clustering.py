@@ -20,7 +20,7 @@ def none_lacking(group: Sequence[int]) -> float:
 
 
 def lacking(kind: str, l: float, values: Sequence[Any]) -> Cost:
-    """How far a group's values are from l-diversity of a kind."""
+    """How far a group's values are from l-diversity of a kind, or from l-closeness to all values."""
 
     def lack(group: Sequence[int]) -> float:
         counts, size = Counter(values[i] for i in group), len(group)
@@ -29,6 +29,9 @@ def lacking(kind: str, l: float, values: Sequence[Any]) -> Cost:
                 gap = sum(max(0.0, count - size / l) for count in counts.values())
             case "distinct":
                 gap = max(0.0, l - len(counts))
+            case "closeness":
+                shares = Counter(values)
+                gap = sum(abs(counts[v] / size - shares[v] / len(values)) for v in shares) / 2 - l
             case _:
                 gap = log(l) + sum(count / size * log(count / size) for count in counts.values())
         return gap if gap > 1e-9 else 0.0

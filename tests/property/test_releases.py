@@ -25,8 +25,8 @@ import shoal
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.methods()},
     "mondrian, relaxed": shoal.Mondrian(strict=False),
-    "cover, thinned": shoal.Cover(max_points=5),
-    "cover, one point": shoal.Cover(max_points=1),
+    "cover, small lattices whole": shoal.Cover(max_points=5),
+    "cover, proposals": shoal.Cover(max_points=1),
 }
 FRAMES: dict[str, Callable[[pa.Table], Any]] = {
     "pandas": pa.Table.to_pandas,

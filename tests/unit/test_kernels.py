@@ -24,7 +24,7 @@ from shoal.generalization.forms import Form, RangeForm, TreeForm
 from shoal.kernels import cells as cell_kernels
 from shoal.kernels import forms, groups, mondrian, rows
 from shoal.kernels.compilation import is_cached
-from shoal.methods import Cover, Mondrian
+from shoal.methods import Mondrian
 from shoal.methods.base import join_rest
 from shoal.methods.ladders import make_ladders
 from shoal.privacy import compile_rules
@@ -326,17 +326,26 @@ def cells_at(keys: Any, step: list[int], active: list[int]) -> list[list[int]]:
     ]
 
 
+def scratch(points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Hash tables for so many points."""
+    size = cell_kernels.table_size(points)
+    return np.empty(size, np.uint64), np.empty(size, np.int64)
+
+
 @given(lattices())
-def test_a_walk_takes_every_cell_that_is_full_when_it_is_reached(lattice):
+def test_every_cell_that_is_full_when_it_is_reached_is_taken(lattice):
     keys, steps, weights, k = lattice
     group = np.full(len(weights), -1, np.int32)
-    everything = np.arange(len(weights), dtype=np.int32)
-    left, number = cell_kernels.walk_cells(
-        np.array(keys, np.uint64), np.array(steps), everything.copy(), everything.copy(),
-        np.array(weights, np.int32), k, group, 7,
-    )  # fmt: skip
-    active, expected, taken = everything.tolist(), [-1] * len(weights), 7
+    left = np.arange(len(weights), dtype=np.int32)
+    columns, own, number = left.copy(), np.empty(len(weights), np.uint64), 7
+    active, expected, taken = left.tolist(), [-1] * len(weights), 7
     for step in steps:
+        cell_kernels.cell_keys(np.array(keys, np.uint64), np.array(step), columns, left, own)
+        slots = scratch(len(weights))
+        still, number = cell_kernels.take_full_cells(
+            own[: left.size], left, np.array(weights, np.int32), k, *slots, group, number
+        )
+        left = left[:still]
         for cell in cells_at(keys, step, active):
             if sum(weights[i] for i in cell) >= k:
                 for i in cell:
@@ -355,13 +364,14 @@ def test_full_cells_are_counted_among_the_active_points(lattice, random):
     columns = np.argsort(random.sample(range(len(weights)), len(weights))).astype(np.int32)
     placed = np.empty_like(np.array(keys, np.uint64))
     placed[:, columns] = keys
-    full = cell_kernels.count_full_cells(
-        placed, np.array(steps), columns, np.array(active, np.int32), np.array(weights, np.int32), k
-    )
-    assert full.tolist() == [
-        sum(sum(weights[i] for i in cell) >= k for cell in cells_at(keys, step, active))
-        for step in steps
-    ]
+    here, own = np.array(active, np.int32), np.empty(len(active), np.uint64)
+    for step in steps:
+        cell_kernels.cell_keys(placed, np.array(step), columns, here, own)
+        full = cell_kernels.weigh_cells(
+            own, here, np.array(weights, np.int32), k, *scratch(len(active))
+        )
+        found = cells_at(keys, step, active)
+        assert full == sum(sum(weights[i] for i in cell) >= k for cell in found)
 
 
 @pytest.mark.parametrize("items", [0, 1, 8, 9, 1000])
@@ -436,34 +446,6 @@ def test_mondrian_ends_on_a_constant_column_whatever_rounding_says():
 
 
 # Cover
-
-
-@each_objective
-@few_examples
-@given(sample=tables.samples(max_records=24, sensitive=1), data=st.data())
-def test_cover_makes_the_groups_of_its_twin(sample, measure, data):
-    if data.draw(st.booleans()):
-        sample = sample.unweighted()  # so that lattice points tie
-    k = data.draw(st.integers(1, sample.records))
-    problem = sample.problem(measure, k)
-    ladders = [(ladder.rungs, ladder.costs) for ladder in make_ladders(problem)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules[Cover.__module__], "MOST_LOOKS", 0)  # nothing is borrowed
-        chosen = Cover().partition(problem, 0, silent).groups
-    records = [tuple(row) for row in problem.codes.tolist()]
-    expected, left = reference.cover(ladders, records, k)
-    covered = [[i for i in group if i not in left] for group in tables.members(chosen)]
-    assert sorted(covered) == sorted(expected)
-    assert_cheapest_joins(sample.objective(measure), covered, by_codes(problem, left), chosen)
-
-
-def test_among_equal_points_cover_takes_the_one_with_most_full_cells_first():
-    table = pa.table({"v": ["p", "q", "p", "r"], "u": ["a", "a", "b", "b"]})
-    models = {"v": shoal.Suppression(), "u": shoal.Suppression()}
-    release = shoal.anonymize(
-        table, quasi_identifiers=models, k=2, objective="suppressed", keep_order=True
-    )
-    assert release.data.to_pydict() == {"v": ["*"] * 4, "u": ["a", "a", "b", "b"]}
 
 
 def test_records_left_over_by_cover_join_in_an_order_of_their_own():

@@ -75,33 +75,3 @@ def cell_keys(part_keys, step, columns, active, keys):
         row = part_keys[step[part]]
         for i in range(active.size):
             keys[i] ^= row[columns[active[i]]]
-
-
-@njit(cache=True)
-def walk_cells(part_keys, steps, columns, active, weights, k, group, next_group):
-    """Visit lattice points in order, taking full cells at each; return the points left, next group number."""
-    table_key = np.empty(table_size(active.size), np.uint64)
-    table_weight = np.empty(table_size(active.size), np.int64)
-    keys = np.empty(active.size, np.uint64)
-    left = active.size
-    for step in range(steps.shape[0]):
-        if left == 0:
-            break
-        cell_keys(part_keys, steps[step], columns, active[:left], keys)
-        left, next_group = take_full_cells(
-            keys[:left], active[:left], weights, k, table_key, table_weight, group, next_group
-        )
-    return active[:left].copy(), next_group
-
-
-@njit(cache=True)
-def count_full_cells(part_keys, steps, columns, active, weights, k):
-    """How many cells of at least k active records each lattice point has."""
-    table_key = np.empty(table_size(active.size), np.uint64)
-    table_weight = np.empty(table_size(active.size), np.int64)
-    keys = np.empty(active.size, np.uint64)
-    full = np.empty(steps.shape[0], np.int64)
-    for step in range(steps.shape[0]):
-        cell_keys(part_keys, steps[step], columns, active, keys)
-        full[step] = weigh_cells(keys, active, weights, k, table_key, table_weight)
-    return full

@@ -6,23 +6,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, Ints
-from shoal.kernels.borrowing import Covering, walk_lending
-from shoal.kernels.cells import count_full_cells, walk_cells
-from shoal.kernels.mondrian import split_records
+from shoal.generalization.forms import Ints
 from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import covered_with_guarantee
-from shoal.methods.lattice import Keys, Rows, make_lattice
+from shoal.methods.ladders import make_ladders
+from shoal.methods.lattice import Lattice, make_lattice, size_of
+from shoal.methods.lending import Lending, terms_of
+from shoal.methods.proposals import walk_proposals
 from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 CHUNK = 256  # lattice points between two reports of progress
-# What borrowing may add to what a cell's own records pay, as a share of it, and how many records each of them
-# may borrow. Where sensitive values are scarce they must last, and a cell that takes them comes much later.
-TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
-SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
-MOST_LOOKS = 4_000_000_000  # visits times records, beyond which nothing is borrowed
+MOST_LOOKS = 4_000_000_000  # visits times records of a whole walk
 
 
 @dataclass(frozen=True)
@@ -30,23 +26,24 @@ class Cover(Method):
     """Take, from the cheapest lattice point up, every cell that still holds k uncovered records.
 
     Every quasi-identifier has a ladder from the value itself to `*`; a lattice point picks a rung of each.
-    Points are visited in order of their mean cost, among equals the one with most full cells first, and at
-    each one every cell whose records not yet covered meet the requirement becomes a group. A cell that lacks
-    a little borrows records from groups that can spare them, unless the table is too large for that. The few
-    records left at the end join where they cost least. Time is O(lattice points × records), memory O(records).
+    Points are visited in order of their mean cost, and at each one every cell whose records not yet covered
+    meet the requirement becomes a group. A cell that lacks a little borrows records from groups that can
+    spare them. Where there are too many points, only those are visited that records propose: in rounds, some of
+    the records left look for a cheap cell of at least k. The few records left at the end join where they cost
+    least. Time is O(points visited × records), memory O(records × columns).
 
     Parameters
     ----------
     max_points
-        The largest lattice to walk whole. Longer ladders are thinned to fit; where that does not suffice
-        only the cheapest points are visited and the records left are cut by `mondrian`.
+        The largest lattice to walk whole; in a larger one, or where a table of very many records makes that
+        too long, only the points that records propose are visited, and the release says so.
     guarantee
         Choose cells one at a time by cost per record newly covered, as GiT09 §6.3 does: at most
         2(1 + ln 2k) times the optimum over suppression and hierarchies for `suppressed`, `tree`, `lm`,
         `monotone_entropy` and `entropy` on monotone trees. Slower, and in practice it loses more.
     """
 
-    max_points: int = 200_000
+    max_points: int = 30_000
     guarantee: bool = False
 
     name = "cover"
@@ -69,124 +66,33 @@ class Cover(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         if self.guarantee:
             return covered_with_guarantee(problem, seed, progress)
-        lattice = make_lattice(problem, self.max_points, seed)
-        keys, steps, costs = lattice.keys, lattice.steps, lattice.costs
-        if problem.tallied or problem.table.records * len(steps) * len(TERMS) <= MOST_LOOKS:
-            record_group = _walk_lending(problem, keys, steps, costs, progress)
-        else:
-            record_group = _walk(problem, keys, steps, _stretches(costs), progress)
-        groups, rest = int(record_group.max()) + 1, np.flatnonzero(record_group < 0)
-        notes = []
-        if lattice.thinned:
-            notes.append(f"ladders were thinned to fit {self.max_points:,} lattice points")
-        if rest.size >= problem.k and not lattice.whole:
-            cut = split_records(
-                problem.arrays,
-                problem.rules,
-                problem.codes,
-                problem.classes,
-                problem.values,
-                rest,
-                False,
+        ladders = make_ladders(problem)
+        points, notes = size_of(ladders), []
+        looks = problem.table.records * points * len(terms_of(problem))
+        if points <= self.max_points and looks <= MOST_LOOKS:
+            record_group = _walk(
+                problem, make_lattice(problem, ladders, self.max_points, seed), progress
             )
-            record_group[rest] = cut + groups
+        else:
+            record_group, visited = walk_proposals(problem, ladders, seed, progress)
             notes.append(
-                f"the lattice is too large to walk whole: {rest.size:,} records were cut by mondrian"
+                f"not every lattice point was visited: {visited:,} of {points:,.0f}, those that records proposed"
             )
         return Partition(settle(problem, record_group, progress), tuple(notes))
 
 
-def _stretches(costs: Floats) -> list[tuple[int, int, bool]]:
-    """Cut the walk into stretches (start, stop, whether all its points cost the same)."""
-    ends = [*(np.flatnonzero(np.diff(costs)) + 1).tolist(), len(costs)]
-    found, start, single = [], 0, 0  # points from `single` to `start` have costs of their own
-    for stop in ends:
-        tied = stop - start > 1
-        if start > single and (tied or start - single >= CHUNK):
-            found.append((single, start, False))
-            single = start
-        if tied:
-            found.append((start, stop, True))
-            single = stop
-        start = stop
-    if single < len(costs):
-        found.append((single, len(costs), False))
-    return found
+def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
+    """The group of every record, −1 for those not covered.
 
-
-def _walk(
-    problem: Problem,
-    keys: Keys,
-    steps: Rows,
-    stretches: list[tuple[int, int, bool]],
-    progress: Progress,
-) -> Ints:
-    """The group of every record, −1 for those not covered."""
-    weights, k = problem.points.weights, problem.k
-    group = np.full(len(weights), -1, dtype=np.int32)
-    active = np.arange(len(weights), dtype=np.int32)
-    columns = active.copy()
-    groups = 0
-    for start, stop, tied in stretches:
-        progress("covering records", start, len(steps))
-        stretch = steps[start:stop]
-        if tied:  # a cell that is not full now will not be later
-            full = count_full_cells(keys, stretch, columns, active, weights, k)
-            stretch = stretch[np.argsort(-full, kind="stable")[: np.count_nonzero(full)]]
-        active, groups = walk_cells(keys, stretch, columns, active, weights, k, group, groups)
-        if not active.size:
-            break
-        if active.size < keys.shape[1] // 2:  # keep only the keys still needed, close together
-            keys = np.ascontiguousarray(keys[:, columns[active]])
-            columns[active] = np.arange(active.size)
-    progress("covering records", len(steps), len(steps))
-    return group[problem.points.of_record]
-
-
-def _walk_lending(
-    problem: Problem,
-    keys: Keys,
-    steps: Rows,
-    costs: Floats,
-    progress: Progress,
-) -> Ints:
-    """The group of every record, −1 for those not covered, with borrowing.
-
-    Every lattice point is visited once under each of the terms, in order of price.
+    Every lattice point is visited once under each of the terms of borrowing, in order of price.
     """
-    n = problem.table.records
-    terms: tuple[tuple[float, float], ...] = SCARCE_TERMS if problem.tallied else TERMS
-    if n * len(steps) * len(terms) > MOST_LOOKS:
-        terms = terms[:1]
-    markups, shares = np.array(terms).T
-    prices = np.outer(1 + markups, costs).reshape(-1)
-    visits = np.lexsort((np.arange(prices.size), np.round(prices, 9)))
-    room = n // problem.k + 1
-    covering = Covering(
-        problem.values,
-        problem.points.of_record,
-        np.full(n, -1, np.int32),
-        np.arange(n, dtype=np.int32),
-        np.empty(n, np.int32),
-        np.zeros((room, problem.tallied), np.int32),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-    )
-    left, covered, groups = n, 0, 0
+    steps, costs, terms = lattice.steps, lattice.costs, terms_of(problem)
+    prices = np.outer(1 + terms[:, 0], costs).reshape(-1)
+    visits = np.argsort(np.round(prices, 9), kind="stable")
+    lending = Lending.of(problem, lattice.keys)
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)
-        chosen = visits[start : start + CHUNK]
-        left, covered, groups = walk_lending(
-            problem.rules,
-            covering,
-            keys,
-            steps[chosen % len(steps)],
-            costs[chosen % len(steps)],
-            markups[chosen // len(steps)],
-            shares[chosen // len(steps)],
-            left,
-            covered,
-            groups,
-        )
+        term, point = np.divmod(visits[start : start + CHUNK], len(steps))
+        lending.visit(steps[point], costs[point], terms[term])
     progress("covering records", visits.size, visits.size)
-    return covering.group
+    return lending.covering.group

@@ -34,20 +34,27 @@ def make_ladders(problem: Problem) -> list[Ladder]:
 
 def _ladder(j: int, column: Column, problem: Problem) -> Ladder:
     rungs = _rungs(column.form, column.counts, _positions(j, problem))
-    joint = np.column_stack([problem.codes[:, j], problem.classes])
-    seen = np.unique(joint, axis=0, return_index=True, return_counts=True)
+    seen = _seen(j, problem)
     costs = np.array([_mean_cost(rung, j, problem, *seen) for rung in rungs])
     order = np.argsort(costs, kind="stable")
     return Ladder(tuple(rungs[i] for i in order), costs[order])
 
 
+def _seen(j: int, problem: Problem) -> tuple[Ints, Records, Records]:
+    """The distinct codes and classes of column j, each with its first record and number of records."""
+    joint = problem.codes[:, j].astype(np.int64) * problem.class_count + problem.classes
+    counts = np.bincount(joint)
+    first = np.empty(len(counts), np.int64)
+    first[joint[::-1]] = np.arange(len(joint) - 1, -1, -1)  # the last written stays
+    seen = np.flatnonzero(counts)
+    pairs = np.column_stack(np.divmod(seen, problem.class_count)).astype(np.int32)
+    return pairs, first[seen], counts[seen]
+
+
 def _mean_cost(
     rung: Ints, j: int, problem: Problem, pairs: Ints, first: Records, weights: Records
 ) -> float:
-    """What closing every bin costs a record in column j on average.
-
-    `pairs` are the column's distinct codes and classes, each with its first record and number of records.
-    """
+    """What closing every bin costs a record in column j on average, given what is seen there."""
     _, bins = np.unique(rung[pairs[:, 0]], return_inverse=True)
     order, bounds = members(bins.astype(np.int32), int(bins.max()) + 1)
     closures = close_groups(problem.arrays, problem.codes, first[order], bounds)
@@ -90,14 +97,19 @@ def tree_rungs(form: TreeForm) -> list[Ints]:
 
 
 def _binned_rungs(positions: Floats, form: Form) -> list[Ints]:
-    """Each value alone, bins of growing width, everything but null together, everything together."""
+    """Each value alone, bins of growing width, everything but null together, everything together.
+
+    Bins of each width begin at the lowest value and again half a width lower, so that values on either side of
+    a border meet in bins of no more than twice the width they need.
+    """
     m = len(form.labels)
     rungs = [np.arange(form.size, dtype=np.int32)]
     spread = positions - positions.min()
     gap = float(spread.max()) / max(1, m - 1)
     for width in widths(m):
-        bins = np.floor(spread / (gap * width) + 1e-9).astype(np.int32)
-        rungs.append(_with_null(bins, form))
+        for shift in (0.0, 0.5):
+            bins = np.floor(spread / (gap * width) + shift + 1e-9).astype(np.int32)
+            rungs.append(_with_null(bins, form))
     if form.has_null:
         rungs.append(_with_null(np.zeros(m, dtype=np.int32), form))
     if form.size > 1:

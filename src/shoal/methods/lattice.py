@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints
-from shoal.methods.ladders import Ladder, make_ladders, rung_costs
+from shoal.methods.ladders import Ladder, rung_costs
 from shoal.problem import Problem
 
 Keys = npt.NDArray[np.uint64]
@@ -30,29 +30,32 @@ class Lattice:
     keys: Keys  # [rows, distinct records]
     steps: Rows  # [points, parts], a row of keys each
     costs: Floats  # of the points, mean over records
-    thinned: bool  # whether rungs were dropped to fit
-    whole: bool  # whether every point is there
 
 
 def make_lattice(
-    problem: Problem, max_points: int, seed: int, key_bytes: int = KEY_BYTES
+    problem: Problem,
+    ladders: list[Ladder],
+    max_points: int,
+    seed: int,
+    key_bytes: int = KEY_BYTES,
 ) -> Lattice:
-    """The lattice of a problem's ladders, thinned or cut short to at most `max_points`."""
-    ladders = make_ladders(problem)
+    """The lattice of ladders, thinned or cut short to at most `max_points`."""
     shorter = _thin(ladders, max_points)
     points, costs = cheapest_first([ladder.costs for ladder in shorter], max_points)
-    sizes = [len(ladder.rungs) for ladder in shorter]
-    parts = _split_columns(sizes, key_bytes // (8 * max(1, len(problem.points.codes))))
-    keys, steps = _part_keys(problem, shorter, parts, points, seed)
-    thinned = sizes != [len(ladder.rungs) for ladder in ladders]
-    whole = bool(np.prod([float(size) for size in sizes]) <= len(points))
-    return Lattice(shorter, parts, keys, steps, costs, thinned, whole)
+    parts = split_columns(shorter, len(problem.points.codes), key_bytes)
+    keys = make_keys(problem, shorter, parts, seed)
+    return Lattice(shorter, parts, keys, rows_of(points, shorter, parts), costs)
+
+
+def size_of(ladders: list[Ladder]) -> float:
+    """The number of lattice points."""
+    return float(np.prod([float(len(ladder.rungs)) for ladder in ladders]))
 
 
 def _thin(ladders: list[Ladder], limit: int) -> list[Ladder]:
     """Drop every second middle rung of the longest ladder until the lattice fits or nothing is left to drop."""
     shorter = list(ladders)
-    while np.prod([float(len(ladder.rungs)) for ladder in shorter]) > limit:
+    while size_of(shorter) > limit:
         longest = max(range(len(shorter)), key=lambda j: len(shorter[j].rungs))
         rungs, costs = shorter[longest].rungs, shorter[longest].costs
         if len(rungs) <= 2:
@@ -92,36 +95,49 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
     return np.array(points), np.round(found, 9)
 
 
-def _part_keys(
-    problem: Problem, ladders: list[Ladder], parts: list[list[int]], lattice: Ints, seed: int
-) -> tuple[Keys, Rows]:
-    """Keys for every combination of rungs within parts of the columns, and the row per lattice point and part.
+def make_keys(problem: Problem, ladders: list[Ladder], parts: list[list[int]], seed: int) -> Keys:
+    """Keys for every combination of rungs within parts of the columns.
 
     A cell's key is the xor of one random number per column, rung and bin; xor-ing whole parts in advance
     leaves two or three look-ups per record and lattice point.
     """
     rng = np.random.default_rng(seed)
     codes = problem.points.codes
-    sizes = [len(ladder.rungs) for ladder in ladders]
     keys: list[Keys] = []
-    steps = np.empty((len(lattice), len(parts)), dtype=np.int64)
-    for p, part in enumerate(parts):
+    for part in parts:
         rows = np.zeros((1, len(codes)), dtype=np.uint64)
-        index = np.zeros(len(lattice), dtype=np.int64)
         for j in part:
             own = []
             for rung in ladders[j].rungs:
                 numbers = rng.integers(0, 2**64, size=int(rung.max()) + 1, dtype=np.uint64)
                 own.append(numbers[rung][codes[:, j]])
             rows = (rows[:, None, :] ^ np.array(own)[None, :, :]).reshape(-1, len(codes))
-            index = index * sizes[j] + lattice[:, j]
-        steps[:, p] = index + sum(len(k) for k in keys)
         keys.append(rows)
-    return np.concatenate(keys), steps
+    return np.concatenate(keys)
 
 
-def _split_columns(sizes: list[int], most_rows: int) -> list[list[int]]:
-    """Share columns among as few parts as keep the rows of keys in all parts below a limit."""
+def rows_of(points: Ints, ladders: list[Ladder], parts: list[list[int]]) -> Rows:
+    """The row of keys of every lattice point (a rung number per column) in each part."""
+    rows = np.empty((len(points), len(parts)), dtype=np.int64)
+    before = 0
+    for p, part in enumerate(parts):
+        index, size = np.zeros(len(points), dtype=np.int64), 1
+        for j in part:
+            index = index * len(ladders[j].rungs) + points[:, j]
+            size *= len(ladders[j].rungs)
+        rows[:, p] = index + before
+        before += size
+    return rows
+
+
+def split_columns(
+    ladders: list[Ladder], distinct: int, key_bytes: int = KEY_BYTES
+) -> list[list[int]]:
+    """Share columns among as few parts as keep the keys of so many distinct records below a limit."""
+    sizes, most_rows = (
+        [len(ladder.rungs) for ladder in ladders],
+        key_bytes // (8 * max(1, distinct)),
+    )
     parts: list[list[int]] = []
     for number in range(2, len(sizes) + 2):
         parts = [[] for _ in range(number)]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from shoal.generalization.forms import Floats
 from shoal.kernels.carving import Cells, carve_points, make_cells, make_scratch, price_out_rare
 from shoal.kernels.reach import Reach, find_supplies
+from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
@@ -38,7 +39,7 @@ class Carver:
         """Prepare the lattice."""
         problem = refined.problem
         points = int(min(MOST_POINTS, max(1, MOST_LOOKS // problem.table.records)))
-        lattice = make_lattice(problem, points, seed, KEY_BYTES)
+        lattice = make_lattice(problem, make_ladders(problem), points, seed, KEY_BYTES)
         costs = part_costs(problem, lattice)
         price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
         column = problem.points.of_record

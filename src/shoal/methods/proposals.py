@@ -1,0 +1,119 @@
+"""Walk a lattice too large to walk whole: visit only the points that records propose, cheapest first.
+
+In every round, some uncovered records look for a cheap cell of at least k uncovered records (kernels/proposals.py).
+The points found wait in a queue, once under each of the terms of borrowing, and those that cost no more than the
+cheapest quarter of the proposals are visited, among equals those with most proposers first. So every round covers
+about a quarter of the records left, and all rounds together cost a few times what the first one does, whatever the
+number of columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.generalization.forms import Floats, Ints
+from shoal.kernels.proposals import Rungs, propose_points
+from shoal.methods.ladders import Ladder
+from shoal.methods.lattice import make_keys, rows_of, split_columns
+from shoal.methods.lending import Lending, terms_of
+from shoal.problem import Problem
+from shoal.progress import Progress
+
+SEEDS = 1000  # records that propose in a round, and fewer in large tables
+FEWEST_SEEDS = 200
+SHARE = 0.25  # of the proposals, by cost, within reach of a round
+LEAST_SHARE = (
+    0.05  # of the records left that a round should cover; cells must be larger if it does not
+)
+MOST_LOOKS = 150_000_000  # visits times records in a round
+MOST_COUNTS = 1 << 24  # counts of records per bin, kept on the way down
+CHUNK = 256  # visits between two reports of progress
+
+
+def walk_proposals(
+    problem: Problem, ladders: list[Ladder], seed: int, progress: Progress
+) -> tuple[Ints, int]:
+    """The group of every record, −1 for those not covered, and the number of points visited."""
+    n, terms = problem.table.records, terms_of(problem)
+    parts = split_columns(ladders, len(problem.points.codes))
+    lending = Lending.of(problem, make_keys(problem, ladders, parts, seed))
+    queue = _Queue(ladders, terms)
+    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * len(terms))))
+    rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
+    while lending.left >= least:
+        uncovered = lending.uncovered.copy()
+        seeds = rng.permutation(uncovered)[:most]
+        points, number = propose_points(rungs, problem.codes, uncovered, seeds, least, MOST_COUNTS)
+        queue.add(points[np.argsort(-number, kind="stable")])
+        visits = queue.take(float(np.quantile(queue.costs_of(points), SHARE)))
+        _visit(lending, queue, visits, parts, progress)
+        if len(uncovered) - lending.left < LEAST_SHARE * len(uncovered):
+            least *= 2
+    _visit(lending, queue, queue.take(np.inf), parts, progress)
+    progress("covering records", n, n)
+    return lending.covering.group, len(queue.known)
+
+
+class _Queue:
+    """Points that were proposed, with the terms under which they are still to be visited."""
+
+    def __init__(self, ladders: list[Ladder], terms: Floats) -> None:
+        self.ladders, self.terms = ladders, terms
+        self.known: set[bytes] = set()
+        self.points = np.empty((0, len(ladders)), np.int32)
+        self.costs = np.empty(0)
+        self.visits = np.empty((0, 2), np.int64)  # a point and its terms
+
+    def costs_of(self, points: Ints) -> Floats:
+        """What points cost, mean over records."""
+        costs = (ladder.costs[points[:, j]] for j, ladder in enumerate(self.ladders))
+        return np.round(sum(costs, np.zeros(len(points))), 9)
+
+    def add(self, points: Ints) -> None:
+        """Let points that are new wait."""
+        fresh = []
+        for i, point in enumerate(points):
+            name = point.tobytes()
+            if name not in self.known:
+                self.known.add(name)
+                fresh.append(i)
+        numbers = len(self.points) + np.arange(len(fresh))
+        self.points = np.concatenate([self.points, points[fresh]])
+        self.costs = np.concatenate([self.costs, self.costs_of(points[fresh])])
+        wanted = [
+            np.column_stack([numbers, np.full(len(fresh), t)]) for t in range(len(self.terms))
+        ]
+        self.visits = np.concatenate([self.visits, *wanted])
+
+    def take(self, reach: float) -> Ints:
+        """Visits that cost at most so much, markup included, in order of cost; they wait no longer."""
+        point, term = self.visits.T
+        prices = np.round((1 + self.terms[term, 0]) * self.costs[point], 9)
+        within = prices <= reach + 1e-9
+        chosen = self.visits[within][np.argsort(prices[within], kind="stable")]
+        self.visits = self.visits[~within]
+        return chosen
+
+
+def _visit(
+    lending: Lending, queue: _Queue, visits: Ints, parts: list[list[int]], progress: Progress
+) -> None:
+    n = len(lending.covering.group)
+    for start in range(0, len(visits), CHUNK):
+        progress("covering records", n - lending.left, n)
+        point, term = visits[start : start + CHUNK].T
+        steps = rows_of(queue.points[point], queue.ladders, parts)
+        lending.visit(steps, queue.costs[point], queue.terms[term])
+
+
+def _flatten(ladders: list[Ladder]) -> Rungs:
+    """The ladders as kernels read them."""
+    tables = [rung for ladder in ladders for rung in ladder.rungs]
+    widest = [max(int(rung.max()) + 1 for rung in ladder.rungs) for ladder in ladders]
+    return Rungs(
+        np.cumsum([0, *(len(ladder.rungs) for ladder in ladders)]),
+        np.cumsum([0, *(len(table) for table in tables)])[:-1],
+        np.concatenate(tables).astype(np.int32),
+        np.concatenate([ladder.costs for ladder in ladders]),
+        np.cumsum([0, *widest]),
+    )

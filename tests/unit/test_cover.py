@@ -1,0 +1,170 @@
+"""Cover borrows, and proposes lattice points where it cannot visit all, as its slow twins do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference_borrowing as twins
+import reference_requirements
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import OBJECTIVES, Group
+from reference_clustering import Cost, lacking, none_lacking
+from reference_proposals import propose
+
+import shoal
+from shoal.kernels.proposals import propose_points
+from shoal.methods import Cover, cover, lending, proposals
+from shoal.methods.ladders import make_ladders
+from shoal.methods.lattice import make_lattice
+from shoal.privacy import LDiversity, PSensitive, Requirement, TCloseness
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.table import Table, encode, open_frame
+
+SECRET = ["p", "q"]
+TERMS = ((0.0, 0.0), (0.3, 0.5), (1.0, 1.0))  # generous ones, for small tables
+TREE = shoal.Hierarchy.from_dict({"*": {"ab": {"a": None, "b": None}, "c": None, "d": None}})
+MODELS = {"u": TREE, "v": shoal.Suppression(), "w": shoal.Interval()}
+
+
+def random_table(seed: int, records: int) -> Table:
+    """Some values are frequent, some rare, so that cells lack a little and groups have some to spare."""
+    rng = np.random.default_rng(seed)
+    shares = [0.5, 0.25, 0.15, 0.1]
+    columns = {name: rng.choice(list("abcd"), records, p=shares) for name in ("u", "v", *SECRET)}
+    frame = pa.table({**columns, "w": rng.integers(0, 5, records)})
+    return encode(open_frame(frame), MODELS, SECRET)
+
+
+def secret_of(table: Table, name: str) -> list[int]:
+    return [int(code) for code in table.sensitive[name].codes]
+
+
+def both(kind: str, level: float) -> Callable[[Table], Cost]:
+    """How far a group is from a level in the two sensitive columns together."""
+
+    def of(table: Table) -> Cost:
+        lacks = [lacking(kind, level, secret_of(table, name)) for name in SECRET]
+        return lambda group: sum(lack(group) for lack in lacks)
+
+    return of
+
+
+REQUIREMENTS: dict[str, tuple[Sequence[Requirement], Callable[[Table], Cost]]] = {
+    "k": ([], lambda table: none_lacking),
+    "frequency": ([LDiversity(1.5)], both("frequency", 1.5)),
+    "distinct": ([LDiversity(3, "distinct")], both("distinct", 3)),
+    "entropy": ([LDiversity(2, "entropy")], both("entropy", 2)),
+    "p-sensitive": ([PSensitive(2)], both("distinct", 2)),
+    "closeness": ([TCloseness(0.3)], both("closeness", 0.3)),
+}
+
+
+def visits_of(problem: Problem, terms: Sequence[tuple[float, float]]) -> list[twins.Visit]:
+    """Every lattice point under each of the terms, in order of price."""
+    ladders = make_ladders(problem)
+    found = []
+    for point in product(*(range(len(ladder.rungs)) for ladder in ladders)):
+        own = [(ladder.rungs[r], ladder.costs[r]) for ladder, r in zip(ladders, point, strict=True)]
+        rungs = [rung for rung, _ in own]
+        keys = [tuple(rung[v] for rung, v in zip(rungs, row, strict=True)) for row in problem.codes]
+        found.append((round(sum(cost for _, cost in own), 9), keys))
+    found.sort(key=lambda item: item[0])
+    priced: list[tuple[float, twins.Visit]] = []
+    for markup, share in terms:
+        for cost, keys in found:
+            visit = twins.Visit(keys, cost, markup, share)
+            priced.append((round((1 + markup) * cost, 9), visit))
+    return [visit for _, visit in sorted(priced, key=lambda item: item[0])]
+
+
+def walked(problem: Problem, terms: Sequence[tuple[float, float]]) -> tuple[list[Group], Group]:
+    lattice = make_lattice(problem, make_ladders(problem), 10_000, 0)
+    chosen = "SCARCE_TERMS" if problem.tallied else "TERMS"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lending, chosen, terms)
+        patch.setattr(cover, "CHUNK", 5)
+        found = cover._walk(problem, lattice, silent)
+    groups = [np.flatnonzero(found == g).tolist() for g in range(found.max() + 1)]
+    return groups, np.flatnonzero(found < 0).tolist()
+
+
+def by_all_that_is_seen(problem: Problem) -> Group:
+    """The order in which records are looked at, wherever they stand in the table."""
+    rows = np.column_stack([problem.codes, problem.classes, problem.values]).tolist()
+    return sorted(range(len(rows)), key=lambda i: rows[i])
+
+
+@pytest.mark.parametrize("kind", REQUIREMENTS)
+@settings(max_examples=25)
+@given(
+    st.integers(0, 10**6),
+    st.integers(8, 70),
+    st.integers(2, 6),
+    st.integers(1, 3),
+    st.sampled_from(OBJECTIVES),
+)
+def test_cells_borrow_as_in_the_twin(kind, seed, records, k, borrowing, objective):
+    requirements, lack_of = REQUIREMENTS[kind]
+    table = random_table(seed, records)
+    problem = Problem.of(table, objective, k, requirements=requirements)
+    terms = TERMS[:borrowing]
+    visits, order = visits_of(problem, terms), by_all_that_is_seen(problem)
+    groups, left = twins.lend(visits, order, k, lack_of(table))
+    assert walked(problem, terms) == ([sorted(group) for group in groups], sorted(left))
+
+
+@pytest.mark.parametrize("kind", REQUIREMENTS)
+def test_borrowing_changes_the_groups_of_such_tables(kind):
+    requirements, _ = REQUIREMENTS[kind]
+    problem = Problem.of(random_table(1, 70), "lm", 4, requirements=requirements)
+    assert walked(problem, TERMS) != walked(problem, TERMS[:1])
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6), st.integers(1, 70), st.integers(1, 6), st.sampled_from([1, 40, 10**6])
+)
+def test_seeds_propose_the_points_of_the_twin(seed, records, k, most_counts):
+    weights = {"u": 2**0.5, "v": 1.0, "w": 3**0.5}  # so that steps do not tie
+    problem = Problem.of(random_table(seed, records), "lm", k, weights)
+    ladders = make_ladders(problem)
+    order = np.random.default_rng(seed).permutation(records).astype(np.int32)
+    counted, seeds = order[: max(1, records // 2)], order[: max(1, records // 4)]
+    rungs = proposals._flatten(ladders)
+    found, number = propose_points(rungs, problem.codes, counted, seeds, k, most_counts)
+    own = [(ladder.rungs, ladder.costs) for ladder in ladders]
+    ends = [propose(own, problem.codes.tolist(), counted.tolist(), i, k) for i in seeds]
+    counted_ends: Counter[tuple[int, ...]] = Counter()
+    for point, several in zip(found.tolist(), number.tolist(), strict=True):
+        counted_ends[tuple(point)] += several
+    assert counted_ends == Counter(ends)
+
+
+@pytest.mark.parametrize("kind", reference_requirements.ALL_KINDS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_groups_from_proposed_points_meet_the_requirement(kind, data):
+    sample, k, requirements = data.draw(reference_requirements.cases(kind, max_records=40))
+    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
+    groups = Cover(max_points=1).partition(problem, 0, silent).groups
+    meets = reference_requirements.meets(sample, k, requirements)
+    assert all(meets(np.flatnonzero(groups == g).tolist()) for g in range(groups.max() + 1))
+
+
+def test_records_in_many_columns_are_not_left_to_one_group():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, (20, 40))  # twenty kinds of people, told apart by forty columns
+    rows = kinds[rng.integers(0, 20, 600)]
+    rows ^= rng.random(rows.shape) < 0.02
+    table = pa.table({f"c{j:02}": rows[:, j] for j in range(40)})
+    models = dict.fromkeys(table.column_names, shoal.Suppression())
+    release = shoal.anonymize(table, quasi_identifiers=models, k=5, method="cover", refine=False)
+    assert release.loss("lm") < 0.15
+    assert "those that records proposed" in release.notes[0]
