@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, RangeForm, Records, TreeForm
-from shoal.kernels.closed_cells import Trees
+from shoal.kernels.cell_columns import Trees
 from shoal.kernels.nearest import flat_costs
 from shoal.problem import Problem
 

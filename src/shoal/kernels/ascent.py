@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.closed_cells import cell_cost, least_cost, next_cell
+from shoal.kernels.closed_cells import cell_cost, next_cell
 
 LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
 
@@ -110,9 +110,9 @@ def repair(t, w, k, y, keep, until, reach, cells, bounds, limits, members):
         f = w.top[0]
         size, reach = load(w, f, y, t.weights, values, items, heavy)
         w.top[1] += size
-        if reach > least_cost(t, w, f):
+        if reach > w.floor[f]:
             reach = top_sum(values, heavy, size, k) / k
-        cost = cell_cost(t, w)
+        cost = cell_cost(w)
         if reach <= cost:
             continue
         load(w, f, y, t.weights, values, items, heavy)
