@@ -21,9 +21,10 @@ from shoal.bounds.cells import Cells
 from shoal.bounds.certificate import ratio
 from shoal.bounds.records import NoBound, cell_bound, record_bound
 from shoal.errors import InputError
-from shoal.kernels.ascent import project, top_sum
+from shoal.kernels.ascent import project
 from shoal.kernels.exact import subset_costs
 from shoal.kernels.groups import close_groups, group_costs
+from shoal.kernels.largest import top_sum
 from shoal.kernels.nearest import flat_costs
 from shoal.methods import Cover, Mondrian
 from shoal.methods.exact import Exact

@@ -14,7 +14,6 @@ valid, which is the bound, and lists the cells that it was lowered for.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 
 import numpy as np
 
@@ -61,14 +60,14 @@ class Ascent:
         lowered = np.maximum(self._y, 0.0)
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
-        walk, k = make_walk(self.trees), self.k
-        done, reach, listed = False, inf, 0
+        k = self.k
+        walk, done, listed = make_walk(self.trees, k), False, 0
         while not done:
             if not go_on():
                 return False
             until = walk.top[1] + CHUNK
-            done, reach, listed = repair(
-                self.trees, walk, k, lowered, KEPT * k, until, reach, listed, bounds, costs, members
+            done, listed = repair(
+                self.trees, walk, k, lowered, KEPT * k, until, listed, bounds, costs, members
             )
         if lowered @ self.trees.weights > self.total:
             self.valid = lowered

@@ -27,8 +27,11 @@ class Cells:
 
     @cached_property
     def points(self) -> tuple[Records, Records, Records]:
-        """First record and number of records of each point, and the point of each record."""
-        known = np.column_stack([self.problem.codes, self.problem.classes])
+        """First record and number of records of each point, and the point of each record.
+
+        Points are sorted as the walk meets columns, so that those of a cell lie close together.
+        """
+        known = np.column_stack([self.problem.codes[:, self._order], self.problem.classes])
         _, first, place, counts = np.unique(
             known, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
@@ -80,14 +83,17 @@ class Cells:
     def _order(self) -> list[int]:
         """Low trees first, and among those the columns that tell records apart best: their cells empty soonest.
 
-        Ranges last: by then cells are small or dear enough for most of them to be left out.
+        Ranges last, that of most values at the very end: by then cells are small or dear enough for most of them to be
+        left out.
         """
 
         def rank(j: int) -> tuple[bool, float, float]:
             column = self.problem.columns[j]
             height = column.form.heights[-1] if isinstance(column.form, TreeForm) else 1.0
             share = column.counts[column.counts > 0] / column.counts.sum()
-            return self._is_ranged(j), height, float((share * np.log2(share)).sum())
+            if self._is_ranged(j):
+                return True, 0.0, float(share.size)
+            return False, height, float((share * np.log2(share)).sum())
 
         return sorted(range(len(self.problem.columns)), key=rank)
 

@@ -24,6 +24,9 @@ from shoal.kernels.cell_columns import (
     spans,
 )
 from shoal.kernels.forms import range_cost
+from shoal.kernels.largest import keep_top, top_sum
+
+RANGE_LOOKS = 3  # what a range takes beside its points
 
 
 class Walk(NamedTuple):
@@ -43,7 +46,10 @@ class Walk(NamedTuple):
     last: np.ndarray  # int64[stack], where its parts of at least k records end
     stop: np.ndarray  # int64[stack], ranges: where its latest part ends
     mass: np.ndarray  # int64[stack], ranges: records in its latest part
-    peak: np.ndarray  # float64[stack], ranges: the largest number of a record in its latest part
+    largest: np.ndarray  # float64[stack, top + 1], ranges: the largest numbers in its latest part, descending
+    heavy: np.ndarray  # int64[stack, top + 1], their weights
+    held: np.ndarray  # int64[stack, 2], how many those are and of how many records
+    sum: np.ndarray  # float64[stack], over all of these
     reach: np.ndarray  # float64[stack], cells that cost this much are not wanted below it
     floor: np.ndarray  # float64[stack], the least that cells below it cost that are still to come
     depth: np.ndarray  # int64[stack, r], steps from the root
@@ -54,6 +60,8 @@ class Walk(NamedTuple):
     has_parts: np.ndarray  # bool[stack, r], whether there are any below it
     end: np.ndarray  # int64[points × (1 + columns of ranges)], where the part that begins here ends
     moved: np.ndarray  # int32[points], scratch
+    values: np.ndarray  # float64[points], scratch
+    weights: np.ndarray  # int64[points], scratch
     tally: np.ndarray  # int64[nodes of a column], scratch, zero between uses
     weight: np.ndarray  # likewise
     touched: np.ndarray  # int64[nodes of a column], scratch
@@ -61,14 +69,14 @@ class Walk(NamedTuple):
 
 
 @njit(cache=True)
-def make_walk(t):
-    """A walk at its beginning."""
+def make_walk(t, top):
+    """A walk at its beginning, to cells whose `top` largest numbers are above their cost on average."""
     n, r = t.paths.shape[0], t.root.size
     stack = t.paths.shape[1] + 3
     nodes = np.diff(t.node).max()
     room = n * (1 + (t.ranged >= 0).sum())
-    top = np.zeros(2, np.int64)
-    top[0] = -1
+    place = np.zeros(2, np.int64)
+    place[0] = -1
     return Walk(
         np.arange(room).astype(np.int32),
         np.zeros(stack, np.int64),
@@ -80,6 +88,9 @@ def make_walk(t):
         np.zeros(stack, np.int64),
         np.zeros(stack, np.int64),
         np.zeros(stack, np.int64),
+        np.zeros((stack, top + 1)),
+        np.zeros((stack, top + 1), np.int64),
+        np.zeros((stack, 2), np.int64),
         np.zeros(stack),
         np.zeros(stack),
         np.zeros(stack),
@@ -91,10 +102,12 @@ def make_walk(t):
         np.zeros((stack, r), np.bool_),
         np.zeros(room, np.int64),
         np.zeros(n, np.int32),
+        np.zeros(n),
+        np.zeros(n, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
-        top,
+        place,
     )
 
 
@@ -148,68 +161,95 @@ def begin(w, f):
 
 
 @njit(cache=True)
-def begin_node(t, w, f, j, y):
-    """Put the next part of cell f in a tree's column on the stack; returns the largest number of its records."""
+def mean_of_top(y, weights, top, floor, order, low, high, values, heavy):
+    """The mean of the members' largest numbers, so many records; just the largest if that is at most `floor`."""
+    largest = -np.inf
+    for p in range(low, high):
+        i = order[p]
+        values[p - low] = y[i]
+        heavy[p - low] = weights[i]
+        largest = max(largest, y[i])
+    if largest <= floor or top == 1:
+        return largest
+    return top_sum(values, heavy, high - low, top) / top
+
+
+@njit(cache=True)
+def begin_node(t, w, f, j, top, y):
+    """Put the next part of cell f in a tree's column on the stack; whether it is wanted."""
     low = w.part[f]
     high = w.end[low]
     w.part[f] = high
     node = t.paths[w.order[low], t.slot[j] + w.depth[f, j]]
     floor = t.floor[t.node[j] + node]
     w.floor[f + 1] = w.floor[f] - w.least[f, j] + floor
-    peak = -np.inf
-    for p in range(low, high):
-        peak = max(peak, y[w.order[p]])
     w.top[1] += high - low
-    if peak > w.floor[f + 1]:
-        begin(w, f)
-        w.low[f + 1], w.high[f + 1], w.free[f + 1] = low, high, w.free[f]
-        w.first[f + 1] = j
-        w.at[f + 1, j] = node
-        w.depth[f + 1, j] += 1
-        w.least[f + 1, j] = floor
-    return peak
+    w.reach[f + 1] = mean_of_top(
+        y, t.weights, top, w.floor[f + 1], w.order, low, high, w.values, w.weights
+    )
+    if w.reach[f + 1] <= w.floor[f + 1]:
+        return False
+    begin(w, f)
+    w.low[f + 1], w.high[f + 1], w.free[f + 1] = low, high, w.free[f]
+    w.first[f + 1] = j
+    w.at[f + 1, j] = node
+    w.depth[f + 1, j] += 1
+    w.least[f + 1, j] = floor
+    return True
 
 
 @njit(cache=True)
-def begin_range(t, w, f, j, k, y):
-    """Put the next part of cell f in a column of ranges on the stack; returns the largest number of its records.
+def begin_range(t, w, f, j, k, top, y):
+    """Put the next wanted part of cell f in a column of ranges on the stack; whether there is one.
 
     From each code present up, ranges grow until they cost too much for the cell. Null stands alone or, with others,
-    for the whole domain, which is the cell itself. Without a part the largest number is −∞.
+    for the whole domain, which is the cell itself.
     """
-    low, slot, e = w.part[f], t.slot[j], t.ranged[j]
+    slot, e = t.slot[j], t.ranged[j]
     null = t.compiled.null[e]
-    a = t.paths[w.order[low], slot]
-    start = w.stop[f]
-    b = t.paths[w.order[start], slot] if start < w.last[f] else -1
-    cost, floor = 0.0, np.inf
-    if start < w.last[f] and (b != null or a == null):
-        cost = range_cost(t.compiled, 0, e, a, b)
-        floor = w.floor[f] - w.least[f, j] + cost
-        w.top[1] += 1
-    if floor >= w.reach[f]:  # on to the next code
-        w.part[f] = w.stop[f] = w.end[low]
-        w.mass[f], w.peak[f] = 0, -np.inf
-        return -np.inf
-    stop = w.end[start]
-    for p in range(start, stop):
-        w.mass[f] += t.weights[w.order[p]]
-        w.peak[f] = max(w.peak[f], y[w.order[p]])
-    w.stop[f] = stop
-    w.top[1] += stop - start
-    if w.mass[f] < k or w.peak[f] <= floor or (low == w.low[f] and stop == w.high[f]):
-        return -np.inf
-    begin(w, f)
-    to = w.free[f]
-    for p in range(low, stop):
-        w.order[to + p - low] = w.order[p]
-    w.top[1] += stop - low
-    w.low[f + 1], w.high[f + 1], w.free[f + 1] = to, to + stop - low, to + stop - low
-    w.first[f + 1] = j + 1
-    w.at[f + 1, j], w.to[f + 1, j] = a, b
-    w.cost[f + 1, j] = w.least[f + 1, j] = cost
-    w.floor[f + 1] = floor
-    return w.peak[f]
+    order, values, weights = w.order, w.largest[f], w.heavy[f]
+    low, stop, last, reach = w.part[f], w.stop[f], w.last[f], w.reach[f]
+    mass, size, held, total = w.mass[f], w.held[f, 0], w.held[f, 1], w.sum[f]
+    others = w.floor[f] - w.least[f, j]
+    looks = 0
+    while low < last:
+        a = t.paths[order[low], slot]
+        start, cost = stop, np.inf
+        b = t.paths[order[start], slot] if start < last else null
+        if start < last and (b != null or a == null):
+            cost = range_cost(t.compiled, 0, e, a, b)
+        looks += RANGE_LOOKS
+        if others + cost >= reach:  # on to the next code
+            low = stop = w.end[low]
+            mass, size, held, total = 0, 0, 0, 0.0
+            continue
+        stop = w.end[start]
+        looks += stop - start
+        for p in range(start, stop):
+            i = order[p]
+            mass += t.weights[i]
+            if held < top or y[i] > values[size - 1]:
+                size, held, total = keep_top(values, weights, size, held, total, top, y[i], t.weights[i])
+        if mass < k or values[0] <= others + cost or (low == w.low[f] and stop == w.high[f]):
+            continue
+        mean = (total - (held - top) * values[size - 1]) / top
+        if mean <= others + cost:
+            continue
+        begin(w, f)
+        to = w.free[f]
+        for p in range(low, stop):
+            order[to + p - low] = order[p]
+        looks += stop - low
+        w.low[f + 1], w.high[f + 1], w.free[f + 1] = to, to + stop - low, to + stop - low
+        w.first[f + 1] = j + 1
+        w.at[f + 1, j], w.to[f + 1, j] = a, b
+        w.cost[f + 1, j] = w.least[f + 1, j] = cost
+        w.floor[f + 1], w.reach[f + 1] = others + cost, mean
+        break
+    w.part[f], w.stop[f] = low, stop
+    w.mass[f], w.held[f, 0], w.held[f, 1], w.sum[f] = mass, size, held, total
+    w.top[1] += looks
+    return low < last
 
 
 @njit(cache=True)
@@ -242,7 +282,9 @@ def next_column(t, w, f, k):
         w.weight,
         w.touched,
     )
-    w.stop[f], w.mass[f], w.peak[f] = w.low[f], 0, -np.inf
+    w.stop[f], w.mass[f] = w.low[f], 0
+    w.held[f] = 0
+    w.sum[f] = 0.0
     return True
 
 
@@ -255,31 +297,31 @@ def begin_table(t, w, k):
         w.at[1, j] = t.root[j]
         w.least[1, j] = t.floor[t.node[j] + t.root[j]]
         w.floor[1] += w.least[1, j]
+    w.reach[1] = np.inf
     close(t, w, 1, k, np.inf)
     w.top[0] = 1
 
 
 @njit(cache=True)
-def next_cell(t, w, k, reach, y):
+def next_cell(t, w, k, top, y):
     """Go to the next cell; whether there is one.
 
-    Below the present one, only cells that can cost less than `reach` are wanted, and less than the largest of
-    the numbers `y` of their records, some cells beside.
+    Wanted are cells of at least k records that cost less than the mean of their `top` largest numbers `y`. Some others are
+    met beside. The mean is the cell's `reach`; lower it when the numbers of its records are lowered.
     """
     f = w.top[0]
     if f < 0:
         begin_table(t, w, k)
         return True
-    w.reach[f] = reach
     while f > 0:
         if w.part[f] == w.last[f]:
             if not next_column(t, w, f, k):
                 f -= 1
             continue
         j = w.column[f]
-        peak = begin_range(t, w, f, j, k, y) if t.ranged[j] >= 0 else begin_node(t, w, f, j, y)
-        limit = min(peak, w.reach[f])
-        if peak > -np.inf and limit > w.floor[f + 1] and close(t, w, f + 1, k, limit):
+        is_range = t.ranged[j] >= 0
+        wanted = begin_range(t, w, f, j, k, top, y) if is_range else begin_node(t, w, f, j, top, y)
+        if wanted and close(t, w, f + 1, k, min(w.reach[f], w.reach[f + 1])):
             w.top[0] = f + 1
             return True
     return False
@@ -301,18 +343,15 @@ def cheapest_cells(t, k, most, least):
     It must start at the cost of some such cell, or at infinity. Returns whether the walk was finished within
     looks at `most` points. Only cells that are too dear for all their records are not looked into.
     """
-    w = make_walk(t)
-    dearest = np.inf
-    while next_cell(t, w, k, dearest, least):
+    w = make_walk(t, 1)
+    while next_cell(t, w, k, 1, least):
         cost = cell_cost(w)
         f = w.top[0]
-        dearest = -np.inf
-        for p in range(w.low[f], w.high[f]):
-            i = w.order[p]
-            if least[i] > cost:
-                least[i] = cost
-            dearest = max(dearest, least[i])
-        w.top[1] += w.high[f] - w.low[f]
+        if w.reach[f] > cost:
+            w.reach[f] = cost
+            for p in range(w.low[f], w.high[f]):
+                least[w.order[p]] = min(least[w.order[p]], cost)
+            w.top[1] += w.high[f] - w.low[f]
         if w.top[1] > most:
             return False
     return True
