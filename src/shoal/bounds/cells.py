@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,18 +13,18 @@ from shoal.kernels.cell_columns import Trees
 from shoal.kernels.nearest import flat_costs
 from shoal.problem import Problem
 
+MOST_NUMBERS = 2**62
+
 
 @dataclass(frozen=True)
 class Cells:
     """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part.
 
-    A column of subsets, and with `flat` one of intervals, becomes a tree of two levels, any closure of several
-    values costing what the cheapest pair does: where costs never fall as closures grow, no release costs less
-    for it.
+    A column of subsets becomes a tree of two levels, any closure of several values costing what the cheapest pair
+    does: where costs never fall as closures grow, no release costs less for it.
     """
 
     problem: Problem
-    flat: bool = False
 
     @cached_property
     def points(self) -> tuple[Records, Records, Records]:
@@ -31,25 +32,21 @@ class Cells:
 
         Points are sorted as the walk meets columns, so that those of a cell lie close together.
         """
-        known = np.column_stack([self.problem.codes[:, self._order], self.problem.classes])
+        columns = [*self.problem.codes.T[self._order], self.problem.classes]
         _, first, place, counts = np.unique(
-            known, axis=0, return_index=True, return_inverse=True, return_counts=True
+            number_rows(columns), return_index=True, return_inverse=True, return_counts=True
         )
-        return first, counts, place.reshape(-1)
+        return first, counts, place
 
     @property
     def exact(self) -> bool:
         """Whether all closures are listed at what they cost."""
-        listed = TreeForm if self.flat else TreeForm | RangeForm
-        return all(isinstance(column.form, listed) for column in self.problem.columns)
-
-    @property
-    def has_ranges(self) -> bool:
-        """Whether ranges are listed, of which there can be very many."""
-        return any(map(self._is_ranged, range(len(self.problem.columns))))
+        return all(
+            isinstance(column.form, TreeForm | RangeForm) for column in self.problem.columns
+        )
 
     def _is_ranged(self, j: int) -> bool:
-        return not self.flat and isinstance(self.problem.columns[j].form, RangeForm)
+        return isinstance(self.problem.columns[j].form, RangeForm)
 
     def least_of_points(self, per_record: Floats) -> Floats:
         """The least number among the records of each point."""
@@ -102,6 +99,19 @@ class Cells:
         if isinstance(form, TreeForm):
             return _Tree(form.parent, form.size, arrays.cost[y, arrays.start[j] :])
         return _Tree(np.full(form.size + 1, form.size, np.int32), form.size, flat_costs(arrays, j))
+
+
+def number_rows(columns: Sequence[Ints]) -> Records:
+    """A number for every row, the same for equal rows, in their lexicographic order."""
+    numbers, size = np.zeros(columns[0].size, dtype=np.int64), 1
+    for column in columns:
+        width = int(column.max()) + 1
+        if size * width > MOST_NUMBERS:
+            numbers = np.unique(numbers, return_inverse=True)[1]
+            size = int(numbers.max()) + 1
+        numbers = numbers * width + column
+        size *= width
+    return numbers
 
 
 class _Tree:

@@ -45,12 +45,14 @@ def cap_of(values, weights, size, k, limit):
 
 
 @njit(cache=True)
-def repair(t, w, k, y, keep, until, cells, bounds, limits, members):
+def repair(t, w, k, y, slack, keep, until, cells, bounds, limits, members):
     """Lower `y` until it is valid, listing the cells it is lowered for, or until so many points were looked at.
 
     In a cell whose k largest numbers are too large on average they are capped until they are not; lowering
-    numbers never makes another cell worse, so one walk over all cells suffices. Of each listed cell the
-    largest numbers are kept, `keep` records. Returns whether the walk is at its end, and the number of cells listed.
+    numbers never makes another cell worse, so one walk over all cells suffices. Where they are by at most `slack`
+    above the least that cells below cost, they are capped to that instead, and the walk need not go there. Of each
+    listed cell the largest numbers are kept, `keep` records. Returns whether the walk is at its end, and the number
+    of cells listed.
     """
     n = y.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -58,8 +60,10 @@ def repair(t, w, k, y, keep, until, cells, bounds, limits, members):
         if not next_cell(t, w, k, k, y):
             return True, cells
         f = w.top[0]
-        cost = cell_cost(w)
-        if w.reach[f] <= cost:
+        cost = limit = cell_cost(w)
+        if w.reach[f] <= w.floor[f] + slack:
+            limit = min(cost, w.floor[f])
+        if w.reach[f] <= limit:
             continue
         size = w.high[f] - w.low[f]
         w.top[1] += size
@@ -69,9 +73,9 @@ def repair(t, w, k, y, keep, until, cells, bounds, limits, members):
             values[q] = y[i]
             heavy[q] = t.weights[i]
         sort_down(values, items, heavy, size)
-        cap, mean = cap_of(values, heavy, size, k, k * cost)
-        w.reach[f] = min(mean, cost)
-        if mean <= cost:
+        cap, mean = cap_of(values, heavy, size, k, k * limit)
+        w.reach[f] = min(mean, limit)
+        if mean <= limit:
             continue
         end = bounds[cells]
         room = cells < limits.size and end + size <= members.size

@@ -341,7 +341,7 @@ def cheapest_cells(t, k, most, least):
     """Lower `least` to what the cheapest closed cell of at least k records costs that holds each point.
 
     It must start at the cost of some such cell, or at infinity. Returns whether the walk was finished within
-    looks at `most` points. Only cells that are too dear for all their records are not looked into.
+    looks at `most` points, and their number. Only cells that are too dear for all their records are not looked into.
     """
     w = make_walk(t, 1)
     while next_cell(t, w, k, 1, least):
@@ -353,5 +353,5 @@ def cheapest_cells(t, k, most, least):
                 least[w.order[p]] = min(least[w.order[p]], cost)
             w.top[1] += w.high[f] - w.low[f]
         if w.top[1] > most:
-            return False
-    return True
+            return False, w.top[1]
+    return True, w.top[1]
