@@ -20,16 +20,21 @@ from math import inf
 import numpy as np
 
 from shoal.bounds.cells import Cells
-from shoal.generalization.forms import Floats
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.ascent import project_cells, repair
-from shoal.kernels.closed_cells import make_walk
+from shoal.kernels.cell_walk import make_walk
 
 STEP = 0.6  # of the mean of y
 SWEEPS = 30  # rounds of projections between two walks
 KEPT = 4  # times k: records that a listed cell keeps
 CHUNK = 30_000_000  # points looked at between two looks at the clock
-QUICK_LOOKS = (200_000_000, 60_000_000, 60_000_000)  # points looked at in a quick walk: some 2 seconds
-SLACKS = (0.0, 0.3, 1.0)  # of the mean of y, when the walk before was too long
+QUICK_LOOKS = 200_000_000  # points looked at in a quick walk: some 2 seconds
+LOOSEST = 1.0  # slack of the first walk, of the mean of y
+TIGHTER = {
+    0.2: 0.4,
+    0.06: 0.7,
+}  # where one without slack took too long: slack and share of the looks
+GROWTH = 2  # how many times as many looks one without slack takes at least
 LEAST_SLACK = 0.02
 MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk
 
@@ -41,13 +46,13 @@ class Ascent:
         """Start at what a release costs each point: where it is best, that is valid or nearly so."""
         self.k, self.trees = cells.problem.k, cells.trees()
         self.valid = np.zeros_like(above)
-        self.slack = 0.0  # how much of what the cells allow may be given away to spare parts of the walk
+        self.slack = (
+            0.0  # how much of what the cells allow may be given away to spare parts of the walk
+        )
         self._y = above.copy()
         self._mean = float(np.average(self._y, weights=self.trees.weights))
-        self._bounds = np.zeros(1, dtype=np.int64)
-        self._costs = np.empty(0)
-        self._members = np.empty(0, dtype=np.int32)
-        self._taken = np.empty(0)
+        self._moved = False
+        self._forget()
 
     @property
     def total(self) -> float:
@@ -56,11 +61,19 @@ class Ascent:
 
     def begin(self) -> None:
         """Make a copy of y valid in short time, at the price of a looser bound where cells are too many."""
-        for share, most in zip(SLACKS, QUICK_LOOKS, strict=True):
-            self.slack = share * self._mean
-            if self._walk(lambda looks, most=most: looks < most):
+        self._try(LOOSEST, inf, 2 * QUICK_LOOKS)
+        if GROWTH * self._looks > QUICK_LOOKS or self._try(0.0, QUICK_LOOKS):
+            return
+        for slack, share in TIGHTER.items():
+            if not self._try(slack, share * QUICK_LOOKS):
                 return
-        self._walk(lambda looks: True, most)
+
+    def _try(self, slack: float, most: float, patience: float = inf) -> bool:
+        """Walk with slack, a share of the mean of y; whether the walk ended within so many looks."""
+        before, self.slack = self.slack, slack * self._mean
+        done = self._walk(lambda looks: looks < most, patience)
+        self.slack = self.slack if done else before
+        return done
 
     def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         """Move y, then make a copy valid and keep it if it is the best so far.
@@ -73,8 +86,8 @@ class Ascent:
         self.slack = self.slack / 2 if self.slack > LEAST_SLACK * self._mean else 0.0
         return True
 
-    def _walk(self, go_on: Callable[[int], bool], most: float = inf) -> bool:
-        """Walk over all cells, lowering a copy of y; after `most` looks, over none that can be spared."""
+    def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
+        """Walk over all cells, lowering a copy of y; after so many looks, over no cell below those met anyway."""
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
         lowered, k, slack = np.maximum(self._y, 0.0), self.k, self.slack
@@ -83,7 +96,7 @@ class Ascent:
             looks = int(walk.top[1])
             if not go_on(looks):
                 return False
-            if looks >= most:
+            if looks >= patience:
                 slack = inf
             done, listed = repair(
                 self.trees,
@@ -98,8 +111,11 @@ class Ascent:
                 costs,
                 members,
             )
+        self._looks = int(walk.top[1])
         if lowered @ self.trees.weights > self.total:
             self.valid = lowered
+        if not self._moved:
+            self._forget()  # what a looser walk listed
         size = bounds[listed]
         self._bounds = np.concatenate([self._bounds, self._bounds[-1] + bounds[1 : listed + 1]])
         self._costs = np.concatenate([self._costs, costs[:listed]])
@@ -107,8 +123,16 @@ class Ascent:
         self._taken = np.concatenate([self._taken, np.zeros(size)])
         return True
 
+    def _forget(self) -> None:
+        """List no cells."""
+        self._bounds: Records = np.zeros(1, dtype=np.int64)
+        self._costs: Floats = np.empty(0)
+        self._members: Ints = np.empty(0, dtype=np.int32)
+        self._taken: Floats = np.empty(0)
+
     def _move(self) -> None:
         """Project y onto the listed cells, forget those that take nothing, and step to where cover is not 1."""
+        self._moved = True
         cells = np.arange(self._costs.size)
         for sweep in range(SWEEPS):
             project_cells(

@@ -41,9 +41,7 @@ class Cells:
     @property
     def exact(self) -> bool:
         """Whether all closures are listed at what they cost."""
-        return all(
-            isinstance(column.form, TreeForm | RangeForm) for column in self.problem.columns
-        )
+        return all(isinstance(column.form, TreeForm | RangeForm) for column in self.problem.columns)
 
     def _is_ranged(self, j: int) -> bool:
         return isinstance(self.problem.columns[j].form, RangeForm)

@@ -22,6 +22,7 @@ from shoal.table.closed import Closed
 SAFETY = 1e-9  # relative; sums of a bound and of a loss round differently
 PATIENCE = 10  # walks that may gain nothing before tightening ends
 LEAST_GAIN = 1e-7
+LOOSE = 1.5  # ratio from which it is worthwhile to look for another bound
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Certifier:
             self._keep_ascent()
         if released is None or not self._cells.exact:
             self._keep(cell_bound(self._cells), "cheapest cell of k records")
-        if monotone and (not self._cells.exact or (self._ascent and self._ascent.slack > 0)):
+        if monotone and (self.certificate is None or self.certificate.ratio > LOOSE):
             nearest = nearest_bound(self._cells)
             if nearest is not None:
                 self._keep(nearest, "nearest k − 1 records")

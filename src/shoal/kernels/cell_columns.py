@@ -81,9 +81,7 @@ def lower_node(t, j, k, order, low, high, at, depth, weight, touched):
     """
     first = t.node[j]
     while at >= t.leaves[j]:
-        parts = weigh(
-            t.paths, t.slot[j] + depth, t.weights, order, low, high, weight, touched
-        )
+        parts = weigh(t.paths, t.slot[j] + depth, t.weights, order, low, high, weight, touched)
         if parts > 1:
             least, has_parts = t.cost[first + at], False
             for q in range(parts):
@@ -133,7 +131,9 @@ def narrow_range(t, j, k, order, low, high, weight, touched):
 
 
 @njit(cache=True)
-def sort_parts(paths, slot, weights, k, every, order, low, high, end, moved, tally, weight, touched):
+def sort_parts(
+    paths, slot, weights, k, every, order, low, high, end, moved, tally, weight, touched
+):
     """Sort members by their nodes in a slot, parts of at least k records first; `every` part if so asked, by code.
 
     `end` says at the beginning of each part where it ends; returns where the last one does.
