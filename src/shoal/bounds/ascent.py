@@ -54,6 +54,13 @@ class Ascent:
         self._moved = False
         self._forget()
 
+    def _forget(self) -> None:
+        """List no cells."""
+        self._bounds: Records = np.zeros(1, dtype=np.int64)
+        self._costs: Floats = np.empty(0)
+        self._members: Ints = np.empty(0, dtype=np.int32)
+        self._taken: Floats = np.empty(0)
+
     @property
     def total(self) -> float:
         """The bound: the sum of the valid numbers over all records."""
@@ -122,13 +129,6 @@ class Ascent:
         self._members = np.concatenate([self._members, members[:size]])
         self._taken = np.concatenate([self._taken, np.zeros(size)])
         return True
-
-    def _forget(self) -> None:
-        """List no cells."""
-        self._bounds: Records = np.zeros(1, dtype=np.int64)
-        self._costs: Floats = np.empty(0)
-        self._members: Ints = np.empty(0, dtype=np.int32)
-        self._taken: Floats = np.empty(0)
 
     def _move(self) -> None:
         """Project y onto the listed cells, forget those that take nothing, and step to where cover is not 1."""

@@ -53,6 +53,18 @@ class Cells:
         np.minimum.at(least, place, per_record)
         return least
 
+    def least_cost(self, y: int = 0) -> float:
+        """The least that any closure costs a record of class y."""
+        arrays = self.problem.arrays
+        return float(
+            sum(
+                arrays.cost[y, arrays.start[j] : arrays.start[j + 1]].min()
+                if isinstance(column.form, TreeForm)
+                else flat_costs(arrays, j).min()
+                for j, column in enumerate(self.problem.columns)
+            )
+        )
+
     def trees(self, y: int = 0) -> Trees:
         """The trees with what nodes cost a record of class y, in the order that makes the walk short."""
         first, counts, _ = self.points
