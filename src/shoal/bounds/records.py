@@ -13,7 +13,8 @@ from shoal.generalization.forms import Floats
 from shoal.kernels.closed_cells import cheapest_cells
 from shoal.kernels.nearest import nearest_costs
 
-MOST_LOOKS = 200_000_000  # points looked at in all walks over closed cells: some 2 seconds
+MOST_LOOKS = 200_000_000  # points looked at in a walk over closed cells: some 2 seconds
+MOST_WALKS = 5  # that may take so long, where there are more classes
 TREES_LOOKS = 5  # what it takes to make the trees, for each point and slot
 MOST_PAIRS = 500_000_000  # pairs of points: some 2 seconds
 
@@ -27,7 +28,7 @@ def cell_bound(cells: Cells) -> Floats:
     first, counts, _ = cells.points
     classes = problem.classes[first]
     least = np.empty(len(counts))
-    looks = MOST_LOOKS
+    looks = MOST_LOOKS * min(problem.class_count, MOST_WALKS)
     for y in np.argsort(-np.bincount(classes, counts, problem.class_count), kind="stable"):
         own = classes == y
         least[own] = cells.least_cost(y)
