@@ -8,7 +8,8 @@ The best y is that of a linear program, the relaxation of cutting the table into
 It is solved by the method of multipliers: y is raised by the same step everywhere and projected back onto what
 the cells listed so far allow (Dykstra 1983); what they took off, in steps, is how much of a record each cell
 covers, and where that is not 1 in sum, y moves on. A walk over all cells then lowers a copy of y until it is
-valid, which is the bound, and lists the cells that it was lowered for.
+valid, which is the bound, and lists the cells that it was lowered for. The first walk starts at what a release
+costs, and comes close already.
 """
 
 from __future__ import annotations
@@ -19,59 +20,109 @@ from math import inf
 import numpy as np
 
 from shoal.bounds.cells import Cells
-from shoal.generalization.forms import Floats
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.ascent import project_cells, repair
-from shoal.kernels.closed_cells import make_walk
+from shoal.kernels.cell_walk import make_walk
 
 STEP = 0.6  # of the mean of y
 SWEEPS = 30  # rounds of projections between two walks
 KEPT = 4  # times k: records that a listed cell keeps
 CHUNK = 30_000_000  # points looked at between two looks at the clock
+QUICK_LOOKS = 200_000_000  # points looked at in a quick walk: some 2 seconds
+LOOSEST = 1.0  # slack of the first walk, of the mean of y
+TIGHTER = {
+    0.2: 0.4,
+    0.06: 0.7,
+}  # where one without slack took too long: slack and share of the looks
+GROWTH = 2  # how many times as many looks one without slack takes at least
+LEAST_SLACK = 0.02
 MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk
 
 
 class Ascent:
     """Numbers on their way up; `valid` are the best valid ones so far."""
 
-    def __init__(self, cells: Cells, below: Floats, above: Floats) -> None:
-        """Start midway between valid numbers and what a release costs."""
+    def __init__(self, cells: Cells, above: Floats) -> None:
+        """Start at what a release costs each point: where it is best, that is valid or nearly so."""
         self.k, self.trees = cells.problem.k, cells.trees()
-        self.valid = below
-        self._y = (below + above) / 2
-        self._step = STEP * float(np.average(self._y, weights=self.trees.weights))
-        self._begun = False
-        self._bounds = np.zeros(1, dtype=np.int64)
-        self._costs = np.empty(0)
-        self._members = np.empty(0, dtype=np.int32)
-        self._taken = np.empty(0)
+        self.valid = np.zeros_like(above)
+        self.slack = (
+            0.0  # how much of what the cells allow may be given away to spare parts of the walk
+        )
+        self._y = above.copy()
+        self._mean = float(np.average(self._y, weights=self.trees.weights))
+        self._moved = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """List no cells."""
+        self._bounds: Records = np.zeros(1, dtype=np.int64)
+        self._costs: Floats = np.empty(0)
+        self._members: Ints = np.empty(0, dtype=np.int32)
+        self._taken: Floats = np.empty(0)
 
     @property
     def total(self) -> float:
         """The bound: the sum of the valid numbers over all records."""
         return float(self.valid @ self.trees.weights)
 
+    def begin(self) -> None:
+        """Make a copy of y valid in short time, at the price of a looser bound where cells are too many."""
+        self._try(LOOSEST, inf, 2 * QUICK_LOOKS)
+        if GROWTH * self._looks > QUICK_LOOKS or self._try(0.0, QUICK_LOOKS):
+            return
+        for slack, share in TIGHTER.items():
+            if not self._try(slack, share * QUICK_LOOKS):
+                return
+
+    def _try(self, slack: float, most: float, patience: float = inf) -> bool:
+        """Walk with slack, a share of the mean of y; whether the walk ended within so many looks."""
+        before, self.slack = self.slack, slack * self._mean
+        done = self._walk(lambda looks: looks < most, patience)
+        self.slack = self.slack if done else before
+        return done
+
     def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         """Move y, then make a copy valid and keep it if it is the best so far.
 
         False, and nothing gained, if `go_on`, which is asked now and then, says so before the end.
         """
-        if self._begun:
-            self._move()
-        self._begun = True
-        lowered = np.maximum(self._y, 0.0)
+        self._move()
+        if not self._walk(lambda looks: go_on()):
+            return False
+        self.slack = self.slack / 2 if self.slack > LEAST_SLACK * self._mean else 0.0
+        return True
+
+    def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
+        """Walk over all cells, lowering a copy of y; after so many looks, over no cell below those met anyway."""
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
-        walk, k = make_walk(self.trees), self.k
-        done, reach, listed = False, inf, 0
+        lowered, k, slack = np.maximum(self._y, 0.0), self.k, self.slack
+        walk, done, listed = make_walk(self.trees, k), False, 0
         while not done:
-            if not go_on():
+            looks = int(walk.top[1])
+            if not go_on(looks):
                 return False
-            until = walk.top[1] + CHUNK
-            done, reach, listed = repair(
-                self.trees, walk, k, lowered, KEPT * k, until, reach, listed, bounds, costs, members
+            if looks >= patience:
+                slack = inf
+            done, listed = repair(
+                self.trees,
+                walk,
+                k,
+                lowered,
+                slack,
+                KEPT * k,
+                looks + CHUNK,
+                listed,
+                bounds,
+                costs,
+                members,
             )
+        self._looks = int(walk.top[1])
         if lowered @ self.trees.weights > self.total:
             self.valid = lowered
+        if not self._moved:
+            self._forget()  # what a looser walk listed
         size = bounds[listed]
         self._bounds = np.concatenate([self._bounds, self._bounds[-1] + bounds[1 : listed + 1]])
         self._costs = np.concatenate([self._costs, costs[:listed]])
@@ -81,6 +132,7 @@ class Ascent:
 
     def _move(self) -> None:
         """Project y onto the listed cells, forget those that take nothing, and step to where cover is not 1."""
+        self._moved = True
         cells = np.arange(self._costs.size)
         for sweep in range(SWEEPS):
             project_cells(
@@ -100,4 +152,4 @@ class Ascent:
         self._costs, self._members = self._costs[used], self._members[used[cell]]
         self._taken = self._taken[used[cell]]
         covered = np.bincount(self._members, self._taken, minlength=self._y.size)
-        self._y += self._step - covered
+        self._y += STEP * self._mean - covered

@@ -2,51 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, RangeForm, Records, TreeForm
-from shoal.kernels.closed_cells import Trees
+from shoal.kernels.cell_columns import Trees
 from shoal.kernels.nearest import flat_costs
 from shoal.problem import Problem
+
+MOST_NUMBERS = 2**62
 
 
 @dataclass(frozen=True)
 class Cells:
     """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part.
 
-    A column of subsets, and with `flat` one of intervals, becomes a tree of two levels, any closure of several
-    values costing what the cheapest pair does: where costs never fall as closures grow, no release costs less
-    for it.
+    A column of subsets becomes a tree of two levels, any closure of several values costing what the cheapest pair
+    does: where costs never fall as closures grow, no release costs less for it.
     """
 
     problem: Problem
-    flat: bool = False
 
     @cached_property
     def points(self) -> tuple[Records, Records, Records]:
-        """First record and number of records of each point, and the point of each record."""
-        known = np.column_stack([self.problem.codes, self.problem.classes])
+        """First record and number of records of each point, and the point of each record.
+
+        Points are sorted as the walk meets columns, so that those of a cell lie close together.
+        """
+        columns = [*self.problem.codes.T[self._order], self.problem.classes]
         _, first, place, counts = np.unique(
-            known, axis=0, return_index=True, return_inverse=True, return_counts=True
+            number_rows(columns), return_index=True, return_inverse=True, return_counts=True
         )
-        return first, counts, place.reshape(-1)
+        return first, counts, place
 
     @property
     def exact(self) -> bool:
         """Whether all closures are listed at what they cost."""
-        listed = TreeForm if self.flat else TreeForm | RangeForm
-        return all(isinstance(column.form, listed) for column in self.problem.columns)
-
-    @property
-    def has_ranges(self) -> bool:
-        """Whether ranges are listed, of which there can be very many."""
-        return any(map(self._is_ranged, range(len(self.problem.columns))))
+        return all(isinstance(column.form, TreeForm | RangeForm) for column in self.problem.columns)
 
     def _is_ranged(self, j: int) -> bool:
-        return not self.flat and isinstance(self.problem.columns[j].form, RangeForm)
+        return isinstance(self.problem.columns[j].form, RangeForm)
 
     def least_of_points(self, per_record: Floats) -> Floats:
         """The least number among the records of each point."""
@@ -54,6 +52,18 @@ class Cells:
         least = np.full(len(counts), np.inf)
         np.minimum.at(least, place, per_record)
         return least
+
+    def least_cost(self, y: int = 0) -> float:
+        """The least that any closure costs a record of class y."""
+        arrays = self.problem.arrays
+        return float(
+            sum(
+                arrays.cost[y, arrays.start[j] : arrays.start[j + 1]].min()
+                if isinstance(column.form, TreeForm)
+                else flat_costs(arrays, j).min()
+                for j, column in enumerate(self.problem.columns)
+            )
+        )
 
     def trees(self, y: int = 0) -> Trees:
         """The trees with what nodes cost a record of class y, in the order that makes the walk short."""
@@ -80,14 +90,17 @@ class Cells:
     def _order(self) -> list[int]:
         """Low trees first, and among those the columns that tell records apart best: their cells empty soonest.
 
-        Ranges last: by then cells are small or dear enough for most of them to be left out.
+        Ranges last, that of most values at the very end: by then cells are small or dear enough for most of them to be
+        left out.
         """
 
         def rank(j: int) -> tuple[bool, float, float]:
             column = self.problem.columns[j]
             height = column.form.heights[-1] if isinstance(column.form, TreeForm) else 1.0
             share = column.counts[column.counts > 0] / column.counts.sum()
-            return self._is_ranged(j), height, float((share * np.log2(share)).sum())
+            if self._is_ranged(j):
+                return True, 0.0, float(share.size)
+            return False, height, float((share * np.log2(share)).sum())
 
         return sorted(range(len(self.problem.columns)), key=rank)
 
@@ -96,6 +109,19 @@ class Cells:
         if isinstance(form, TreeForm):
             return _Tree(form.parent, form.size, arrays.cost[y, arrays.start[j] :])
         return _Tree(np.full(form.size + 1, form.size, np.int32), form.size, flat_costs(arrays, j))
+
+
+def number_rows(columns: Sequence[Ints]) -> Records:
+    """A number for every row, the same for equal rows, in their lexicographic order."""
+    numbers, size = np.zeros(columns[0].size, dtype=np.int64), 1
+    for column in columns:
+        width = int(column.max()) + 1
+        if size * width > MOST_NUMBERS:
+            numbers = np.unique(numbers, return_inverse=True)[1]
+            size = int(numbers.max()) + 1
+        numbers = numbers * width + column
+        size *= width
+    return numbers
 
 
 class _Tree:

@@ -10,7 +10,8 @@ from math import ceil, inf, isfinite
 import numpy as np
 
 from shoal.bounds.ascent import Ascent
-from shoal.bounds.records import NoBound, record_bound
+from shoal.bounds.cells import Cells
+from shoal.bounds.records import cell_bound, nearest_bound
 from shoal.generalization.forms import Floats
 from shoal.kernels.groups import group_costs
 from shoal.measures.additive import ADDITIVE
@@ -21,6 +22,7 @@ from shoal.table.closed import Closed
 SAFETY = 1e-9  # relative; sums of a bound and of a loss round differently
 PATIENCE = 10  # walks that may gain nothing before tightening ends
 LEAST_GAIN = 1e-7
+LOOSE = 1.5  # ratio from which it is worthwhile to look for another bound
 
 
 @dataclass(frozen=True)
@@ -72,19 +74,25 @@ class Certifier:
         else:
             self._scale = 1 / table.codes.size
         self._ascent: Ascent | None = None
+        self._cells = Cells(self.problem)
         released = self._released(closed)
-        try:
-            bound = record_bound(self.problem, released)
-        except NoBound as reason:
-            self.reason = str(reason)
+        monotone = self.problem.objective.monotone and released is not None
+        if not monotone and not all(column.model.proper for column in self.problem.columns):
+            self.reason = (
+                "costs may fall as closures grow, and then a bound needs suppression or a hierarchy "
+                "in every column"
+            )
             return
-        self._counts = bound.cells.points[1]
-        self._keep(bound.least, bound.how)
         if released is not None:
-            above = bound.cells.least_of_points(released)
-            self._ascent = Ascent(bound.cells, bound.least, above)
-        if bound.listed:
-            self.certify(inf, 1)
+            self._ascent = Ascent(self._cells, self._cells.least_of_points(released))
+            self._ascent.begin()
+            self._keep_ascent()
+        if released is None or not self._cells.exact:
+            self._keep(cell_bound(self._cells), "cheapest cell of k records")
+        if monotone and (self.certificate is None or self.certificate.ratio > LOOSE):
+            nearest = nearest_bound(self._cells)
+            if nearest is not None:
+                self._keep(nearest, "nearest k − 1 records")
 
     def certify(
         self, seconds: float, passes: int, progress: Progress = silent
@@ -106,7 +114,7 @@ class Certifier:
             before = self._ascent.total
             if not self._ascent.advance(go_on):
                 break
-            self._keep(self._ascent.valid, "dual ascent over cells of k records")
+            self._keep_ascent()
             gains = [*gains[1:], self._ascent.total / before - 1 if before else inf]
             done += 1
         return self.certificate
@@ -118,9 +126,14 @@ class Certifier:
         ones = np.ones((1, closed.closures.shape[1]))
         return group_costs(self.problem.arrays, closed.closures, ones).sum(axis=0)[closed.groups]
 
+    def _keep_ascent(self) -> None:
+        assert self._ascent is not None
+        some = "some " if self._ascent.slack > 0 else ""
+        self._keep(self._ascent.valid, f"dual ascent over {some}cells of k records")
+
     def _keep(self, least: Floats, how: str) -> None:
         """Make a certificate of numbers that points cost at least, and keep it if it is the best so far."""
-        total = float(least @ self._counts)
+        total = float(least @ self._cells.points[1])
         total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
         bound = max(0.0, total) * self._scale
         if self.certificate is None or bound > self.certificate.bound:

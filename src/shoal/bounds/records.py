@@ -1,13 +1,10 @@
-"""The quick bound: for each record alone, what any closure costs that at least k records share (spec §6).
+"""Bounds for each record alone: what any closure costs that at least k records share (spec §6).
 
-Closures are listed where they are not too many: a group's closure is that of a closed cell, which holds at
-least the group's k records. Otherwise a record pays at least for its closure with the (k − 1)-th nearest other
-record, where costs never fall as closures grow (GiT09 Lemma 6.10).
+A group's closure is that of a closed cell, which holds at least the group's k records. Where costs never fall as
+closures grow, a record also pays at least for its closure with the (k − 1)-th nearest other record (GiT09 Lemma 6.10).
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,43 +12,33 @@ from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats
 from shoal.kernels.closed_cells import cheapest_cells
 from shoal.kernels.nearest import nearest_costs
-from shoal.problem import Problem
 
-MOST_LOOKS = 1_000_000_000  # points looked at in a walk over closed cells: some 15 seconds
-FEW_LOOKS = 100_000_000  # where there are ranges, which may be far too many
-MOST_PAIRS = 3_600_000_000  # pairs of points
-
-
-class NoBound(Exception):
-    """No lower bound can be given; the message says why."""
+MOST_LOOKS = 200_000_000  # points looked at in a walk over closed cells: some 2 seconds
+MOST_WALKS = 5  # that may take so long, where there are more classes
+TREES_LOOKS = 5  # what it takes to make the trees, for each point and slot
+MOST_PAIRS = 500_000_000  # pairs of points: some 2 seconds
 
 
-@dataclass(frozen=True)
-class RecordBound:
-    """What every point costs at least, and how it was found; whether all cells could be listed in short time."""
+def cell_bound(cells: Cells) -> Floats:
+    """What the cheapest closed cell of k records costs each point at least.
 
-    cells: Cells
-    least: Floats
-    how: str
-    listed: bool
-
-
-def cell_bound(cells: Cells, start: Floats | None = None) -> Floats | None:
-    """What the cheapest closed cell of k records costs each point at least; None if there are too many cells.
-
-    `start`, if given, is what a release that meets k costs each record: its closures are among those listed,
-    at that cost or, in place of intervals and subsets, at less.
+    Each class takes a walk, the largest first; for those that it takes too long, the least that any closure costs.
     """
     problem = cells.problem
     first, counts, _ = cells.points
-    least = np.full(len(counts), np.inf) if start is None else cells.least_of_points(start)
     classes = problem.classes[first]
-    looks = FEW_LOOKS if cells.has_ranges else MOST_LOOKS // problem.class_count
-    for y in range(problem.class_count):
-        own = np.where(classes == y, least, -np.inf)  # the others are out of reach of any cell
-        if not cheapest_cells(cells.trees(y), problem.k, looks, own):
-            return None
-        least[classes == y] = own[classes == y]
+    least = np.empty(len(counts))
+    looks = MOST_LOOKS * min(problem.class_count, MOST_WALKS)
+    for y in np.argsort(-np.bincount(classes, counts, problem.class_count), kind="stable"):
+        own = classes == y
+        least[own] = cells.least_cost(y)
+        if looks > 0 and own.any():
+            trees = cells.trees(y)
+            found = np.where(own, np.inf, -np.inf)  # the others are out of reach of any cell
+            done, spent = cheapest_cells(trees, problem.k, looks, found)
+            looks -= spent + TREES_LOOKS * trees.paths.size
+            if done:
+                least[own] = found[own]
     return least
 
 
@@ -67,35 +54,3 @@ def nearest_bound(cells: Cells) -> Floats | None:
     weights = counts.astype(np.int64)
     nearest_costs(problem.arrays, problem.pairs, points, columns, weights, problem.k, least)
     return least
-
-
-def record_bound(problem: Problem, start: Floats | None = None) -> RecordBound:
-    """What every point costs at least, found in the best way that the models allow and time permits.
-
-    Raises
-    ------
-    NoBound
-        If there is none.
-    """
-    cells = Cells(problem)
-    monotone = problem.objective.monotone and problem.class_count == 1
-    proper = all(column.model.proper for column in problem.columns)
-    if not proper and not monotone:
-        raise NoBound(
-            "costs may fall as closures grow, and then a bound needs suppression or a hierarchy in every column"
-        )
-    by_cell = cell_bound(cells, start)
-    listed = by_cell is not None
-    if by_cell is not None and cells.exact:
-        return RecordBound(cells, by_cell, "cheapest cell of k records", listed)
-    if cells.has_ranges and not listed:
-        by_cell = cell_bound(Cells(problem, flat=True), start)
-    nearest = nearest_bound(cells) if monotone else None
-    if by_cell is not None and nearest is not None:
-        best = np.maximum(by_cell, nearest)
-        return RecordBound(cells, best, "cheapest cell and nearest k − 1 records", listed)
-    if nearest is not None:
-        return RecordBound(cells, nearest, "nearest k − 1 records", listed)
-    if by_cell is not None:
-        return RecordBound(cells, by_cell, "cheapest cell of k records", listed)
-    raise NoBound("the table has too many distinct records and closures to bound its loss")

@@ -9,43 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from shoal.kernels.closed_cells import cell_cost, least_cost, next_cell
+from shoal.kernels.closed_cells import cell_cost, next_cell
 
 LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
-
-
-@njit(cache=True)
-def top_sum(values, weights, size, k):
-    """Sum of the k largest of the first `size` values, each standing for `weights` of them; reorders both."""
-    low, high, need, total = 0, size, k, 0.0
-    while need > 0 and low < high:
-        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        above, at, end = low, low, high  # larger ones, equal ones, not looked at, smaller ones
-        heavier, equal, part = 0, 0, 0.0
-        while at < end:
-            v, w = values[at], weights[at]
-            if v > pivot:
-                values[at], weights[at] = values[above], weights[above]
-                values[above], weights[above] = v, w
-                heavier += w
-                part += w * v
-                above += 1
-                at += 1
-            elif v == pivot:
-                equal += w
-                at += 1
-            else:
-                end -= 1
-                values[at], weights[at] = values[end], weights[end]
-                values[end], weights[end] = v, w
-        if heavier >= need:
-            high = above
-            continue
-        total += part + min(equal, need - heavier) * pivot
-        need -= min(need, heavier + equal)
-        low = end
-    return total
 
 
 @njit(cache=True)
@@ -59,7 +25,7 @@ def sort_down(values, items, weights, size):
 
 @njit(cache=True)
 def cap_of(values, weights, size, k, limit):
-    """The cap under which the k largest of descending values sum up to `limit`."""
+    """The cap under which the k largest of descending values sum up to `limit`, and their mean without it."""
     total, held = 0.0, 0
     for i in range(size):
         w = min(weights[i], k - held)
@@ -74,52 +40,46 @@ def cap_of(values, weights, size, k, limit):
         above_sum += w * values[i]
         cap = (limit - (total - above_sum)) / above
         if above == k or cap >= values[i + 1]:
-            return cap
-    return limit / k
+            break
+    return cap, total / k
 
 
 @njit(cache=True)
-def load(w, f, y, weights, values, items, heavy):
-    """Fetch the numbers of cell f's points; returns how many there are and the largest."""
-    size = w.high[f] - w.low[f]
-    largest = -np.inf
-    for q in range(size):
-        i = w.order[w.low[f] + q]
-        items[q] = i
-        values[q] = y[i]
-        heavy[q] = weights[i]
-        largest = max(largest, y[i])
-    return size, largest
-
-
-@njit(cache=True)
-def repair(t, w, k, y, keep, until, reach, cells, bounds, limits, members):
+def repair(t, w, k, y, slack, keep, until, cells, bounds, limits, members):
     """Lower `y` until it is valid, listing the cells it is lowered for, or until so many points were looked at.
 
     In a cell whose k largest numbers are too large on average they are capped until they are not; lowering
-    numbers never makes another cell worse, so one walk over all cells suffices. Below a cell whose k largest
-    are on average at most the least cost of any cell below it, nothing can be wrong. Of each listed cell the
-    largest numbers are kept, `keep` records. Returns whether the walk is at its end, and what to go on with:
-    `reach` and the number of cells listed.
+    numbers never makes another cell worse, so one walk over all cells suffices. Where they are by at most `slack`
+    above the least that cells below cost, they are capped to that instead, and the walk need not go there. Of each
+    listed cell the largest numbers are kept, `keep` records. Returns whether the walk is at its end, and the number
+    of cells listed.
     """
     n = y.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
     while w.top[1] < until:
-        if not next_cell(t, w, k, reach, y):
-            return True, reach, cells
+        if not next_cell(t, w, k, k, y):
+            return True, cells
         f = w.top[0]
-        size, reach = load(w, f, y, t.weights, values, items, heavy)
-        w.top[1] += size
-        if reach > least_cost(t, w, f):
-            reach = top_sum(values, heavy, size, k) / k
-        cost = cell_cost(t, w)
-        if reach <= cost:
+        cost = limit = cell_cost(w)
+        if w.reach[f] <= w.floor[f] + slack:
+            limit = min(cost, w.floor[f])
+        if w.reach[f] <= limit:
             continue
-        load(w, f, y, t.weights, values, items, heavy)
+        size = w.high[f] - w.low[f]
+        w.top[1] += size
+        for q in range(size):
+            i = w.order[w.low[f] + q]
+            items[q] = i
+            values[q] = y[i]
+            heavy[q] = t.weights[i]
         sort_down(values, items, heavy, size)
+        cap, mean = cap_of(values, heavy, size, k, k * limit)
+        w.reach[f] = min(mean, limit)
+        if mean <= limit:
+            continue
         end = bounds[cells]
         room = cells < limits.size and end + size <= members.size
-        if room and reach > cost + LISTED:
+        if room and mean > cost + LISTED:
             held = 0
             for q in range(size):
                 members[end] = items[q]
@@ -130,12 +90,11 @@ def repair(t, w, k, y, keep, until, reach, cells, bounds, limits, members):
             limits[cells] = cost
             cells += 1
             bounds[cells] = end
-        cap = cap_of(values, heavy, size, k, k * cost)
         for q in range(size):
             if values[q] <= cap:
                 break
             y[items[q]] = cap
-    return False, reach, cells
+    return False, cells
 
 
 @njit(cache=True)

@@ -1,0 +1,60 @@
+"""The largest of numbers that stand for several records each."""
+
+from __future__ import annotations
+
+from numba import njit
+
+
+@njit(cache=True)
+def top_sum(values, weights, size, k):
+    """Sum of the k largest of the first `size` values, each standing for `weights` of them; reorders both."""
+    low, high, need, total = 0, size, k, 0.0
+    while need > 0 and low < high:
+        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        above, at, end = low, low, high  # larger ones, equal ones, not looked at, smaller ones
+        heavier, equal, part = 0, 0, 0.0
+        while at < end:
+            v, w = values[at], weights[at]
+            if v > pivot:
+                values[at], weights[at] = values[above], weights[above]
+                values[above], weights[above] = v, w
+                heavier += w
+                part += w * v
+                above += 1
+                at += 1
+            elif v == pivot:
+                equal += w
+                at += 1
+            else:
+                end -= 1
+                values[at], weights[at] = values[end], weights[end]
+                values[end], weights[end] = v, w
+        if heavier >= need:
+            high = above
+            continue
+        total += part + min(equal, need - heavier) * pivot
+        need -= min(need, heavier + equal)
+        low = end
+    return total
+
+
+@njit(cache=True)
+def keep_top(values, weights, size, held, total, top, value, weight):
+    """Put a number among the largest, which are kept in descending order: as few as make `top` records.
+
+    Returns how many they are, of how many records, and their sum over these.
+    """
+    at = size
+    while at > 0 and values[at - 1] < value:
+        values[at], weights[at] = values[at - 1], weights[at - 1]
+        at -= 1
+    values[at], weights[at] = value, weight
+    size += 1
+    held += weight
+    total += weight * value
+    while held - weights[size - 1] >= top:
+        size -= 1
+        held -= weights[size]
+        total -= weights[size] * values[size]
+    return size, held, total
