@@ -1,5 +1,7 @@
 """Lower bounds on the loss of any release that meets k."""
 
+from shoal.bounds.ascent import Ascent
+from shoal.bounds.cells import Cells
 from shoal.bounds.certificate import Certificate, Certifier
 
-__all__ = ["Certificate", "Certifier"]
+__all__ = ["Ascent", "Cells", "Certificate", "Certifier"]

@@ -66,6 +66,11 @@ class Ascent:
         """The bound: the sum of the valid numbers over all records."""
         return float(self.valid @ self.trees.weights)
 
+    @property
+    def cover(self) -> tuple[Records, Ints, Floats]:
+        """The relaxed problem so far: listed cells, as stretches of their points, and how much of each they cover."""
+        return self._bounds, self._members, self._taken / (STEP * self._mean)
+
     def begin(self) -> None:
         """Make a copy of y valid in short time, at the price of a looser bound where cells are too many."""
         self._try(LOOSEST, inf, 2 * QUICK_LOOKS)

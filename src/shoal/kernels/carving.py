@@ -13,7 +13,7 @@ from numba import njit
 
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
-from shoal.kernels.chains import pull
+from shoal.kernels.chains import draw, is_open
 from shoal.kernels.moves import dissolve
 from shoal.kernels.reach import list_pairs
 from shoal.kernels.rules import lacking
@@ -284,11 +284,19 @@ def look_at(x, v, g):
 
 @njit(cache=True)
 def has_supply(x, v, w, g):
-    """Whether the source of group g's supply can still spare a record; if so it counts as spent."""
+    """Whether group g can still be supplied; if so, that counts as spent."""
     source = w.source[g]
     look_at(x, v, source)
-    if v.spare[source] <= 0:
+    if v.spare[source] <= 0 or not is_open(x, w, g):
         return False
+    to = g
+    while to != source:
+        if w.spent[to] == v.number[0]:
+            return False
+        to = w.origin[to]
+    while g != source:
+        w.spent[g] = v.number[0]
+        g = w.origin[g]
     v.spare[source] -= 1
     return True
 
@@ -310,7 +318,7 @@ def take_spared(x, v, w, wants):
             taken += 1
             gain += x.price[i] - v.here[i]
             v.worth[g] += x.joins[i] - x.price[i]
-        elif w.value[g] > v.here[i] + GAIN and has_supply(x, v, w, g):
+        elif taken < x.q.k and w.value[g] > v.here[i] + GAIN and has_supply(x, v, w, g):
             v.place[i] = TAKEN
             taken += 1
             gain += w.value[g] - v.here[i]
@@ -387,7 +395,12 @@ def found_group(x, v, w, wants, padding):
 def can_part(x, w, i):
     """Whether the group of record i can spare it, maybe once another record has come for it."""
     own = x.s.group[i]
-    return can_spare(x, i) or (x.s.size[own] == x.q.k and pull(x, w, own, 0.0) > -np.inf)
+    if can_spare(x, i):
+        return True
+    if x.s.size[own] != x.q.k or not is_open(x, w, own):
+        return False
+    draw(x, w, own)
+    return True
 
 
 @njit(cache=True)

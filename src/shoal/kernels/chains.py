@@ -8,59 +8,76 @@ from numba import njit
 from shoal.kernels.reach import NONE, find_supplies, holds
 from shoal.kernels.search import GAIN, keep_if_better, transfer
 
+ROUNDS = 8
+ENOUGH = 0.5  # of what a chain could gain at best
+MOST_PAIRS = 3_000  # that a search for a chain looks at
+MOST_SEARCHES = 1_000
+
 
 @njit(cache=True)
 def shift_chains(x, w):
-    """Shift records along chains from dear groups to cheap ones while that gains; returns the number of chains."""
-    origin = np.empty(x.s.size.size, np.int32)
-    shifted, before = 0, -1
-    while shifted > before:
+    """Shift records along chains from dear groups to cheap ones while that gains; returns the number of chains.
+
+    Chains that others have broken are searched for anew, so many times in all.
+    """
+    shifted, searches = 0, 0
+    for _ in range(ROUNDS):
         before = shifted
         find_supplies(x, w)
-        for g in range(origin.size):
-            origin[g] = x.s.group[w.via[g]] if w.via[g] != NONE else NONE
         gain = w.value - w.price
         for g in np.argsort(-gain):
             if gain[g] <= GAIN:
                 break
-            if x.s.size[g] > 0 and is_open(x, w, g, origin):
-                to = g
-                while to != w.source[g]:
-                    transfer(x, w.via[to], to)
-                    to = origin[to]
-                shifted += keep_if_better(x) > 0.0
+            if is_open(x, w, g):
+                draw(x, w, g)
+            elif x.s.size[g] > 0 and w.source[g] != g and searches < MOST_SEARCHES:
+                pull(x, w, g, w.price[g] + GAIN, w.price[g] + ENOUGH * gain[g])
+                searches += 1
+            shifted += keep_if_better(x) > 0.0
+        if shifted == before:
+            break
     return shifted
 
 
 @njit(cache=True)
-def is_open(x, w, g, origin):
-    """Whether the chain to group g is as it was found."""
+def is_open(x, w, g):
+    """Whether the chain of group g's supply is as it was found."""
     source = w.source[g]
-    if source == g or x.s.size[source] <= x.q.k:
+    if source == NONE or source == g or x.s.size[source] <= x.q.k:
         return False
     while g != source:
-        if x.s.group[w.via[g]] != origin[g]:
+        if x.s.group[w.via[g]] != w.origin[g]:
             return False
-        g = origin[g]
+        g = w.origin[g]
     return True
 
 
 @njit(cache=True)
-def pull(x, w, g, least):
-    """Bring a record into group g along a chain from the dearest group that can spare one and costs over `least`.
+def draw(x, w, g):
+    """Bring a record into group g along the chain of its supply, as part of the change under way."""
+    source = w.source[g]
+    while g != source:
+        to, g = g, w.origin[g]
+        transfer(x, w.via[to], to)
 
-    The moves are part of the change under way. Returns what the group pays that gave the first record, −inf if there
-    is none.
+
+@njit(cache=True)
+def pull(x, w, g, least, enough):
+    """Bring a record into group g along a chain from a group that can spare one and costs over `least`.
+
+    The search ends at one that costs `enough`, or else takes the dearest among those near. The moves are part of the
+    change under way. Returns whether there is one.
     """
     s = x.s
     w.clock[0] += 1
     w.seen[g] = w.clock[0]
     w.queue[0] = g
     head, tail = 0, 1
-    best, most = NONE, least
-    while head < tail and most < w.value[g] - GAIN:
+    best, most, pairs = NONE, least, 0
+    while head < tail and most < enough and pairs < MOST_PAIRS:
         to = w.queue[head]
         head += 1
+        pairs += w.end[to] - w.begin[to]
         for e in range(w.begin[to], w.end[to]):
             p = w.covered[e]
             if w.passed[p] == w.clock[0]:
@@ -78,9 +95,9 @@ def pull(x, w, g, least):
                     if s.size[h] > x.q.k and w.price[h] > most:
                         best, most = h, w.price[h]
     if best == NONE:
-        return -np.inf
+        return False
     while best != g:
         to = w.next[best]
         transfer(x, w.gives[best], to)
         best = to
-    return most
+    return True

@@ -52,9 +52,12 @@ def move_records(x, records):
 
 @njit(cache=True)
 def dissolve(x, g, added, scratch):
-    """Send the records of group g one by one to where they add least, as a change under way; whether all can go."""
+    """Send the records of group g one by one to where they add least, as a change under way; whether all can go.
+
+    `x.joins` is brought up to date, so that a group that does not gain is not tried again and again.
+    """
     for i in members_of(x.s, g):
-        best, _ = cheapest_other(x, i, g, added, scratch)
+        best, x.joins[i] = cheapest_other(x, i, g, added, scratch)
         if best < 0:
             return False
         transfer(x, i, best)

@@ -44,6 +44,8 @@ class Reach(NamedTuple):
     value: np.ndarray  # float64[groups], price at the source of a group's supply, -inf without
     source: np.ndarray  # int32[groups], NONE without
     via: np.ndarray  # int32[groups], the record that moves in at the end of the chain
+    origin: np.ndarray  # int32[groups], the group that it comes from
+    spent: np.ndarray  # int64[groups], when that record was last spent
     next: np.ndarray  # int32[groups], a search backwards: the group that takes in a record
     gives: np.ndarray  # int32[groups], that record
     seen: np.ndarray  # int64[groups], when a search last came by
@@ -88,6 +90,8 @@ def make_reach(c, codes, point, room, pairs):
         np.full(room, -np.inf),
         np.full(room, NONE, np.int32),
         np.full(room, NONE, np.int32),
+        np.full(room, NONE, np.int32),
+        np.zeros(room, np.int64),
         np.empty(room, np.int32),
         np.empty(room, np.int32),
         np.zeros(room, np.int64),
@@ -216,6 +220,7 @@ def spread_supply(x, w, g, tail):
                 to = w.owner[e]
                 if w.source[to] == NONE and w.begin[to] <= e < w.end[to] and x.s.size[to] > 0:
                     w.value[to], w.source[to], w.via[to] = w.value[g], w.source[g], i
+                    w.origin[to] = g
                     w.queue[tail] = to
                     tail += 1
                 e = w.older[e]

@@ -193,6 +193,8 @@ def undo(x):
         x.s.counts[x.classes[i], x.origin[at]] += 1.0
     for t in range(x.number[TOUCHED]):
         close(x.c, x.s, x.codes, x.touched[t])
+        if x.s.size[x.touched[t]] > 0:
+            reprice(x, x.touched[t])
     forget(x)
 
 

@@ -2,54 +2,43 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from shoal.kernels.ruin import ruin_all
 from shoal.progress import Progress
-from shoal.refine.budget import Refine
+from shoal.refine.budget import Clock
 from shoal.refine.carve import Carver
+from shoal.refine.chains import shift_all
 from shoal.refine.moves import dissolve_all, move_all
 
-BATCH = 32  # steps between two reports of progress, with the lattice in one order
-MOVES = 16  # batches between two passes of moves
-MOST_NEAR = 8  # groups that a step looks at
+BATCH = 32  # records in one step, with the lattice in one order
+MOVES = 16  # steps between two passes of moves
+MOST_NEAR = 8  # groups around a record that are looked at
 NOISE = 0.1  # share of its cost by which a lattice point may come later
 
 
-def ruin_and_recreate(
-    carver: Carver, seed: int, progress: Progress, budget: Refine, start: float
-) -> None:
-    """Perturb as long as the budget lasts; `start` is when refinement began."""
+def ruin_and_recreate(carver: Carver, seed: int, progress: Progress, clock: Clock) -> None:
+    """Perturb as long as the budget lasts."""
     refined = carver.refined
     rng = np.random.default_rng([seed, 1])
-    steps, seconds = budget.steps or 0, budget.seconds or 0.0
-    done = batch = 0
-    while done < steps or time.perf_counter() - start < seconds:
-        if budget.seconds is None:
-            progress("refining: perturbing", done, steps)
-        else:
-            progress("refining: perturbing", int(time.perf_counter() - start), int(seconds) + 1)
-        size = BATCH if budget.seconds is not None else min(BATCH, steps - done)
+    batch = 0
+    while clock.goes_on("perturbing"):
         later = 1 + NOISE * rng.random(len(carver.costs))
         order = np.argsort(carver.costs * later, kind="stable")
         near = rng.integers(2, MOST_NEAR + 1, BATCH)
         united = np.maximum(2, (near * rng.uniform(0.3, 1.0, BATCH)).astype(np.int64))
         records = rng.integers(0, refined.problem.table.records, BATCH)
-        ruin_all(
-            refined.search,
-            carver.cells,
-            carver.reach,
-            carver.steps[order],
-            records[:size],
-            near[:size],
-            united[:size],
-        )
-        done += size
+        steps = carver.steps[order]
+        ruin_all(refined.search, carver.cells, carver.reach, steps, records, near, united)
+        clock.tick()
         batch += 1
         if batch % MOVES == 0:
-            move_all(refined, progress)
-            dissolve_all(refined)
-    move_all(refined, progress)
-    dissolve_all(refined)
+            settle_down(carver, progress)
+    settle_down(carver, progress)
+
+
+def settle_down(carver: Carver, progress: Progress) -> None:
+    """Let single records find their places."""
+    move_all(carver.refined, progress)
+    dissolve_all(carver.refined)
+    shift_all(carver.refined, carver.reach)
