@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 PLACE = "<!-- commands -->"
@@ -51,7 +52,7 @@ def _takes(parameter: Any) -> str:
     """What stands behind an option, or the name of an argument."""
     if parameter.metavar or parameter.param_type_name == "argument":
         return parameter.metavar or parameter.name.upper()
-    return {"path": "FILE", "text": "NAME"}.get(parameter.type.name, "NUMBER")
+    return {Path: "FILE", str: "NAME"}.get(parameter.type_descriptor.annotation, "NUMBER")
 
 
 def _is_telling(default: Any) -> bool:
