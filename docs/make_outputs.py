@@ -10,7 +10,7 @@ sh          the same commands without `$` and without what they print.
 toml, csv   settings and hierarchies, or parts of settings.
 text        nothing to run.
 
-`...` stands for anything. A block that cannot run says why in a comment: `# not run: …`.
+`...` stands for anything. A block that cannot run says why in a comment: `# not run by the tests: …`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COMMAND = re.compile(r"((?:[^\n]*\\\n)*[^\n]*\n?)(.*)", re.S)  # a backslash co
 _OUTPUT = re.compile(r"\n*```text\n(?P<text>.*?)^```$", re.M | re.S)
 _PRINTED = re.compile(r"^( *print\(.*\)  # )(.*)$", re.M)
 _SECONDS = re.compile(r"^(seconds +)[\d.]+$", re.M)
-_NOT_RUN = re.compile(r"^# not run: \w+", re.M)
+_NOT_RUN = re.compile(r"^# not run by the tests: \w+", re.M)
 
 
 def languages(page: Path) -> list[str]:

@@ -83,7 +83,7 @@ def test_examples_that_fail_are_found(block: str, tmp_path: Path) -> None:
     page.write_text(block)
     with pytest.raises((AssertionError, ZeroDivisionError)):
         EXAMPLES["with_outputs"](page, tmp_path)
-    page.write_text(re.sub(r"\n", "\n# not run: to be skipped\n", block, count=1))
+    page.write_text(re.sub(r"\n", "\n# not run by the tests: to be skipped\n", block, count=1))
     assert EXAMPLES["with_outputs"](page, tmp_path) == page.read_text()
 
 
@@ -120,6 +120,13 @@ def test_the_page_of_requirements_shows_each_in_a_settings_file() -> None:
 def test_the_picture_shows_what_shoal_does() -> None:
     drawn = runpy.run_path(str(DOCS / "make_picture.py"))["picture"]()
     assert (DOCS / "before-after.svg").read_text(encoding="utf-8") == drawn
+
+
+def test_the_report_is_one_that_shoal_writes() -> None:
+    made = runpy.run_path(str(DOCS / "make_report.py"))
+    shown, now = made["REPORT"].read_text(encoding="utf-8"), made["report"]()
+    times = re.compile(r"(compiling kernels, first run only )?<time.*?</time>(, )?")
+    assert times.sub("", shown) == times.sub("", now)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
