@@ -51,6 +51,8 @@ def test_no_block_escapes(page: Path) -> None:
     languages = EXAMPLES["languages"](page)
     assert set(languages) <= set(EXAMPLES["LANGUAGES"])
     assert text.count("```") == 2 * len(languages)
+    outside = re.sub(r"^```(console|python|sh)\b.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^ *(?:\$ |>>> |import |shoal \w+ .*\.csv).*$", outside, re.MULTILINE) == []
 
 
 def test_examples_that_are_wrong_are_found(tmp_path: Path) -> None:
