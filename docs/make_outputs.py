@@ -10,7 +10,8 @@ sh          the same commands without `$` and without what they print.
 toml, csv   settings and hierarchies, or parts of settings.
 text        nothing to run.
 
-`...` stands for anything. A block that cannot run says why in a comment: `# not run by the tests: …`.
+`...` stands for anything, and seconds may differ. A block that cannot run says why in a comment:
+`# not run by the tests: …`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _BLOCK = re.compile(
 _COMMAND = re.compile(r"((?:[^\n]*\\\n)*[^\n]*\n?)(.*)", re.S)  # a backslash continues a line
 _OUTPUT = re.compile(r"\n*```text\n(?P<text>.*?)^```$", re.M | re.S)
 _PRINTED = re.compile(r"^( *print\(.*\)  # )(.*)$", re.M)
-_SECONDS = re.compile(r"^(seconds +)[\d.]+$", re.M)
+_SECONDS = re.compile(r'^(seconds +|.*"seconds": )[\d.]+', re.M)
 _NOT_RUN = re.compile(r"^# not run by the tests: \w+", re.M)
 
 
