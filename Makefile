@@ -20,7 +20,7 @@ install = touch .venv/.installing; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -44,8 +44,13 @@ format: $(STAMP)-test ## Format the code and mend what ruff can mend
 bench: $(STAMP)-test ## Measure speed and loss of all methods; another: make bench BENCHMARK=targets
 	$(BIN)/python -m benchmarks $(or $(BENCHMARK),methods)
 
+# Material warns of a coming MkDocs that constraints.txt keeps out.
+docs: $(STAMP)-docs ## Build the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open site/index.html; to search as well: $(BIN)/python -m http.server --directory site --bind 127.0.0.1"
+
 clean: ## Remove .venv and everything else that was made here
-	@rm -rf .venv shoal-demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv shoal-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
@@ -59,6 +64,11 @@ $(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal and its test tools into .venv ..."
 	@$(call install,.[test])
 	@$(BIN)/python -m pip install -qq --no-deps --constraint constraints.txt pycanon
+	@touch $(STAMP)-package $@
+
+$(STAMP)-docs: pyproject.toml constraints.txt $(STAMP)-venv
+	@echo "Installing shoal and what builds its documentation into .venv ..."
+	@$(call install,.[docs])
 	@touch $(STAMP)-package $@
 
 $(STAMP)-venv:

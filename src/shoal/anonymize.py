@@ -76,8 +76,10 @@ def anonymize(
     quasi_identifiers
         The columns an attacker may know, with a generalization model each; or a list, in which case
         numbers and dates get intervals and the rest suppression. A column left out is NOT protected.
-    sensitive, identifiers
-        Columns released unchanged, and columns removed.
+    sensitive
+        Columns released unchanged, which requirements are about.
+    identifiers
+        Columns removed.
     k
         The least number of records that must read the same. Larger is safer and costs more.
     requirements
@@ -86,9 +88,12 @@ def anonymize(
     suppression_limit
         The largest share of records that may be left out of the release where they cost the others more
         than themselves (default 0). They count as fully suppressed in every measure.
-    objective, w, weights
-        The measure to minimize (default "lm"), the share of `mi` in objective "wmi" (default 0.5), and how
-        much each quasi-identifier matters (default 1).
+    objective
+        The measure to minimize (default "lm"), see `shoal.measures()`.
+    w
+        The share of `mi` in objective "wmi" (default 0.5).
+    weights
+        How much each quasi-identifier matters (default 1).
     method
         The name of a method (default "auto") or a method with options, like `shoal.Mondrian(strict=False)`.
     refine
@@ -184,10 +189,14 @@ def audit(
         A frame or the path of a file.
     settings
         Settings that name the quasi-identifiers and k; the other parameters replace what they say.
-    quasi_identifiers, k
-        The columns that must read the same and for how many records at least.
-    sensitive, requirements
-        The columns that requirements beyond k are about, and these requirements.
+    quasi_identifiers
+        The columns that must read the same.
+    sensitive
+        The columns that requirements beyond k are about.
+    k
+        For how many records at least they must read the same.
+    requirements
+        What the sensitive values of every group must look like beside.
 
     Raises
     ------
@@ -224,6 +233,29 @@ def loss(
     w: float | None = None,
 ) -> float:
     """Compute a measure of information loss on any release of a table, records in the same order.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    release
+        A release of it, ours or not, whose records stand in the same order.
+    measure
+        One of `shoal.measures()`.
+    settings
+        Settings that name roles and models; the other parameters replace what they say.
+    quasi_identifiers
+        The columns that were generalized, with their models.
+    sensitive
+        For measures that look at sensitive values.
+    weights
+        How much each quasi-identifier matters (default 1).
+    k
+        For measures that depend on it.
+    aggregate
+        "sum" or "mean" over records, for measures that have both.
+    w
+        The share of `mi` in measure "wmi" (default 0.5).
 
     Examples
     --------

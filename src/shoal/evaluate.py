@@ -43,12 +43,18 @@ def evaluate(
 
     Parameters
     ----------
-    table, release
-        Frames or paths of files.
+    table
+        The original, a frame or the path of a file.
+    release
+        Its release, likewise.
     settings
         Settings that name the columns' roles and models, and k; the other parameters replace what they say.
-    quasi_identifiers, sensitive, k
-        As in `shoal.anonymize`. Histograms show nothing that fewer than k records of the table have.
+    quasi_identifiers
+        As in `shoal.anonymize`.
+    sensitive
+        The columns that must not be learned of a person.
+    k
+        Histograms show nothing that fewer than k records of the table have.
     queries
         Random queries per workload; 0 for none.
     sum_column

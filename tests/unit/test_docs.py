@@ -5,11 +5,8 @@ from __future__ import annotations
 import doctest
 import re
 import runpy
-import shlex
-import shutil
-import subprocess
-import sys
 from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
@@ -19,21 +16,11 @@ import shoal
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+EXAMPLES = runpy.run_path(str(DOCS / "make_outputs.py"), run_name="examples")
+PAGES = EXAMPLES["PAGES"]
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#:]+)\)")
-PRINTED = re.compile(r"^ *print\(.*\)  # (.*)$", re.MULTILINE)
-
-
-def blocks(language: str) -> list[tuple[str, str]]:
-    """Page and text of every code block in a language."""
-    return [
-        (page.name, text)
-        for page in PAGES
-        for kind, text in BLOCK.findall(page.read_text(encoding="utf-8"))
-        if kind == language
-    ]
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]*)(?:#([^):]+))?\)")
 
 
 def modules_with_examples() -> list[str]:
@@ -42,41 +29,64 @@ def modules_with_examples() -> list[str]:
     return [name.removesuffix(".__init__") for name in names]
 
 
-@pytest.fixture
-def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in that holds the files of the examples."""
-    shutil.copytree(DOCS / "example", tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def shown(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize(("page", "code"), blocks("python"))
-@pytest.mark.usefixtures("example")
-def test_python_examples_run_and_print_what_their_comments_say(
-    page: str, code: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    exec(compile(code, page, "exec"), {"__name__": "example"})
-    assert capsys.readouterr().out.splitlines() == PRINTED.findall(code)
+def name_of_heading(text: str) -> str:
+    """What links call a heading, in MkDocs and elsewhere."""
+    plain = re.sub(r"[^\w\s-]", "", text).strip().lower()
+    return re.sub(r"\s", "-", plain)
 
 
-def test_the_readme_shows_python() -> None:
-    assert "README.md" in {page for page, _ in blocks("python")}
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_examples_of_a_page_run_and_print_what_it_shows(page: Path, tmp_path: Path) -> None:
+    """If shoal now prints something else: `python docs/make_outputs.py` writes it into the pages."""
+    assert EXAMPLES["with_outputs"](page, tmp_path) == page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", ["README.md", "evaluation.md", "requirements.md"])
-def test_commands_of_a_page_run(page: str, example: Path) -> None:
-    text = "\n".join(text for name, text in blocks("sh") if name == page)
-    commands = [line for line in text.splitlines() if line.startswith("shoal ")]
-    assert commands
-    for command in commands:
-        run = subprocess.run(
-            [sys.executable, "-m", *shlex.split(command, comments=True)],
-            capture_output=True,
-            text=True,
-            cwd=example,
-        )
-        assert run.returncode == 0, f"{command}\n{run.stderr}"
-    assert list(example.glob("*.toml"))
+@pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_no_block_escapes(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    languages = EXAMPLES["languages"](page)
+    assert set(languages) <= set(EXAMPLES["LANGUAGES"])
+    assert text.count("```") == 2 * len(languages)
+    outside = re.sub(r"^```(console|python|sh)\b.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^ *(?:\$ |>>> |import |shoal \w+ .*\.csv).*$", outside, re.MULTILINE) == []
+
+
+def test_examples_that_are_wrong_are_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nprint(1 + 1)  # 3\n```\n"
+        "```console\n$ echo a b\na ...\n$ shoal --version\nshoal 0\n```\n"
+        "```python\nprint(2)\n```\n\n```text\n1\n```\n"
+    )
+    assert EXAMPLES["with_outputs"](page, tmp_path) == (
+        "```python\nprint(1 + 1)  # 2\n```\n"
+        f"```console\n$ echo a b\na ...\n$ shoal --version\nshoal {shoal.__version__}\n```\n"
+        "```python\nprint(2)\n```\n\n```text\n2\n```\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\nprint(1)\n```\n",
+        "```python\n1 / 0\n```\n",
+        "```console\n$ shoal audit nothing.csv\n```\n",
+        "```sh\nfalse\n```\n",
+        "```sh\nmake coffee\n```\n",
+        "```toml\n[requirment]\nk = 3\n```\n",
+    ],
+)
+def test_examples_that_fail_are_found(block: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(block)
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        EXAMPLES["with_outputs"](page, tmp_path)
+    page.write_text(re.sub(r"\n", "\n# not run by the tests: to be skipped\n", block, count=1))
+    assert EXAMPLES["with_outputs"](page, tmp_path) == page.read_text()
 
 
 @pytest.mark.parametrize("name", modules_with_examples())
@@ -103,14 +113,10 @@ def test_the_page_of_requirements_lists_every_requirement() -> None:
     assert set(re.findall(r"^\| `(\w+)`", text, re.MULTILINE)) == set(shoal.requirements())
 
 
-def test_the_requirements_of_the_page_can_be_loaded(example: Path) -> None:
-    [toml] = [text for page, text in blocks("toml") if page == "requirements.md"]
-    (example / "settings.toml").write_text(toml)
-    tree = ["colon cancer,cancer,*", "lung cancer,cancer,*", "flu,infection,*", "HIV,infection,*"]
-    (example / "diagnosis.csv").write_text("\n".join(tree))
-    found = shoal.Settings.load(example / "settings.toml").requirements
-    assert [item.name for item in found] == list(shoal.requirements())
-    assert [problem for item in found for problem in item.problems()] == []
+def test_the_page_of_requirements_shows_each_in_a_settings_file() -> None:
+    text = (DOCS / "requirements.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\[\[requirement\.(\w+)\]\]$", text, re.MULTILINE)
+    assert named == list(shoal.requirements())
 
 
 def test_the_picture_shows_what_shoal_does() -> None:
@@ -118,10 +124,70 @@ def test_the_picture_shows_what_shoal_does() -> None:
     assert (DOCS / "before-after.svg").read_text(encoding="utf-8") == drawn
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_report_is_one_that_shoal_writes() -> None:
+    made = runpy.run_path(str(DOCS / "make_report.py"))
+    shown, now = made["REPORT"].read_text(encoding="utf-8"), made["report"]()
+    times = re.compile(r"(compiling kernels, first run only )?<time.*?</time>(, )?")
+    assert times.sub("", shown) == times.sub("", now)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_links_lead_somewhere(page: Path) -> None:
-    targets = LINK.findall(page.read_text(encoding="utf-8"))
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+    lost = []
+    for place, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        target = (page.parent / place).resolve() if place else page
+        if not target.exists() or (DOCS in page.parents and DOCS not in target.parents):
+            lost.append(place)
+        elif heading:
+            headings = HEADING.findall(target.read_text(encoding="utf-8"))
+            lost += [heading] * (heading not in map(name_of_heading, headings))
+    assert lost == []
+
+
+def test_the_navigation_names_every_page_once() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    named = re.findall(r"^ +- [^:]+: (\S+\.md)$", text, re.MULTILINE)
+    assert sorted(named) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
+def test_the_reference_describes_every_public_name() -> None:
+    pages = "\n".join(
+        page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md")
+    )
+    described = dict(
+        re.findall(r"^::: (\S+)\n +options:[\s{]+heading: ([\w.]+)", pages, re.MULTILINE)
+    )
+    wanted = {}
+    for name in shoal.__all__:
+        value = getattr(shoal, name)
+        home = value.__name__ if ismodule(value) else f"{value.__module__}.{value.__qualname__}"
+        wanted[home] = f"shoal.{name}"
+    assert {home: described.get(home) for home in wanted} == wanted
+
+
+@pytest.mark.parametrize("name", sorted(set(shoal.__all__) - {"samples"}))
+def test_every_public_name_is_explained(name: str) -> None:
+    assert getattr(shoal, name).__doc__
+
+
+def test_the_page_of_the_command_line_is_filled_with_every_command_and_option() -> None:
+    hooks = runpy.run_path(str(DOCS / "hooks.py"))
+    page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
+    filled = hooks["on_page_markdown"](page)
+    help_texts = (SOURCE / "shoal" / "cli" / "app.py").read_text(encoding="utf-8")
+    commands = re.findall(r"^@app\.command\(\)\ndef (\w+)", help_texts, re.MULTILINE)
+    assert re.findall(r"^## shoal (\w+)$", filled, re.MULTILINE) == commands
+    flags = set(re.findall(r'"(--?[a-z-]+)"', help_texts)) - {"-h", "--help", "--version"}
+    assert [flag for flag in flags if not re.search(rf"`(.*, )?{flag}\b", filled)] == []
+
+
+def test_the_page_of_the_settings_file_names_every_key() -> None:
+    text = (DOCS / "reference" / "settings-file.md").read_text(encoding="utf-8")
+    sections = import_module("shoal.settings.toml")._SECTIONS
+    keys = [*sections, *(key for known in sections.values() if known for key in known)]
+    assert [
+        key for key in keys if not re.search(rf"^## \[{key}\b|`{key}`", text, re.MULTILINE)
+    ] == []
 
 
 def test_files_named_in_contributing_exist() -> None:

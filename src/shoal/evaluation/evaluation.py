@@ -15,7 +15,23 @@ from shoal.evaluation.rules import Rules, compare_rules
 
 @dataclass(frozen=True)
 class Evaluation(Result):
-    """Risk before and after, and what is left of distributions, query answers, rules and classifiers."""
+    """Risk before and after, and what is left of distributions, query answers, rules and classifiers.
+
+    `as_dict()` gives all numbers as dicts and lists, for JSON.
+
+    Attributes
+    ----------
+    risk
+        Of re-identification and of disclosed sensitive values, before and after.
+    distributions
+        How far single columns and pairs of columns have moved.
+    rules
+        Association rules that are found again, and new ones.
+    queries
+        Errors of random queries; None if there were none.
+    classification
+        Accuracy of classifiers; None unless a target was named.
+    """
 
     risk: Risks
     distributions: Distributions

@@ -27,7 +27,17 @@ CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
 
 @dataclass(frozen=True)
 class Proof:
-    """What was required of a sensitive column beyond k, and what the least safe group reaches."""
+    """What was required of a sensitive column beyond k, and what the least safe group reaches.
+
+    Attributes
+    ----------
+    requirement
+        The requirement in words.
+    required
+        The level that every group must reach.
+    reached
+        The level of the least safe group.
+    """
 
     requirement: str
     required: float
@@ -36,12 +46,24 @@ class Proof:
 
 @dataclass(frozen=True, repr=False)
 class Audit:
-    """What was proved of a released table."""
+    """What was proved of a released table.
+
+    Attributes
+    ----------
+    records
+        Records in the table.
+    groups
+        Groups of records that read the same.
+    k
+        Records in the smallest group.
+    proofs
+        One `Proof` for every requirement beyond k and column it is about.
+    """
 
     records: int
     groups: int
-    k: int  # records in the smallest group
-    proofs: tuple[Proof, ...] = ()  # one for every requirement beyond k and column it is about
+    k: int
+    proofs: tuple[Proof, ...] = ()
 
     def __repr__(self) -> str:
         proofs = f", proofs={self.proofs}" if self.proofs else ""

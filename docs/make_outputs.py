@@ -1,0 +1,178 @@
+"""Run the examples of README.md and docs/, and write what they print beside them.
+
+The blocks of a page run in order, in a folder of their own that holds the files of docs/example. A block whose
+info string has a `title` is first written to a file of that name. Blocks are of these languages:
+
+python      shares its names with the page's other Python blocks. What it prints stands in a `text` block right
+            below it, or behind each `print(…)` as a comment.
+console     `$ shoal …` runs in this process, other commands in a shell; below each stands what it prints.
+sh          the same commands without `$` and without what they print.
+toml, csv   settings and hierarchies, or parts of settings.
+text        nothing to run.
+
+`...` stands for anything, and seconds may differ. A block that cannot run says why in a comment:
+`# not run by the tests: …`.
+"""
+
+from __future__ import annotations
+
+import doctest
+import io
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+DOCS = Path(__file__).parent
+ROOT = DOCS.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
+LANGUAGES = ("console", "csv", "python", "sh", "text", "toml")
+
+_BLOCK = re.compile(
+    r'^```(?P<language>\w*)(?: title="(?P<title>[\w.-]+)")?\n(?P<text>.*?)^```$', re.M | re.S
+)
+_COMMAND = re.compile(r"((?:[^\n]*\\\n)*[^\n]*\n?)(.*)", re.S)  # a backslash continues a line
+_OUTPUT = re.compile(r"\n*```text\n(?P<text>.*?)^```$", re.M | re.S)
+_PRINTED = re.compile(r"^( *print\(.*\)  # )(.*)$", re.M)
+_SECONDS = re.compile(r'^(seconds +|.*"seconds": )[\d.]+', re.M)
+_NOT_RUN = re.compile(r"^# not run by the tests: \w+", re.M)
+
+
+def languages(page: Path) -> list[str]:
+    """The languages of a page's blocks."""
+    return [block["language"] for block in _BLOCK.finditer(page.read_text(encoding="utf-8"))]
+
+
+def with_outputs(page: Path, folder: Path) -> str:
+    """The text of a page with what its examples print when they run in a folder."""
+    text, found, place = page.read_text(encoding="utf-8"), [], 0
+    shutil.copytree(DOCS / "example", folder, dirs_exist_ok=True)
+    names: dict[str, Any] = {"__name__": "example"}
+    for block in _BLOCK.finditer(text):
+        if block.start() < place:
+            continue  # the output of the block before it
+        found.append(text[place : block.start("text")])
+        place = block.end("text")
+        code, language = block["text"], block["language"]
+        if block["title"]:
+            (folder / block["title"]).write_text(code, encoding="utf-8")
+        if _NOT_RUN.search(code):
+            found.append(code)
+        elif language in ("console", "sh"):
+            found.append(_run_commands(code, language, folder))
+        elif language == "python":
+            output = _OUTPUT.match(text, block.end())
+            printed = _run_python(code, names, f"{page.name}: {code[:60]}", folder)
+            if output:
+                found += [code, text[place : output.start("text")], _kept(output["text"], printed)]
+                place = output.end("text")
+            else:
+                found.append(_with_comments(code, printed))
+        else:
+            if language == "toml":
+                _check_settings(code, folder)
+            found.append(code)
+    return "".join([*found, text[place:]])
+
+
+def _kept(shown: str, printed: str) -> str:
+    """What the page shows if it is true, else what was printed."""
+    wanted, got = (_SECONDS.sub(r"\1", text) for text in (shown, printed))
+    is_true = doctest.OutputChecker().check_output(wanted, got, doctest.ELLIPSIS)
+    return shown if is_true else printed
+
+
+def _with_comments(code: str, printed: str) -> str:
+    lines = iter(printed.splitlines())
+    code = _PRINTED.sub(lambda match: match[1] + next(lines, "(nothing)"), code)
+    left = list(lines)
+    if left:
+        raise AssertionError(f"{code}\nprints more than its comments say: {left}")
+    return code
+
+
+def _run_python(code: str, names: dict[str, Any], place: str, folder: Path) -> str:
+    with _screen(folder) as screen:
+        exec(compile(code, place, "exec"), names)
+    return screen.getvalue()
+
+
+def _run_commands(code: str, language: str, folder: Path) -> str:
+    """The commands of a block, each with what it prints; `sh` blocks show commands only."""
+    parts = re.split(r"^\$ ", code, flags=re.M)[1:] if language == "console" else code.splitlines()
+    found, status = [], 0
+    for part in parts:
+        command, shown = _COMMAND.fullmatch(part).groups()  # type: ignore[union-attr]
+        status, printed = _run_command(command.replace("\\\n", " ").strip(), status, folder)
+        if status and not shown.startswith("shoal: "):
+            raise AssertionError(f"{command}\nexits with {status}: {printed}")
+        found.append(f"$ {command}{_kept(shown, printed)}")
+    return "".join(found) if language == "console" else code
+
+
+def _run_command(command: str, status: int, folder: Path) -> tuple[int, str]:
+    """Exit code and output of a command; `make` and benchmarks are only looked up."""
+    words = shlex.split(command, comments=True)
+    if not words:
+        return 0, ""
+    if words[0] == "make":
+        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+        return int(not set(words[1:]) <= set(targets)), ""
+    if words[:3] == ["python", "-m", "benchmarks"]:
+        wanted = words[3] if len(words) > 3 else "__init__"
+        return int(not (ROOT / "benchmarks" / "suite" / f"{wanted}.py").is_file()), ""
+    if words[0] != "shoal":
+        shell = ["sh", "-c", f"(exit {status}); {command}"]
+        run = subprocess.run(shell, capture_output=True, text=True, cwd=folder)
+        return run.returncode, run.stdout + run.stderr
+    from shoal.cli import main
+
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with _screen(folder) as screen, mock.patch.object(sys, "argv", words):
+            main()
+    except SystemExit as end:
+        return int(end.code or 0), screen.getvalue()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _check_settings(code: str, folder: Path) -> None:
+    from shoal.settings.toml import load
+
+    problems: list[str] = []
+    (folder / ".part.toml").write_text(code, encoding="utf-8")
+    load(folder / ".part.toml", problems)
+    if problems:
+        raise AssertionError(f"{code}\n{problems}")
+
+
+@contextmanager
+def _screen(folder: Path) -> Iterator[io.StringIO]:
+    """A screen of 100 columns to print on while working in a folder."""
+    screen = io.StringIO()
+    with (
+        chdir(folder),
+        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
+        redirect_stdout(screen),
+        redirect_stderr(screen),
+    ):
+        yield screen
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            text = with_outputs(page, Path(folder))
+        if text != page.read_text(encoding="utf-8"):
+            page.write_text(text, encoding="utf-8")
+            sys.stdout.write(f"{page.relative_to(ROOT)} changed\n")
