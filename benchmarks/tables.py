@@ -110,6 +110,18 @@ class Tables:
         }
         return self._table("adult_9", data, models)
 
+    def adult_million(self) -> Table:
+        """1,193,504 × 9: drawn from `adult_9` with replacement, one cell in ten drawn anew from its column."""
+        source = self.adult_9()
+        rng = np.random.default_rng(1)
+        rows = rng.integers(0, source.data.num_rows, 1_193_504)
+        drawn = {}
+        for name in source.data.column_names:
+            anew = rng.random(rows.size) < 0.1
+            others = rng.integers(0, source.data.num_rows, rows.size)
+            drawn[name] = source.data[name].take(np.where(anew, others, rows))
+        return self._table("adult_million", pa.table(drawn), source.models)
+
     def adult_8_sensitive(self, sensitive: str) -> Table:
         """30,162 × 8, hierarchies: the columns of `adult_9` less the one that is sensitive."""
         whole = self.adult_9()

@@ -8,7 +8,7 @@ from shoal.kernels.moves import dissolve_groups, move_records
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
 
-MOST_WORK = 4_000_000_000  # records times groups times columns in one pass
+MOST_WORK = 2_500_000_000  # records times groups times columns in one pass
 CHUNK = 100_000_000  # likewise, between two reports of progress
 
 
