@@ -33,7 +33,7 @@ Row = dict[str, Any]
 def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code: 0 done, 1 a bar missed, 2 not runnable like this."""
     names = sorted(module.name for module in iter_modules(suite.__path__))
-    options = _options(names).parse_args(arguments)
+    options = _options(names).parse_intermixed_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     if options.name is None:
         _list(names, console)

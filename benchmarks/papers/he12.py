@@ -11,8 +11,7 @@ from benchmarks.timing import Run, measure
 
 # The columns of HE12 Table 3 in its order, as the KDD census has them.
 TABLES = {
-    "SAL": tuple(
-        [
+    "SAL": (
             "age",
             "sex",
             "education",
@@ -20,10 +19,8 @@ TABLES = {
             "race",
             "class_of_worker",
             "country_of_birth_self",
-        ]
-    ),
-    "INCOME": tuple(
-        [
+        ,),
+    "INCOME": (
             "age",
             "occupation_code",
             "country_of_birth_self",
@@ -31,8 +28,7 @@ TABLES = {
             "education",
             "race",
             "class_of_worker",
-        ]
-    ),
+        ,),
 }
 METHODS = ("two_means", "non_homogeneous")
 SIZES = (50, 100, 150, 200, 250)

@@ -12,7 +12,7 @@ WIDTH, HEIGHT = 430, 250  # pixels of a panel without title, legend and names of
 LEFT, RIGHT, TOP, BOTTOM = 66, 16, 34, 44
 KEY = 18  # a line of the legend
 ACROSS = 2  # panels side by side
-LETTER = 6.3  # width of one in the legend, about
+LETTER = 6.9  # width of one in the legend, about
 
 STYLE = """
 svg{background:#fff;font:12px system-ui,sans-serif}text{fill:#24292f}
