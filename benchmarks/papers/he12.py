@@ -12,23 +12,23 @@ from benchmarks.timing import Run, measure
 # The columns of HE12 Table 3 in its order, as the KDD census has them.
 TABLES = {
     "SAL": (
-            "age",
-            "sex",
-            "education",
-            "marital_status",
-            "race",
-            "class_of_worker",
-            "country_of_birth_self",
-        ,),
+        "age",
+        "sex",
+        "education",
+        "marital_status",
+        "race",
+        "class_of_worker",
+        "country_of_birth_self",
+    ),
     "INCOME": (
-            "age",
-            "occupation_code",
-            "country_of_birth_self",
-            "sex",
-            "education",
-            "race",
-            "class_of_worker",
-        ,),
+        "age",
+        "occupation_code",
+        "country_of_birth_self",
+        "sex",
+        "education",
+        "race",
+        "class_of_worker",
+    ),
 }
 METHODS = ("two_means", "non_homogeneous")
 SIZES = (50, 100, 150, 200, 250)
