@@ -36,6 +36,7 @@ CENSUS_CATEGORIES = (
 )
 
 
+CREDIT = ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE")
 EDUCATION = (  # of the census, from the least on
     "Children",
     "Less than 1st grade",
@@ -168,12 +169,14 @@ class Tables:
         }
         return Table("census_ordered", pa.table(columns), _intervals(*columns))
 
-    def census_income(self) -> Table:
-        """299,285 × 8 as `census_kdd`, with income, which is sensitive."""
-        data = self._read("census_income_kdd/census_income_kdd.parquet")
-        models = {**_intervals("age"), **_suppressed(CENSUS_CATEGORIES)}
-        data = data.select([*models, "income"]).slice(0, self.records)
-        return Table("census_income", data, models, ("income",))
+    def credit_card(self) -> Table:
+        """30,000 × 11, suppression only: clients of a bank; whether they default is sensitive."""
+        data = self._read("creditcard/creditcard.csv.gz")
+        default = "default-payment-next-month"
+        names = [name for name in data.column_names if name in CREDIT or name.startswith("PAY_")]
+        models = _suppressed([name for name in names if not name.startswith("PAY_AMT")])
+        data = data.select([*models, default]).slice(0, self.records)
+        return Table("credit_card", data, models, (default,))
 
     def _adult_train(self) -> pa.Table:
         data = self._read("adult/adult_complete.csv.gz")

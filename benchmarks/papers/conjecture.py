@@ -17,7 +17,6 @@ from shoal.evaluation.rules import compare_rules
 
 OBJECTIVES = ("lm", "mi", "pmi")
 HOLDOUT = 0.3
-TARGET = "income"
 
 
 @dataclass(frozen=True)
@@ -43,8 +42,10 @@ def classifiers(scale: Scale) -> Figure:
 
 
 def rules(scale: Scale) -> Figure:
-    """Jaccard similarity of the rules that predict income, in release and table."""
-    return _figure(scale, "rules that predict income", "Jaccard", lambda kept: kept.predicting, {})
+    """Jaccard similarity of the rules that predict the sensitive value, in release and table."""
+    return _figure(
+        scale, "rules that predict the sensitive value", "Jaccard", lambda kept: kept.predicting, {}
+    )
 
 
 def all_rules(scale: Scale) -> Figure:
@@ -114,7 +115,7 @@ def _kept(scale: Scale, name: str, objective: str, k: int, split: int) -> Kept:
         seed=split,
     )
     frames = (open_table(frame) for frame in (trained, release.data, tested))
-    accuracy = compare_classifiers(*frames, release.settings, TARGET, seed=split)
+    accuracy = compare_classifiers(*frames, release.settings, *table.sensitive, seed=split)
     found = compare_rules(release.comparison)
     return Kept(
         accuracy.release,
@@ -133,9 +134,9 @@ def _table(scale: Scale, name: str) -> Table:
 def _adult(scale: Scale) -> Table:
     """Adult × 12: fnlwgt is no attribute of a person, education-num repeats education."""
     table = scale.tables.adult_15()
-    left_out = ("fnlwgt", "education-num", TARGET)
+    left_out = ("fnlwgt", "education-num", "income")
     models = {name: model for name, model in table.models.items() if name not in left_out}
-    return Table("Adult", table.data.select([*models, TARGET]), models, (TARGET,))
+    return Table("Adult", table.data.select([*models, "income"]), models, ("income",))
 
 
 def _sizes(scale: Scale) -> tuple[int, ...]:
@@ -148,7 +149,7 @@ def _splits(scale: Scale) -> int:
 
 LOADERS: dict[str, Callable[[Scale], Table]] = {
     "Adult": _adult,
-    "KDD census": lambda scale: scale.tables.census_income(),
+    "credit card": lambda scale: scale.tables.credit_card(),
 }
 
 RESULTS = {"classifiers": classifiers, "rules": rules, "all-rules": all_rules}
