@@ -126,7 +126,7 @@ def _panel(panel: Panel, rows: Sequence[Sequence[Line]], colours: dict[str, int]
     scale = " (log)" if not has_bars and across.log else ""  # type: ignore[union-attr]
     parts.append(_text(LEFT + WIDTH / 2, bottom + 36, "middle", panel.x + scale))
     middle = TOP + HEIGHT / 2
-    name = panel.y + (" (log)" if up.log else "")
+    name = panel.y + (" (log)" if up.log else " (not from 0)" if up.low > 0 else "")
     parts.append(
         f'<text x="14" y="{middle}" text-anchor="middle" transform="rotate(-90 14 {middle})">'
         f"{escape(name)}</text>"

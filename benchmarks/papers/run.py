@@ -63,7 +63,7 @@ def _print(console: Console, name: str, figure: Figure, seconds: float) -> None:
     for panel in figure.panels:
         console.print(_grid(panel))
     for claim in figure.claims:
-        console.print(f"  {_verdict(claim):<22}{claim.text}", markup=False)
+        console.print(f"  {_verdict(claim):<25}{claim.text}", markup=False)
     for note in figure.notes:
         console.print(f"  {note}", markup=False)
 
