@@ -17,9 +17,10 @@ from shoal.evaluation.rules import compare_rules
 
 OBJECTIVES = ("lm", "mi", "pmi")
 HOLDOUT = 0.3
-# With GT10's α of 0.5 random first groups are all suppressed where no column is skewed and k is large, no move gains
-# anything, and the release is a single group whatever the objective: nothing would be compared.
-METHOD = shoal.Sequential(alpha=0.1)
+# GT10 starts with α = 0.5. Where no column is skewed and k is large, such random groups are all suppressed, no move gains
+# anything and the release is a single group, whatever the objective. A smaller α avoids this, but elsewhere it may end
+# in a worse optimum; so both are tried, and the release is the one that its own objective prefers.
+STARTS = (0.5, 0.1)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def _figure(
         f"GT10 §9, conjecture: {what}",
         panels,
         claims,
-        f"{len(splits)} splits, {HOLDOUT:.0%} held out, sequential (α = 0.1), not refined; cases: splits and k.",
+        f"{len(splits)} splits, {HOLDOUT:.0%} held out, sequential, the better of two starts; cases: splits and k.",
         [f"{name}: {_table(scale, name).data.num_rows:,} records." for name in LOADERS]
         + [f"Releases that are a single group, and so compare nothing: {_single(scale)}."],
     )
@@ -109,16 +110,20 @@ def _kept(scale: Scale, name: str, objective: str, k: int, split: int) -> Kept:
     order = np.random.default_rng(split).permutation(n)
     aside = round(HOLDOUT * n)
     tested, trained = (table.data.take(np.sort(part)) for part in (order[:aside], order[aside:]))
-    release = shoal.anonymize(
-        trained,
-        quasi_identifiers=table.models,
-        sensitive=table.sensitive,
-        k=k,
-        objective=objective,
-        method=METHOD,
-        refine=False,
-        seed=split,
-    )
+    releases = [
+        shoal.anonymize(
+            trained,
+            quasi_identifiers=table.models,
+            sensitive=table.sensitive,
+            k=k,
+            objective=objective,
+            method=shoal.Sequential(alpha=alpha),
+            refine=False,
+            seed=split,
+        )
+        for alpha in STARTS
+    ]
+    release = min(releases, key=lambda one: one.loss())
     frames = (open_table(frame) for frame in (trained, release.data, tested))
     accuracy = compare_classifiers(*frames, release.settings, *table.sensitive, seed=split)
     found = compare_rules(release.comparison)

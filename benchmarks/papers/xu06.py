@@ -98,7 +98,7 @@ def _penalty(number: int, what: str, sweep: str, scale: Scale) -> Figure:
                 "top_down is comparable to mondrian (10 %)", ours["top_down"], ours["mondrian"], 1.1
             ),
             below("top_down is better for small k", small, ours["mondrian"]),
-            below("bottom_up is the worst", ours["mondrian"], ours["bottom_up"]),
+            below("bottom_up is above mondrian", ours["mondrian"], ours["bottom_up"]),
         ]
     elif sweep == "sigma":
         claims = [
