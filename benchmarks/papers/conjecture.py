@@ -17,9 +17,9 @@ from shoal.evaluation.rules import compare_rules
 
 OBJECTIVES = ("lm", "mi", "pmi")
 HOLDOUT = 0.3
-# GT10 starts with α = 0.5. Where no column is skewed and k is large, such random groups are all suppressed, no move
-# gains anything and the release is a single group, whatever the objective. A smaller α avoids this, but elsewhere it may
-# end in a worse optimum; so both are tried, and the release is the one that its own objective prefers.
+# GT10 starts with α = 0.5. Where no column is skewed and k is large, such random groups are all suppressed, no
+# move gains anything and the release is a single group, whatever the objective. A smaller α avoids this, but
+# elsewhere may end in a worse optimum; so both are tried, and the one that its own objective prefers is kept.
 STARTS = (0.5, 0.1)
 
 
