@@ -118,12 +118,12 @@ def _panel(panel: Panel, rows: Sequence[Sequence[Line]], colours: dict[str, int]
         parts.append(_text(LEFT - 6, y + 4, "end", _number(tick)))
     bottom = TOP + HEIGHT
     for tick in across.names if isinstance(across, _Places) else across.ticks:
-        x = LEFT + across.at(tick)  # type: ignore[arg-type]
+        x = LEFT + across.at(tick)
         if not has_bars:
             parts.append(_rule("a", x, bottom, x, bottom + 4))
         parts.append(_text(x, bottom + 17, "middle", tick if has_bars else _number(tick)))
     parts.append(_rule("a", LEFT, bottom, LEFT + WIDTH, bottom))
-    scale = " (log)" if not has_bars and across.log else ""  # type: ignore[union-attr]
+    scale = " (log)" if not has_bars and across.log else ""
     parts.append(_text(LEFT + WIDTH / 2, bottom + 36, "middle", panel.x + scale))
     middle = TOP + HEIGHT / 2
     name = panel.y + (" (log)" if up.log else " (not from 0)" if up.low > 0 else "")
@@ -134,12 +134,9 @@ def _panel(panel: Panel, rows: Sequence[Sequence[Line]], colours: dict[str, int]
     for place, line in enumerate(panel.lines):
         colour = colours[_kind(line)] % 7
         if has_bars:
-            parts += _bars(line, place, len(panel.lines), across, up, colour)  # type: ignore[arg-type]
+            parts += _bars(line, place, len(panel.lines), across, up, colour)
             continue
-        at = [
-            (LEFT + across.at(x), bottom - up.at(y))  # type: ignore[arg-type]
-            for x, y in sorted(line.points.items())
-        ]
+        at = [(LEFT + across.at(x), bottom - up.at(y)) for x, y in sorted(line.points.items())]
         parts.append(f'<g class="c{colour}">{_path(at, line.published)}')
         parts += [_mark(x, y, colour, line.published) for x, y in at]
         parts.append("</g>")
