@@ -19,9 +19,12 @@ from rich.table import Table as Grid
 
 import shoal
 from benchmarks import suite
+from benchmarks.papers.figure import Scale
+from benchmarks.papers.run import PAPERS, reproduce
 from benchmarks.tables import FOLDER, Tables, Unavailable
 from benchmarks.timing import YARDSTICK
 
+PUBLISHED = "papers"
 WIDTH = 150  # of a table that goes to a file or a pipe
 
 Row = dict[str, Any]
@@ -30,22 +33,26 @@ Row = dict[str, Any]
 def main(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code: 0 done, 1 a bar missed, 2 not runnable like this."""
     names = sorted(module.name for module in iter_modules(suite.__path__))
-    options = _options(names).parse_args(arguments)
+    options = _options(names).parse_intermixed_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
     if options.name is None:
-        for name in names:
-            console.print(f"{name:<16}{_benchmark(name).__doc__.splitlines()[0]}")
+        _list(names, console)
         return 0
     try:
-        if options.json:
-            _check_writable(options.json)
-        with console.status(f"Measuring {options.name} …"):
-            rows = _benchmark(options.name).run(Tables(options.data, options.records))
+        _check(options)
+        tables = Tables(options.data, options.records)
+        if options.name == PUBLISHED:
+            rows = list(
+                reproduce(options.what, Scale(tables, options.quick), options.plots, console)
+            )
+        else:
+            with console.status(f"Measuring {options.name} …"):
+                rows = _benchmark(options.name).run(tables)
+            console.print(_grid(rows))
+            console.print(f"Seconds are those of the best run; x: times {YARDSTICK}.")
     except Unavailable as reason:
         print(reason, file=sys.stderr)
         return 2
-    console.print(_grid(rows))
-    console.print(f"Seconds are those of the best run; x: times {YARDSTICK}.")
     if options.json:
         report = _circumstances(options.name, arguments) | {"rows": rows}
         text = json.dumps(report, indent=2, ensure_ascii=False)
@@ -57,7 +64,20 @@ def _options(names: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Measure speed and loss."
     )
-    parser.add_argument("name", nargs="?", choices=names, help="without a name, list all")
+    parser.add_argument(
+        "name", nargs="?", choices=[*names, PUBLISHED], help="without a name, list all"
+    )
+    parser.add_argument(
+        "what",
+        nargs="*",
+        help="of papers: a paper or one of its figures, as gt10-figure-1; else all",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="of papers: smaller samples and fewer points"
+    )
+    parser.add_argument(
+        "--plots", type=Path, metavar="FOLDER", help="of papers: draw every figure there, as SVG"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows to a file")
     parser.add_argument(
         "--data", type=Path, default=FOLDER, metavar="FOLDER", help="the benchmark data"
@@ -78,10 +98,23 @@ def _benchmark(name: str) -> Any:
     return import_module(f"{suite.__name__}.{name}")
 
 
-def _check_writable(path: Path) -> None:
+def _list(names: Sequence[str], console: Console) -> None:
+    for name in names:
+        console.print(f"{name:<18}{_benchmark(name).__doc__.splitlines()[0]}")
+    for paper in PAPERS:
+        module = import_module(f"benchmarks.papers.{paper}")
+        console.print(f"{PUBLISHED + ' ' + paper:<18}{module.__doc__.splitlines()[0]}")
+
+
+def _check(options: argparse.Namespace) -> None:
     """Refuse before the work is done, not after."""
-    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+    path, plots = options.json, options.plots
+    if path and (path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK)):
         raise Unavailable(f"'{path}' cannot be written; name another file with --json.")
+    if plots and not (plots.is_dir() and os.access(plots, os.W_OK)):
+        raise Unavailable(f"'{plots}' is no folder to write to; name another with --plots.")
+    if options.name != PUBLISHED and (options.what or options.quick or plots):
+        raise Unavailable("Figures, --quick and --plots are for 'papers'; leave them out.")
 
 
 def _grid(rows: Sequence[Row]) -> Grid:

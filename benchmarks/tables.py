@@ -69,6 +69,28 @@ CENSUS_COLUMNS = (
 )
 
 
+CREDIT = ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE")
+EDUCATION = (  # of the census, from the least on
+    "Children",
+    "Less than 1st grade",
+    "1st 2nd 3rd or 4th grade",
+    "5th or 6th grade",
+    "7th and 8th grade",
+    "9th grade",
+    "10th grade",
+    "11th grade",
+    "12th grade no diploma",
+    "High school graduate",
+    "Some college but no degree",
+    "Associates degree-occup /vocational",
+    "Associates degree-academic program",
+    "Bachelors degree(BA AB BS)",
+    "Masters degree(MA MS MEng MEd MSW MBA)",
+    "Prof school degree (MD DDS DVM LLB JD)",
+    "Doctorate degree(PhD EdD)",
+)
+
+
 class Unavailable(Exception):
     """A benchmark cannot run here; the message is one sentence for the user."""
 
@@ -150,6 +172,15 @@ class Tables:
         data = self._adult_train() if train_only else self._read("adult/adult_complete.csv.gz")
         return self._table("adult_8_trees", data, models)
 
+    def adult_8_mixed(self) -> Table:
+        """30,162 × 8: two intervals, two hierarchies, four suppressions, as in XU06 §5.2."""
+        table = self.adult_8()
+        trees = {
+            name: self._tree(f"adult/hierarchies/{name}.csv")
+            for name in ("workclass", "marital-status")
+        }
+        return replace(table, name="adult_8_mixed", models={**table.models, **trees})
+
     def adult_6_sensitive(self, records: int = 10_000) -> Table:
         """Random records × 6: age as interval, five hierarchies; three sensitive columns, as in TCM07 §4."""
         names = ("workclass", "marital-status", "race", "sex", "native-country")
@@ -157,7 +188,8 @@ class Tables:
         models = {**_intervals("age"), **trees}
         sensitive = ("education-num", "education", "occupation")
         data = self._read("adult/adult_complete.csv.gz").select([*models, *sensitive])
-        chosen = np.random.default_rng(7).choice(data.num_rows, records, replace=False)
+        few = min(records, data.num_rows)
+        chosen = np.random.default_rng(7).choice(data.num_rows, few, replace=False)
         data = data.take(np.sort(chosen)).slice(0, self.records)
         return Table("adult_6_sensitive", data, models, sensitive)
 
@@ -178,6 +210,24 @@ class Tables:
         data = self._read("census_income_kdd/census_income_kdd.parquet")
         data = data.take(np.arange(0, data.num_rows, 10))
         return self._table(f"census_{columns}", data, _suppressed(CENSUS_COLUMNS[:columns]))
+
+    def census_ordered(self) -> Table:
+        """299,285 × 8, intervals only: education by level, other categories by name, as numbers."""
+        table = self.census_kdd()
+        columns = {"age": table.data["age"]} | {
+            name: _ranks(table.data[name], EDUCATION if name == "education" else ())
+            for name in CENSUS_CATEGORIES
+        }
+        return Table("census_ordered", pa.table(columns), _intervals(*columns))
+
+    def credit_card(self) -> Table:
+        """30,000 × 11, suppression only: clients of a bank; whether they default is sensitive."""
+        data = self._read("creditcard/creditcard.csv.gz")
+        default = "default-payment-next-month"
+        names = [name for name in data.column_names if name in CREDIT or name.startswith("PAY_")]
+        models = _suppressed([name for name in names if not name.startswith("PAY_AMT")])
+        data = data.select([*models, default]).slice(0, self.records)
+        return Table("credit_card", data, models, (default,))
 
     def _adult_train(self) -> pa.Table:
         data = self._read("adult/adult_complete.csv.gz")
@@ -208,3 +258,10 @@ def _intervals(*names: str) -> dict[str, Model | None]:
 
 def _suppressed(names: Sequence[str]) -> dict[str, Model | None]:
     return {name: shoal.Suppression() for name in names}
+
+
+def _ranks(column: pa.ChunkedArray, order: Sequence[str]) -> pa.Array:
+    """The place of each value in an order, in that of their names where none is given."""
+    text = column.cast(pa.string()).combine_chunks()
+    known = pa.array(order) if order else pc.unique(text).sort()
+    return pc.index_in(text, value_set=known)

@@ -47,6 +47,8 @@ def measure(
     seed: int = 0,
     requirements: Sequence[Requirement] = (),
     refine: bool | str | float = False,
+    weights: Mapping[str, float] | None = None,
+    repeats: int = REPEATS,
 ) -> Run:
     """Anonymize a table, a small part of it first so that nothing is compiled while the clock runs."""
     job = {
@@ -56,11 +58,12 @@ def measure(
         "seed": seed,
         "requirements": requirements,
         "refine": refine,
+        "weights": weights,
     }
     with suppress(shoal.Infeasible):  # the small part may not allow what the table does
         _anonymize(table.sample(max(WARM_UP, k)), job)
     runs: list[Run] = []
-    while len(runs) < REPEATS and sum(run.wall for run in runs) < ENOUGH:
+    while len(runs) < repeats and sum(run.wall for run in runs) < ENOUGH:
         wall, cpu = time.perf_counter(), time.process_time()
         release = _anonymize(table, job)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -10,11 +13,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 
 import shoal
 
 ROOT = Path(__file__).parents[2]
+SAMPLES = ROOT / "src" / "shoal" / "samples" / "hierarchies"
+PAPERS = ("gt10", "tcm07", "he12", "xu06", "conjecture")
+RECORDS = 300
 
 
 @pytest.fixture
@@ -38,7 +48,9 @@ def test_without_a_name_all_benchmarks_are_listed() -> None:
     )
     assert run.returncode == 0, run.stderr
     files = {path.stem for path in (ROOT / "benchmarks" / "suite").glob("[!_]*.py")}
-    assert {line.split()[0] for line in run.stdout.splitlines()} == files
+    assert {line[:18].strip() for line in run.stdout.splitlines()} == files | {
+        f"papers {paper}" for paper in PAPERS
+    }
 
 
 def test_a_few_records_are_measured_and_the_numbers_kept(
@@ -97,3 +109,145 @@ def test_a_column_reads_with_equally_many_digits(
     assert runner.main(["methods"]) == 0
     shown = capsys.readouterr().out
     assert all(cell in shown for cell in ("0.500", "0.125", "1,234", "fine"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Benchmark data with the columns of the real tables and a few random records."""
+    folder = tmp_path_factory.mktemp("data")
+    shutil.copytree(SAMPLES, folder / "adult" / "hierarchies")
+    rng = np.random.default_rng(3)
+    adult = {}
+    for name in (
+        *("age", "workclass", "fnlwgt", "education", "education-num", "marital-status"),
+        *("occupation", "relationship", "race", "sex", "capital-gain", "capital-loss"),
+        *("hours-per-week", "native-country", "income"),
+    ):
+        tree = SAMPLES / f"{name}.csv"
+        lines = (
+            tree.read_text(encoding="utf-8").splitlines() if tree.exists() else map(str, range(12))
+        )
+        leaves = [row[0] for row in csv.reader(lines)]
+        adult[name] = rng.choice(["no", "yes"] if name == "income" else leaves, RECORDS)
+    adult["part"] = ["train"] * RECORDS
+    _write_csv(folder / "adult" / "adult_complete.csv.gz", adult)
+    credit = ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE", "PAY_0", "PAY_2")
+    clients = {name: rng.integers(0, 5, RECORDS) for name in credit}
+    clients["default-payment-next-month"] = rng.integers(0, 2, RECORDS)
+    (folder / "creditcard").mkdir()
+    _write_csv(folder / "creditcard" / "creditcard.csv.gz", clients)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        tables = import_module("benchmarks.tables")
+    census: dict[str, Any] = {"age": rng.integers(0, 90, RECORDS)}
+    for name in tables.CENSUS_CATEGORIES:
+        values = tables.EDUCATION if name == "education" else tuple("abcde")
+        census[name] = rng.choice(values, RECORDS)
+    (folder / "census_income_kdd").mkdir()
+    place = folder / "census_income_kdd" / "census_income_kdd.parquet"
+    pa.parquet.write_table(pa.table(census), place)
+    return folder
+
+
+def _write_csv(path: Path, columns: dict[str, Any]) -> None:
+    with pa.CompressedOutputStream(str(path), "gzip") as stream:
+        pa.csv.write_csv(pa.table(columns), stream)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_table_and_figure_of_a_paper_is_measured_printed_and_drawn(
+    runner: Any, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], paper: str
+) -> None:
+    if paper == "conjecture":
+        pytest.importorskip("sklearn")
+    kept = tmp_path / "rows.json"
+    given = ["--quick", "--data", str(folder), "--plots", str(tmp_path), "--json", str(kept)]
+    assert runner.main(["papers", paper, *given]) == 0
+    names = [f"{paper}-{name}" for name in import_module(f"benchmarks.papers.{paper}").RESULTS]
+    assert [row["name"] for row in json.loads(kept.read_text("utf-8"))["rows"]] == names
+    assert {path.stem for path in tmp_path.glob("*.svg")} == set(names)
+    shown = capsys.readouterr().out
+    assert shown.startswith("Quick: smaller samples")
+    assert all(f"({name}," in shown for name in names)
+
+
+def test_every_published_figure_that_can_be_measured_has_a_command(runner: Any) -> None:
+    results = {paper: set(import_module(f"benchmarks.papers.{paper}").RESULTS) for paper in PAPERS}
+    figures = {f"figure-{number}" for number in range(1, 7)}
+    assert results["gt10"] == figures | {"table-2", "table-3"}
+    assert results["tcm07"] == {"figure-3", "figure-4"}
+    assert results["he12"] == {f"figure-{number}" for number in range(6, 10)}
+    assert results["xu06"] == {f"figure-{number}" for number in range(7, 23)}
+
+
+def test_every_command_has_a_small_plot_in_the_documentation(runner: Any) -> None:
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    plots = {path.stem: path for path in (ROOT / "docs" / "papers").glob("*.svg")}
+    assert set(plots) == set(import_module("benchmarks.papers.run").names())
+    assert all(f"](papers/{name}.svg)" in page for name in plots)
+    assert max(path.stat().st_size for path in plots.values()) < 30_000
+
+
+def test_without_the_data_a_paper_says_so_in_one_sentence(
+    runner: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert runner.main(["papers", "he12-figure-6", "--data", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "--data FOLDER" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["papers", "gt10-figure-99"], "gt10-figure-1"),
+        (["papers", "--plots", "no-such-folder"], "--plots"),
+        (["methods", "--quick"], "--quick"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_remedy(
+    runner: Any, capsys: pytest.CaptureFixture[str], given: list[str], named: str
+) -> None:
+    assert runner.main(given) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_a_missed_bar_counts_at_full_size_only(runner: Any) -> None:
+    figure = import_module("benchmarks.papers.figure")
+    run = import_module("benchmarks.papers.run")
+    missed = figure.Figure("t", [], [figure.Claim("c", 0, 1, bar=True)], "s")
+    scale = figure.Scale(import_module("benchmarks.tables").Tables())
+    assert run._kept("n", missed, scale, 0.0)["met"] is False
+    assert "met" not in run._kept("n", missed, figure.Scale(scale.tables, quick=True), 0.0)
+
+
+def test_claims_count_the_cases_in_which_they_hold(runner: Any) -> None:
+    figure = import_module("benchmarks.papers.figure")
+    lower = figure.below("", {1: 1.0, 2: 3.0, 3: 0.0}, {1: 2.0, 2: 2.0})
+    assert (lower.held, lower.cases, lower.holds) == (1, 2, False)
+    assert figure.near("", {1: 0.9}, {1: 1.0}, 0.2).holds
+    assert not figure.near("", {1: 0.7}, {1: 1.0}, 0.2).holds
+    assert figure.rises("", {1: 1.0, 2: 2.0, 3: 1.5}).held == 1
+
+
+def test_a_plot_puts_every_point_where_its_axes_say(runner: Any) -> None:
+    figure = import_module("benchmarks.papers.figure")
+    plot = import_module("benchmarks.papers.plot")
+    line = figure.Line("ours & theirs", {1: 10.0, 10: 100.0, 100: 1000.0})
+    panel = figure.Panel("t", "k", "loss", [line], log_x=True, log_y=True)
+    drawn = plot.draw_figure(figure.Figure("t", [panel], [], ""))
+    marks = [tuple(map(float, at)) for at in re.findall(r'cx="([\d.]+)" cy="([\d.]+)"', drawn)]
+    low, middle, high = marks[:3]
+    assert low == (plot.LEFT, plot.TOP + plot.HEIGHT)
+    assert high == (plot.LEFT + plot.WIDTH, plot.TOP)
+    assert middle == (plot.LEFT + plot.WIDTH / 2, plot.TOP + plot.HEIGHT / 2)
+    assert "ours &amp; theirs" in drawn
+    assert "k (log)" in drawn
+
+
+def test_an_axis_that_is_not_logarithmic_begins_at_zero(runner: Any) -> None:
+    plot = import_module("benchmarks.papers.plot")
+    axis = plot._Axis([0.31, 0.44], False, True, 100)
+    assert (axis.low, axis.ticks[0]) == (0.0, 0.0)
+    assert axis.high >= 0.44
+    assert axis.at(axis.high) == 100
