@@ -128,8 +128,7 @@ def _run_command(command: str, status: int, folder: Path) -> tuple[int, str]:
         targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
         return int(not set(words[1:]) <= set(targets)), ""
     if words[:3] == ["python", "-m", "benchmarks"]:
-        wanted = words[3] if len(words) > 3 else "__init__"
-        return int(not (ROOT / "benchmarks" / "suite" / f"{wanted}.py").is_file()), ""
+        return int(not _is_benchmark([word for word in words[3:5] if word[0] != "-"])), ""
     if words[0] != "shoal":
         shell = ["sh", "-c", f"(exit {status}); {command}"]
         run = subprocess.run(shell, capture_output=True, text=True, cwd=folder)
@@ -144,6 +143,15 @@ def _run_command(command: str, status: int, folder: Path) -> tuple[int, str]:
         return int(end.code or 0), screen.getvalue()
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _is_benchmark(words: list[str]) -> bool:
+    """Whether there is such a benchmark, a paper or one of its figures."""
+    if words[:1] == ["papers"]:
+        from benchmarks.papers.run import names
+
+        return not words[1:] or any(f"{name}-".startswith(f"{words[1]}-") for name in names())
+    return not words or (ROOT / "benchmarks" / "suite" / f"{words[0]}.py").is_file()
 
 
 def _check_settings(code: str, folder: Path) -> None:
@@ -170,6 +178,7 @@ def _screen(folder: Path) -> Iterator[io.StringIO]:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
     for page in PAGES:
         with tempfile.TemporaryDirectory() as folder:
             text = with_outputs(page, Path(folder))
