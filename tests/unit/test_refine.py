@@ -25,6 +25,8 @@ from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of
 from shoal.refine.moves import dissolve_all, move_all
 from shoal.refine.partition import Refined
+from shoal.refine.splits import split_all
+from shoal.refine.swaps import swap_all
 from shoal.table import encode, open_frame
 
 ROUNDING = 1e-9
@@ -199,3 +201,44 @@ def test_methods_beyond_local_recoding_are_left_as_they_are() -> None:
     assert "refining" in release.seconds
     release = shoal.anonymize(table, quasi_identifiers=["age", "zip"], k=2, refine=False)
     assert "refining" not in release.seconds
+
+
+def test_two_records_swap_where_neither_group_can_spare_one() -> None:
+    problem = letters(["aa", "aa", "bb", "bb", "bb", "aa"], 3)
+    change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
+    assert move_all(change, silent) == 0
+    assert swap_all(change) == 1
+    assert change.cost == 0
+    assert change.groups.tolist() == [0, 0, 1, 1, 1, 0]
+
+
+def test_a_group_of_two_kinds_splits_and_one_below_2k_does_not() -> None:
+    problem = letters(["aa", "bb", "aa", "bb", "ab", "ab", "ac"], 2)
+    change = Refined.of(problem, np.array([0, 0, 0, 0, 1, 1, 1], np.int32))
+    assert split_all(change) == 1
+    parts = {frozenset(np.flatnonzero(change.groups == g).tolist()) for g in range(3)}
+    assert parts == {frozenset({0, 2}), frozenset({1, 3}), frozenset({4, 5, 6})}
+
+
+@settings(max_examples=60)
+@given(
+    samples(min_records=6, max_records=40, sensitive=1),
+    st.sampled_from(OBJECTIVES),
+    st.integers(2, 4),
+    st.sampled_from(REQUIREMENTS),
+    st.sampled_from([split_all, swap_all]),
+)
+def test_splits_and_swaps_keep_the_requirement_and_never_cost_more(
+    sample: Sample, objective: str, k: int, requirements: list[Any], change: Any
+) -> None:
+    problem = problem_of(sample, objective, min(k, sample.records), requirements)
+    if problem is None:
+        return
+    before = Agglomerative().partition(problem, 0, silent).groups
+    state = Refined.of(problem, before)
+    changes = change(state)
+    after = state.groups
+    assert is_met(problem, after)
+    cost = problem.cost(before)
+    assert problem.cost(after) <= cost + ROUNDING * max(1.0, cost)
+    assert (changes > 0) == (problem.cost(after) < cost - ROUNDING)

@@ -13,6 +13,8 @@ from shoal.refine.moves import dissolve_all, most_movers, move_all
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 from shoal.refine.ruin import ruin_and_recreate
+from shoal.refine.splits import split_all
+from shoal.refine.swaps import swap_all
 
 FIRST, EVERY, MOST = 6, 4, 22  # passes of the relaxation before a partition is made of it
 RELAXED = 0.6  # share of the budget that it may take
@@ -44,6 +46,8 @@ def descend(refined: Refined, seed: int, progress: Progress) -> Carver:
     """Improve a partition until no neighbourhood gains much."""
     move_all(refined, progress)
     dissolve_all(refined)
+    split_all(refined)
+    swap_all(refined)
     carver = Carver.of(refined, reach_of(refined), seed)
     shift_all(refined, carver.reach)
     carver.carve_all(progress)

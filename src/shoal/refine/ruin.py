@@ -10,6 +10,7 @@ from shoal.refine.budget import Clock
 from shoal.refine.carve import Carver
 from shoal.refine.chains import shift_all
 from shoal.refine.moves import dissolve_all, move_all
+from shoal.refine.swaps import swap_all
 
 BATCH = 32  # records in one step, with the lattice in one order
 MOVES = 16  # steps between two passes of moves
@@ -41,4 +42,5 @@ def settle_down(carver: Carver, progress: Progress) -> None:
     """Let single records find their places."""
     move_all(carver.refined, progress)
     dissolve_all(carver.refined)
+    swap_all(carver.refined)
     shift_all(carver.refined, carver.reach)

@@ -1,0 +1,76 @@
+"""Split groups of 2k records and more in two."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.forms import closure_cost, open_closure, widen_closure
+from shoal.kernels.search import free_group, keep_if_better, transfer
+from shoal.kernels.state import members_of
+
+
+@njit(cache=True)
+def split_groups(x, groups):
+    """Split each of `groups` that gains by it; returns how many did.
+
+    Its records are ordered by whether they are closer to one or the other of two that are far apart, and the
+    order is cut where the two parts cost least.
+    """
+    closures = np.empty((x.s.closures.shape[0], 1), np.int32)
+    splits = 0
+    for g in groups:
+        members = members_of(x.s, g)
+        if members.size < 2 * x.q.k:
+            continue
+        a = farthest(x, closures, members, members[0])
+        b = farthest(x, closures, members, a)
+        nearer = np.empty(members.size)
+        for at in range(members.size):
+            nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(
+                x, closures, b, members[at]
+            )
+        members = members[np.argsort(nearer, kind="mergesort")]
+        cut = best_cut(x, closures, members)
+        h = free_group(x)
+        if h < 0:
+            break
+        for i in members[cut:]:
+            transfer(x, i, h)
+        splits += keep_if_better(x) > 0.0
+    return splits
+
+
+@njit(cache=True)
+def pair_cost(x, closures, i, j):
+    """What the closure of two records costs the first one."""
+    open_closure(x.c, closures, 0, x.codes[i])
+    widen_closure(x.c, closures, 0, x.codes[j])
+    return closure_cost(x.c, x.classes[i], closures, 0)
+
+
+@njit(cache=True)
+def farthest(x, closures, members, i):
+    """The record that costs most together with record i."""
+    best, most = i, -1.0
+    for j in members:
+        cost = pair_cost(x, closures, i, j)
+        if cost > most:
+            best, most = j, cost
+    return best
+
+
+@njit(cache=True)
+def best_cut(x, closures, members):
+    """Where to cut an order of records so that both parts have k and cost least, as if all were of one class."""
+    size = members.size
+    cost = np.zeros(size + 1)
+    for end in range(2):
+        ordered = members if end == 0 else members[::-1]
+        open_closure(x.c, closures, 0, x.codes[ordered[0]])
+        for at in range(size):
+            widen_closure(x.c, closures, 0, x.codes[ordered[at]])
+            here = (at + 1) * closure_cost(x.c, x.classes[ordered[at]], closures, 0)
+            cost[at + 1 if end == 0 else size - at - 1] += here
+    k = x.q.k
+    return k + np.argmin(cost[k : size - k + 1])
