@@ -14,6 +14,7 @@ from numba import njit
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
 from shoal.kernels.chains import draw, is_open
+from shoal.kernels.compilation import inner
 from shoal.kernels.moves import dissolve
 from shoal.kernels.reach import list_pairs
 from shoal.kernels.rules import lacking
@@ -124,7 +125,7 @@ def price_out_rare(keys, costs, weights, k):
                 costs[row, i] = FAR
 
 
-@njit(cache=True)
+@inner
 def note_offers(x, v, w):
     """Note the most that any record of a distinct one pays, and what taking records would save elsewhere."""
     for p in range(v.top.size):
@@ -137,7 +138,7 @@ def note_offers(x, v, w):
             v.best[p] = max(v.best[p], v.s.offer[i])
 
 
-@njit(cache=True)
+@inner
 def sum_parts(costs, keys, step, at, key):
     """What every distinct record costs at a lattice point, and its cell there."""
     a, b, c, d = costs[step[0]], costs[step[1]], keys[step[0]], keys[step[1]]
@@ -187,7 +188,7 @@ def carve_points(x, v, w, steps):
     return carved, gained, full
 
 
-@njit(cache=True)
+@inner
 def find_wanting(price, top, cost, key, first, records, s):
     """List the records that would cost less in their cell, with its key; returns how many there are."""
     wanting = 0
@@ -204,7 +205,7 @@ def find_wanting(price, top, cost, key, first, records, s):
     return wanting
 
 
-@njit(cache=True)
+@inner
 def find_budgets(x, s, order, bounds):
     """Note what each cell could spend on each record that it lacks, generously; returns the most."""
     most = 0.0
@@ -219,7 +220,7 @@ def find_budgets(x, s, order, bounds):
     return most
 
 
-@njit(cache=True)
+@inner
 def add_others(best, cost, key, first, records, s, wanting, cells, most):
     """Chain, for each cell that some record wants into, the other records in it that it could afford."""
     s.first[:cells] = -1
@@ -245,7 +246,7 @@ def add_others(best, cost, key, first, records, s, wanting, cells, most):
                     s.others[cell] += 1
 
 
-@njit(cache=True)
+@inner
 def carve(x, v, w, wants, other, others):
     """Make a group of the records of one cell if that gains; returns what it gained."""
     wants = wants[np.argsort(-x.price[wants], kind="mergesort")]
@@ -263,7 +264,7 @@ def carve(x, v, w, wants, other, others):
     return gained
 
 
-@njit(cache=True)
+@inner
 def best_of(v, other, others):
     """The records of a chain, the best offer first."""
     found = np.empty(others, np.int32)
@@ -273,7 +274,7 @@ def best_of(v, other, others):
     return found[np.argsort(-v.offer[found], kind="mergesort")]
 
 
-@njit(cache=True)
+@inner
 def look_at(x, v, g):
     """Note what group g can spare and what dissolving it would gain, once for every cell."""
     if v.looked[g] != v.number[0]:
@@ -282,7 +283,7 @@ def look_at(x, v, g):
         v.worth[g] = x.rest[g]
 
 
-@njit(cache=True)
+@inner
 def has_supply(x, v, w, g):
     """Whether group g can still be supplied; if so, that counts as spent."""
     source = w.source[g]
@@ -301,7 +302,7 @@ def has_supply(x, v, w, g):
     return True
 
 
-@njit(cache=True)
+@inner
 def take_spared(x, v, w, wants):
     """Take the records that want into the cell and that their groups can spare: (what they gain, how many).
 
@@ -327,7 +328,7 @@ def take_spared(x, v, w, wants):
     return gain, taken
 
 
-@njit(cache=True)
+@inner
 def take_from_dissolved(x, v, wants, gain, taken):
     """Take the records whose groups cannot spare them but had better dissolve: (what all gain, how many)."""
     for i in wants:
@@ -343,7 +344,7 @@ def take_from_dissolved(x, v, wants, gain, taken):
     return gain, taken
 
 
-@njit(cache=True)
+@inner
 def price_of_padding(x, v, w, padding, need, most):
     """What filling a cell with `need` more records would cost, infinite if too few can be had for `most`."""
     cost = 0.0
@@ -362,7 +363,7 @@ def price_of_padding(x, v, w, padding, need, most):
     return cost if need <= 0 else np.inf
 
 
-@njit(cache=True)
+@inner
 def found_group(x, v, w, wants, padding):
     """Make a group of what was taken, filled with what serves the requirement; returns what it gained."""
     g = free_group(x)
@@ -391,7 +392,7 @@ def found_group(x, v, w, wants, padding):
     return gained
 
 
-@njit(cache=True)
+@inner
 def can_part(x, w, i):
     """Whether the group of record i can spare it, maybe once another record has come for it."""
     own = x.s.group[i]
@@ -403,7 +404,7 @@ def can_part(x, w, i):
     return True
 
 
-@njit(cache=True)
+@inner
 def fill_up(x, w, padding, g):
     """Let records join group g, those that lose least first, until it meets the requirement."""
     counts = x.s.tally[g]

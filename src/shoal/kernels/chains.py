@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compilation import inner
 from shoal.kernels.reach import NONE, find_supplies, holds
 from shoal.kernels.search import GAIN, keep_if_better, transfer
 
@@ -39,7 +40,7 @@ def shift_chains(x, w):
     return shifted
 
 
-@njit(cache=True)
+@inner
 def is_open(x, w, g):
     """Whether the chain of group g's supply is as it was found."""
     source = w.source[g]
@@ -52,7 +53,7 @@ def is_open(x, w, g):
     return True
 
 
-@njit(cache=True)
+@inner
 def draw(x, w, g):
     """Bring a record into group g along the chain of its supply, as part of the change under way."""
     source = w.source[g]
@@ -61,7 +62,7 @@ def draw(x, w, g):
         transfer(x, w.via[to], to)
 
 
-@njit(cache=True)
+@inner
 def pull(x, w, g, least, enough):
     """Bring a record into group g along a chain from a group that can spare one and costs over `least`.
 

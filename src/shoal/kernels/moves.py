@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compilation import inner
 from shoal.kernels.search import (
     GAIN,
     can_spare,
@@ -50,7 +51,7 @@ def move_records(x, records):
     return moves
 
 
-@njit(cache=True)
+@inner
 def dissolve(x, g, added, scratch):
     """Send the records of group g one by one to where they add least, as a change under way; whether all can go.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compilation import inner
 from shoal.kernels.forms import BITS, RANGE, SET, TREE
 
 NONE = -1
@@ -133,7 +134,7 @@ def span(x, w, g, j):
     return np.int32(0), np.int32(x.c.start[j + 1] - x.c.start[j])
 
 
-@njit(cache=True)
+@inner
 def holds(x, w, g, p):
     """Whether group g covers a distinct record."""
     for j in range(x.c.form.size):
@@ -207,7 +208,7 @@ def find_supplies(x, w):
                 head += 1
 
 
-@njit(cache=True)
+@inner
 def spread_supply(x, w, g, tail):
     """Let the groups that could take in a record of group g have its supply; they join the queue."""
     i = x.s.head[g]

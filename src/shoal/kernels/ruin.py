@@ -6,13 +6,14 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.carving import carve_points, make_cells, price_out_rare
+from shoal.kernels.compilation import inner
 from shoal.kernels.moves import dissolve
 from shoal.kernels.rows import totals_with_record
 from shoal.kernels.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.state import close, link, members_of, merge, unlink
 
 
-@njit(cache=True)
+@inner
 def nearest_groups(x, i, number):
     """The groups where record i costs least, its own first."""
     s = x.s
@@ -33,7 +34,7 @@ def nearest_groups(x, i, number):
     return found
 
 
-@njit(cache=True)
+@inner
 def cells_of(x, v, pool):
     """The cells of a few records alone; records that are rare among them are priced out."""
     keys = np.empty((v.keys.shape[0], pool.size), v.keys.dtype)
@@ -65,7 +66,7 @@ def put_back(x, groups):
             reprice(x, g)
 
 
-@njit(cache=True)
+@inner
 def ruin(x, v, w, steps, record, near, united):
     """Unite the first `united` of the `near` groups closest to a record and carve them anew.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compilation import inner
 from shoal.kernels.forms import Compiled, closure_cost
 from shoal.kernels.rows import Pairs, totals_with_record
 from shoal.kernels.rules import Rules, is_diverse
@@ -61,7 +62,7 @@ def make_search(c, pairs, q, s, codes, classes):
     return x
 
 
-@njit(cache=True)
+@inner
 def reprice(x, g):
     """Note what every record of group g costs."""
     single = x.s.counts.shape[0] == 1
@@ -82,7 +83,7 @@ def reprice_all(x):
             reprice(x, g)
 
 
-@njit(cache=True)
+@inner
 def free_group(x):
     """The number of a group without records, -1 if there is none."""
     for g in range(x.s.size.size):
@@ -91,7 +92,7 @@ def free_group(x):
     return -1
 
 
-@njit(cache=True)
+@inner
 def touch(x, g):
     """Remember what a group cost before the change."""
     if x.before[g] < 0.0:
@@ -100,7 +101,7 @@ def touch(x, g):
         x.number[TOUCHED] += 1
 
 
-@njit(cache=True)
+@inner
 def transfer(x, i, g):
     """Move record i to group g; the group it leaves is closed again in `finish`."""
     own = x.s.group[i]
@@ -114,14 +115,14 @@ def transfer(x, i, g):
     add(x.c, x.s, x.codes, x.classes, i, g)
 
 
-@njit(cache=True)
+@inner
 def cheapest_other(x, i, banned, added, scratch):
     """The group but its own and `banned` where record i adds least and does no harm, -1 for none: (group, cost)."""
     cost_everywhere(x, i, added, scratch)
     return cheapest_of(x, i, banned, added)
 
 
-@njit(cache=True)
+@inner
 def cost_everywhere(x, i, added, scratch):
     """Fill `added` with what every group would cost with record i."""
     s = x.s
@@ -130,7 +131,7 @@ def cost_everywhere(x, i, added, scratch):
     )
 
 
-@njit(cache=True)
+@inner
 def cheapest_of(x, i, banned, added):
     """The same as `cheapest_other`, where `added` is known."""
     s = x.s
@@ -142,7 +143,7 @@ def cheapest_of(x, i, banned, added):
     return best, least
 
 
-@njit(cache=True)
+@inner
 def finish(x):
     """Close groups that lost records; returns what all touched groups cost more than before."""
     change = 0.0
@@ -154,7 +155,7 @@ def finish(x):
     return change
 
 
-@njit(cache=True)
+@inner
 def all_comply(x):
     """Whether every touched group meets the requirement."""
     for t in range(x.number[TOUCHED]):
@@ -164,7 +165,7 @@ def all_comply(x):
     return True
 
 
-@njit(cache=True)
+@inner
 def forget(x):
     """Begin anew."""
     for t in range(x.number[TOUCHED]):
@@ -173,7 +174,7 @@ def forget(x):
     x.number[:] = 0
 
 
-@njit(cache=True)
+@inner
 def keep(x):
     """Let the change stand."""
     for t in range(x.number[TOUCHED]):
@@ -182,7 +183,7 @@ def keep(x):
     forget(x)
 
 
-@njit(cache=True)
+@inner
 def undo(x):
     """Take the change back."""
     for at in range(x.number[CHANGES] - 1, -1, -1):
@@ -198,7 +199,7 @@ def undo(x):
     forget(x)
 
 
-@njit(cache=True)
+@inner
 def keep_if_better(x):
     """Keep the change if it gains and breaks nothing, else undo it; returns what it gained."""
     change = finish(x)
@@ -209,7 +210,7 @@ def keep_if_better(x):
     return 0.0
 
 
-@njit(cache=True)
+@inner
 def can_spare(x, i):
     """Whether the group of record i meets the requirement without it."""
     s = x.s

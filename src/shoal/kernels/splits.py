@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compilation import inner
 from shoal.kernels.forms import closure_cost, open_closure, widen_closure
 from shoal.kernels.search import free_group, keep_if_better, transfer
 from shoal.kernels.state import members_of
@@ -41,7 +42,7 @@ def split_groups(x, groups):
     return splits
 
 
-@njit(cache=True)
+@inner
 def pair_cost(x, closures, i, j):
     """What the closure of two records costs the first one."""
     open_closure(x.c, closures, 0, x.codes[i])
@@ -49,7 +50,7 @@ def pair_cost(x, closures, i, j):
     return closure_cost(x.c, x.classes[i], closures, 0)
 
 
-@njit(cache=True)
+@inner
 def farthest(x, closures, members, i):
     """The record that costs most together with record i."""
     best, most = i, -1.0
@@ -60,7 +61,7 @@ def farthest(x, closures, members, i):
     return best
 
 
-@njit(cache=True)
+@inner
 def best_cut(x, closures, members):
     """Where to cut an order of records so that both parts have k and cost least, as if all were of one class."""
     size = members.size
