@@ -57,9 +57,9 @@ class Start:
 def starts(
     draw: st.DrawFn, measures: tuple[str, ...] = reference.OBJECTIVES, diverse: bool = False
 ) -> Start:
-    """A random partition, mended; with k alone unless it should be diverse, too."""
-    varied = st.integers(0, 10**6).map(varied_sample)
-    sample = draw(tables.samples(min_records=4, max_records=14, sensitive=1) | varied)
+    """A random partition into small groups, mended; with k alone unless it should be diverse, too."""
+    varied = st.integers(0, 10**6).map(lambda seed: varied_sample(seed, 24))
+    sample = draw(tables.samples(min_records=8, max_records=20, sensitive=1) | varied)
     measure, k = draw(st.sampled_from(measures)), draw(st.integers(1, 3))
     requirements: list[Any] = []
     if diverse:
@@ -69,9 +69,12 @@ def starts(
         except shoal.Infeasible:
             requirements = []
     problem = reference_requirements.problem_of(sample, measure, k, requirements)
-    most = sample.records // k
-    drawn = st.lists(st.integers(0, most), min_size=sample.records, max_size=sample.records)
-    groups = settle(problem, np.array(draw(drawn), np.int32), silent)
+    order, number = (
+        np.arange(sample.records),
+        max(1, sample.records // (k + draw(st.integers(0, 2)))),
+    )
+    draw(st.randoms(use_true_random=False)).shuffle(order)
+    groups = settle(problem, (order % number).astype(np.int32), silent)
     kept = reference_requirements.meets(sample, 1, requirements)
     return Start(sample, sample.objective(measure), problem, groups, kept)
 
@@ -137,9 +140,7 @@ def test_the_ranks_below_a_node_are_those_of_the_values_below_it(sample: Sample)
 
 def listed_pairs(w: Any) -> dict[int, list[int]]:
     """The distinct records that each group is paired with, by group and by record: both tell the same."""
-    by_group = {
-        g: sorted(w.covered[w.begin[g] : w.end[g]].tolist()) for g in range(w.begin.size)
-    }
+    by_group = {g: sorted(w.covered[w.begin[g] : w.end[g]].tolist()) for g in range(w.begin.size)}
     by_record: dict[int, list[int]] = {g: [] for g in by_group}
     for p in range(w.newest.size):
         e = w.newest[p]
@@ -314,14 +315,11 @@ def test_every_record_moves_to_where_it_adds_least_if_that_gains(start: Start) -
 def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(start: Start) -> None:
     refined, objective = start.refined(), start.objective
     x = refined.search
-    x.joins[:] = 0.0  # all look as if they could gain
-    reprice_all(x)
     added, scratch = np.empty(x.s.size.size), np.empty(x.s.size.size)
     for g in range(x.s.size.size):
         before = lists(x)
         if not before[g]:
             continue
-        x.joins[:] = 0.0
         all_go = moves.dissolve(x, g, added, scratch)
         after = lists(x)
         now = [list(group) for group in before]
@@ -342,7 +340,7 @@ def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(sta
         assert change == pytest.approx(expected, abs=TOLERANCE)
         undo(x)
         assert lists(x) == before
-        x.joins[:] = 0.0
+        x.joins[:] = -FAR  # all look as if they could gain
         reprice_all(x)
         gains = all_go and change < -TOLERANCE
         assert moves.dissolve_groups(x, np.array([g])) == gains or abs(change) <= TOLERANCE
@@ -377,7 +375,12 @@ def covers(draw: st.DrawFn) -> tuple[list[list[tuple[int, float]]], list[int]]:
 
 
 @settings(max_examples=150)
-@given(covers(), st.integers(1, 5), st.sampled_from([0.0, 0.25, 0.5]), st.randoms())
+@given(
+    covers(),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.25, 0.5]),
+    st.randoms(use_true_random=False),
+)
 def test_cells_open_while_they_find_k_records_that_no_other_has(
     cover: tuple[list[list[tuple[int, float]]], list[int]], k: int, fussy: float, random: Any
 ) -> None:
@@ -436,12 +439,13 @@ def test_carving_gains_what_it_reports_in_one_cell_and_leaves_no_trace(start: St
         assert cost - refined.cost == pytest.approx(gained, abs=TOLERANCE)
         assert (carved > 0) == (gained > 0.0) == (before != after)
         assert (carver.cells.s.place == carving.ELSEWHERE).all()
+        new = [g for g, group in enumerate(after) if group and not before[g]]
+        assert len(new) <= carved  # fewer where all that was left to gain is a group's end
         if carved == 1:
-            [new] = [g for g, group in enumerate(after) if group and not before[g]]
             keys, _ = looks(carver, at)
             ended = {i for g, group in enumerate(before) if not after[g] for i in group}
             # what is left of a group that ended goes where it adds least, maybe here
-            assert len({keys[i] for i in after[new] if i not in ended}) <= 1
+            assert all(len({keys[i] for i in after[g] if i not in ended}) <= 1 for g in new)
     assert_tidy(refined)
     assert is_met(start.problem, refined.groups)
 
