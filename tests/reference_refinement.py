@@ -42,24 +42,20 @@ def covers(columns: Sequence[Column], group: Group, i: int) -> bool:
     )
 
 
-def takers(columns: Sequence[Column], groups: Sequence[Group]) -> list[set[int]]:
-    """For each group, the others that cover one of its records."""
+def takers(columns: Sequence[Column], groups: Sequence[Group], g: int) -> list[int]:
+    """The other groups that cover a record of group g."""
     return [
-        {h for h, other in enumerate(groups) if other and h != g and _covers_any(columns, other, group)}
-        for g, group in enumerate(groups)
-    ]  # fmt: skip
+        h
+        for h, group in enumerate(groups)
+        if group and h != g and any(covers(columns, group, i) for i in groups[g])
+    ]
 
 
-def _covers_any(columns: Sequence[Column], group: Group, records: Group) -> bool:
-    return any(covers(columns, group, i) for i in records)
-
-
-def led_to(columns: Sequence[Column], groups: Sequence[Group], g: int) -> set[int]:
+def led_to(columns: Sequence[Column], groups: Sequence[Group], g: int) -> list[int]:
     """The groups that a chain from group g leads to, itself included."""
-    direct, found, new = takers(columns, groups), {g}, [g]
-    while new:
-        new = [h for h in direct[new[0]] if h not in found and h not in new] + new[1:]
-        found.update(new)
+    found = [g]
+    for last in found:  # which grows on the way
+        found += [h for h in takers(columns, groups, last) if h not in found]
     return found
 
 
