@@ -14,14 +14,15 @@ import reference_requirements
 import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 from reference import Group, Meets, Objective
 from reference_splitting import varied_sample
 from tables import Sample
 
 import shoal
 from shoal.generalization.forms import Ints, TreeForm
-from shoal.kernels import carving, chains, moves, reach, rounding, ruin
-from shoal.kernels.search import FAR, finish, make_search, reprice_all, undo
+from shoal.kernels import carving, chains, moves, reach, rounding, ruin, search
+from shoal.kernels.search import FAR, make_search, reprice_all
 from shoal.kernels.state import fill, group_complies, make_state, members_of, merge, offending
 from shoal.methods.base import state_of
 from shoal.methods.settle import settle
@@ -36,6 +37,17 @@ from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 
 TOLERANCE = 1e-7
+
+
+def callable_here(kernel: Any) -> Any:
+    """A function that only kernels call, made callable from Python."""
+    return njit(getattr(kernel, "py_func", kernel))
+
+
+finish, undo = callable_here(search.finish), callable_here(search.undo)
+is_open, draw, pull = map(callable_here, (chains.is_open, chains.draw, chains.pull))
+holds, dissolve = callable_here(reach.holds), callable_here(moves.dissolve)
+nearest_groups, ruin_one = callable_here(ruin.nearest_groups), callable_here(ruin.ruin)
 KINDS = ("frequency", "distinct", "entropy", "recursive", "alpha", "closeness, equal")
 
 
@@ -173,7 +185,7 @@ def test_a_group_is_paired_with_exactly_the_distinct_records_that_it_covers(star
     assert listed_pairs(w) == expected
     for g, group in enumerate(groups):
         for p in range(len(w.ranks)) if group else ():
-            assert reach.holds(x, w, g, p) == (p in expected[g])
+            assert holds(x, w, g, p) == (p in expected[g])
     reach.list_pairs(x, w, 0)
     assert listed_pairs(w) == expected
 
@@ -191,7 +203,7 @@ def test_the_supply_of_a_group_is_the_dearest_group_that_a_chain_leads_from(star
         assert (w.source[g] == reach.NONE) == (not sources)
         if sources:
             assert sources[w.source[g]] == pytest.approx(w.value[g], abs=TOLERANCE)
-            assert chains.is_open(x, w, g) == (w.source[g] != g)
+            assert is_open(x, w, g) == (w.source[g] != g)
         to = g
         while sources and to != w.source[g]:
             assert w.via[to] in groups[w.origin[to]]
@@ -230,15 +242,15 @@ def test_drawing_and_pulling_move_one_record_of_each_group_on_the_way(start: Sta
     for g, sources in enumerate(supplies):
         if not before[g]:
             continue
-        if chains.is_open(x, w, g):
-            chains.draw(x, w, g)
+        if is_open(x, w, g):
+            draw(x, w, g)
             assert assert_chain(start, before, lists(x), g) == w.source[g]
             undo(x)
             assert_tidy(refined)
         others = {h: price for h, price in sources.items() if h != g}
         for least in (-inf, float(w.price[g])):
             dearer = [price for price in others.values() if price > least + TOLERANCE]
-            if chains.pull(x, w, g, least, inf):
+            if pull(x, w, g, least, inf):
                 began = assert_chain(start, before, lists(x), g)
                 assert w.price[began] > least
                 assert others[began] == pytest.approx(max(others.values()), abs=TOLERANCE)
@@ -320,7 +332,7 @@ def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(sta
         before = lists(x)
         if not before[g]:
             continue
-        all_go = moves.dissolve(x, g, added, scratch)
+        all_go = dissolve(x, g, added, scratch)
         after = lists(x)
         now = [list(group) for group in before]
         for i in before[g]:
@@ -488,7 +500,7 @@ def test_the_nearest_groups_are_the_own_one_and_those_where_a_record_adds_least(
     i = data.draw(st.integers(0, start.sample.records - 1))
     number = data.draw(st.integers(1, 5))
     groups = lists(x)
-    found = ruin.nearest_groups(x, i, number).tolist()
+    found = nearest_groups(x, i, number).tolist()
     able = twin.places(start.objective, groups, i, lambda group: True)
     assert found[0] == x.s.group[i]
     assert len(found) == min(number, len(able) + 1) == len(set(found))
@@ -524,7 +536,7 @@ def test_ruin_gains_what_it_reports_and_keeps_the_requirement(
     reach.list_all_pairs(x, carver.reach)
     reach.find_supplies(x, carver.reach)
     before = refined.cost
-    gained = ruin.ruin(
+    gained = ruin_one(
         x,
         carver.cells,
         carver.reach,
