@@ -32,6 +32,11 @@ from shoal.kernels.search import (
 ELSEWHERE, HERE, TAKEN = 0, 1, 2  # where a record stands towards the cell at hand
 FEWEST = 10  # a cell is looked at if this part of k wants into it
 ROUNDING = 1e-5  # costs in cells are sums of single-precision numbers
+PATIENCE, LUCK = (
+    50,
+    20,
+)  # tries in vain at some lattice points, and more for each group that was carved there
+LOOKED, TRIED, CARVED = 0, 1, 2  # places in `number`
 DISSOLVED, LISTED = -1, -2  # groups that are to end
 
 
@@ -40,7 +45,9 @@ class Scratch(NamedTuple):
 
     here: np.ndarray  # float64[n], cost of a record in the cell at hand
     place: np.ndarray  # int8[n], ELSEWHERE for all between two cells
-    number: np.ndarray  # int64[1], cells looked at so far
+    number: (
+        np.ndarray
+    )  # int64[3], cells looked at so far; tries and successes at some lattice points
     looked: np.ndarray  # int64[groups], when a group was last looked at
     spare: np.ndarray  # int64[groups], what a group can still spare, or DISSOLVED
     worth: np.ndarray  # float64[groups], what dissolving it would gain
@@ -79,7 +86,7 @@ def make_scratch(n, room):
     return Scratch(
         np.zeros(n),
         np.zeros(n, np.int8),
-        np.zeros(1, np.int64),
+        np.zeros(3, np.int64),
         np.zeros(room, np.int64),
         np.empty(room, np.int64),
         np.empty(room),
@@ -159,6 +166,7 @@ def carve_points(x, v, w, steps):
     full = np.zeros(steps.shape[0], np.int64)
     note_offers(x, v, w)
     highest, s = v.top.max(), v.s
+    s.number[TRIED:] = 0
     for at in range(steps.shape[0]):
         least = 0.0
         for part in range(steps.shape[1]):
@@ -257,8 +265,10 @@ def carve(x, v, w, wants, other, others):
         padding = best_of(v, other, others)
         if taken < x.q.k:
             gain -= price_of_padding(x, v, w, padding, x.q.k - taken, gain)
-        if gain > GAIN:
+        if gain > GAIN and v.number[TRIED] < PATIENCE + LUCK * v.number[CARVED]:
             gained = found_group(x, v, w, wants, padding)
+            v.number[TRIED] += 1
+            v.number[CARVED] += gained > 0.0
     for i in wants:
         v.place[i] = HERE
     return gained
@@ -277,8 +287,8 @@ def best_of(v, other, others):
 @inner
 def look_at(x, v, g):
     """Note what group g can spare and what dissolving it would gain, once for every cell."""
-    if v.looked[g] != v.number[0]:
-        v.looked[g] = v.number[0]
+    if v.looked[g] != v.number[LOOKED]:
+        v.looked[g] = v.number[LOOKED]
         v.spare[g] = max(0, x.s.size[g] - x.q.k)
         v.worth[g] = x.rest[g]
 
@@ -292,11 +302,11 @@ def has_supply(x, v, w, g):
         return False
     to = g
     while to != source:
-        if w.spent[to] == v.number[0]:
+        if w.spent[to] == v.number[LOOKED]:
             return False
         to = w.origin[to]
     while g != source:
-        w.spent[g] = v.number[0]
+        w.spent[g] = v.number[LOOKED]
         g = w.origin[g]
     v.spare[source] -= 1
     return True
@@ -309,7 +319,7 @@ def take_spared(x, v, w, wants):
     For the other groups, `worth` becomes what dissolving would gain.
     """
     gain, taken = 0.0, 0
-    v.number[0] += 1
+    v.number[LOOKED] += 1
     for i in wants:
         g = x.s.group[i]
         look_at(x, v, g)

@@ -16,7 +16,7 @@ from shoal.progress import Progress
 from shoal.refine.partition import Refined
 
 MOST_LOOKS = 800_000_000  # lattice points times records
-MOST_POINTS = 200_000
+MOST_POINTS = 20_000
 KEY_BYTES = 100_000_000
 CHUNK = 128  # lattice points between two reports of progress
 
