@@ -17,6 +17,9 @@ from shoal.refine.partition import Refined
 
 MOST_LOOKS = 800_000_000  # lattice points times records
 MOST_POINTS = 20_000
+FEWEST_POINTS = (
+    1_000  # with fewer, in very large tables, carving gains next to nothing and is left out
+)
 KEY_BYTES = 100_000_000
 CHUNK = 128  # lattice points between two reports of progress
 
@@ -38,7 +41,8 @@ class Carver:
     def of(cls, refined: Refined, reach: Reach, seed: int) -> Carver:
         """Prepare the lattice."""
         problem = refined.problem
-        points = int(min(MOST_POINTS, max(1, MOST_LOOKS // problem.table.records)))
+        points = min(MOST_POINTS, MOST_LOOKS // problem.table.records)
+        points = points if points >= FEWEST_POINTS else 1
         lattice = make_lattice(problem, make_ladders(problem), points, seed, KEY_BYTES)
         costs = part_costs(problem, lattice)
         price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
