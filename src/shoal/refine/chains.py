@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from shoal.kernels.chains import shift_chains
 from shoal.kernels.reach import Reach, list_all_pairs, make_reach
 from shoal.refine.partition import Refined
@@ -15,10 +13,10 @@ MOST_PAIRS = 50_000_000
 def reach_of(refined: Refined) -> Reach:
     """Room for what groups can reach."""
     problem = refined.problem
-    codes, place = np.unique(problem.codes, axis=0, return_inverse=True)
+    codes, place = problem.points.codes, problem.points.of_record
     pairs = min(MOST_PAIRS, PAIRS * len(codes))
     room = len(refined.search.s.size)
-    return make_reach(problem.arrays, codes, place.reshape(-1).astype(np.int32), room, pairs)
+    return make_reach(problem.arrays, codes, place, room, pairs)
 
 
 def shift_all(refined: Refined, reach: Reach) -> int:
