@@ -18,6 +18,7 @@ from shoal.measures.private import compile_wmi
 from shoal.privacy import Requirement, compile_rules
 from shoal.table import Column, Table
 from shoal.table.closed import Closed, merge_equal
+from shoal.table.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -95,19 +96,13 @@ class Problem:
     @cached_property
     def points(self) -> Points:
         """Equal records as one weighted point."""
-        rows, place, counts = np.unique(
-            np.column_stack([self.codes, self.classes, self.values]),
-            axis=0,
-            return_inverse=True,
-            return_counts=True,
-        )
-        r = self.codes.shape[1]
+        found = distinct_rows(np.column_stack([self.codes, self.classes, self.values]))
         return Points(
-            np.ascontiguousarray(rows[:, :r]),
-            np.ascontiguousarray(rows[:, r]),
-            np.ascontiguousarray(rows[:, r + 1 :]),
-            counts.astype(np.int32),
-            place.reshape(-1).astype(np.int32),
+            self.codes[found.first],
+            self.classes[found.first],
+            self.values[found.first],
+            found.counts.astype(np.int32),
+            found.place,
         )
 
     def head(self, records: int) -> Problem:

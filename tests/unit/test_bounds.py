@@ -90,7 +90,7 @@ def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
     sample, measure, k = case
     assume(may_bound(sample, measure))
     cells = Cells(sample.problem(measure, k))
-    bound = float(cell_bound(cells) @ cells.points[1] + cells.problem.objective.offset.sum())
+    bound = float(cell_bound(cells) @ cells.points.counts + cells.problem.objective.offset.sum())
     least = sum(reference_bounds.cheapest(sample.twins, sample.objective(measure), k))
     if any(column.model == "subset" for column in sample.twins):
         assert bound <= least + 1e-9
@@ -118,7 +118,7 @@ def test_records_cost_at_least_as_much_as_with_their_nearest_others(case):
     cells = Cells(sample.problem(measure, k))
     least = nearest_bound(cells)
     assert least is not None
-    total = float(least @ cells.points[1] + cells.problem.objective.offset.sum())
+    total = float(least @ cells.points.counts + cells.problem.objective.offset.sum())
     expected = sum(reference_bounds.nearest(sample.twins, sample.objective(measure), k))
     assert total == pytest.approx(expected, abs=1e-9)
 
@@ -139,9 +139,9 @@ def test_the_walk_meets_every_closed_cell_once_at_what_it_costs(case):
     problem, objective = sample.problem(measure, k), sample.objective(measure)
     assume(not problem.objective.offset.any())  # which differs between a cell's records
     cells = Cells(problem)
-    trees, place = cells.trees(), cells.points[2]
+    trees, place = cells.trees(), cells.points.place
     walk = make_walk(trees, k)
-    endless = np.full(len(cells.points[1]), 1e6)
+    endless = np.full(len(cells.points.counts), 1e6)
     met: dict[tuple[int, ...], float] = {}
     floors: list[float] = []  # of the cells above the one met, and its own
     while next_cell(trees, walk, k, k, endless):
@@ -215,7 +215,7 @@ def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
     climb = ascent(problem)
     for _ in range(4):
         climb.advance()
-    y = climb.valid[Cells(problem).points[2]]
+    y = climb.valid[Cells(problem).points.place]
     costs = subset_costs(
         problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
     )

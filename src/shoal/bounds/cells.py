@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, Ints, RangeForm, Records, TreeForm
+from shoal.generalization.forms import Floats, Ints, RangeForm, TreeForm
 from shoal.kernels.cell_columns import Trees
 from shoal.kernels.nearest import flat_costs
 from shoal.problem import Problem
-
-MOST_NUMBERS = 2**62
+from shoal.table.rows import Distinct, distinct_rows
 
 
 @dataclass(frozen=True)
@@ -27,16 +25,10 @@ class Cells:
     problem: Problem
 
     @cached_property
-    def points(self) -> tuple[Records, Records, Records]:
-        """First record and number of records of each point, and the point of each record.
-
-        Points are sorted as the walk meets columns, so that those of a cell lie close together.
-        """
-        columns = [*self.problem.codes.T[self._order], self.problem.classes]
-        _, first, place, counts = np.unique(
-            number_rows(columns), return_index=True, return_inverse=True, return_counts=True
-        )
-        return first, counts, place
+    def points(self) -> Distinct:
+        """The points, sorted as the walk meets columns, so that those of a cell lie close together."""
+        problem = self.problem
+        return distinct_rows(np.column_stack([problem.codes[:, self._order], problem.classes]))
 
     @property
     def exact(self) -> bool:
@@ -48,7 +40,7 @@ class Cells:
 
     def least_of_points(self, per_record: Floats) -> Floats:
         """The least number among the records of each point."""
-        _, counts, place = self.points
+        _, place, counts = self.points
         least = np.full(len(counts), np.inf)
         np.minimum.at(least, place, per_record)
         return least
@@ -67,7 +59,7 @@ class Cells:
 
     def trees(self, y: int = 0) -> Trees:
         """The trees with what nodes cost a record of class y, in the order that makes the walk short."""
-        first, counts, _ = self.points
+        first, _, counts = self.points
         made = [self._tree(j, y) for j in self._order]
         steps = [tree.ways.shape[1] for tree in made]
         nodes = [tree.cost.size for tree in made]
@@ -109,19 +101,6 @@ class Cells:
         if isinstance(form, TreeForm):
             return _Tree(form.parent, form.size, arrays.cost[y, arrays.start[j] :])
         return _Tree(np.full(form.size + 1, form.size, np.int32), form.size, flat_costs(arrays, j))
-
-
-def number_rows(columns: Sequence[Ints]) -> Records:
-    """A number for every row, the same for equal rows, in their lexicographic order."""
-    numbers, size = np.zeros(columns[0].size, dtype=np.int64), 1
-    for column in columns:
-        width = int(column.max()) + 1
-        if size * width > MOST_NUMBERS:
-            numbers = np.unique(numbers, return_inverse=True)[1]
-            size = int(numbers.max()) + 1
-        numbers = numbers * width + column
-        size *= width
-    return numbers
 
 
 class _Tree:

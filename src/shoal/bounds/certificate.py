@@ -133,7 +133,7 @@ class Certifier:
 
     def _keep(self, least: Floats, how: str) -> None:
         """Make a certificate of numbers that points cost at least, and keep it if it is the best so far."""
-        total = float(least @ self._cells.points[1])
+        total = float(least @ self._cells.points.counts)
         total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
         bound = max(0.0, total) * self._scale
         if self.certificate is None or bound > self.certificate.bound:

@@ -25,7 +25,7 @@ def cell_bound(cells: Cells) -> Floats:
     Each class takes a walk, the largest first; for those that it takes too long, the least that any closure costs.
     """
     problem = cells.problem
-    first, counts, _ = cells.points
+    first, _, counts = cells.points
     classes = problem.classes[first]
     least = np.empty(len(counts))
     looks = MOST_LOOKS * min(problem.class_count, MOST_WALKS)
@@ -45,7 +45,7 @@ def cell_bound(cells: Cells) -> Floats:
 def nearest_bound(cells: Cells) -> Floats | None:
     """What each point costs with its (k − 1)-th nearest record at least; None if there are too many pairs."""
     problem = cells.problem
-    first, counts, _ = cells.points
+    first, _, counts = cells.points
     if len(counts) ** 2 > MOST_PAIRS:
         return None
     points = problem.codes[first]

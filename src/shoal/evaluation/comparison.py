@@ -21,9 +21,10 @@ from shoal.generalization.models import labels_of
 from shoal.privacy.audit import refuse_identifiers
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
-from shoal.table.closed import Closed, number_rows
+from shoal.table.closed import Closed
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.render import bound_names, read_closures
+from shoal.table.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Comparison:
     @cached_property
     def points(self) -> tuple[Ints, Ints]:
         """The distinct original combinations of quasi-identifiers, and each original record's place among them."""
-        return number_rows(self.table.codes)
+        first, place, _ = distinct_rows(self.table.codes)
+        return self.table.codes[first], place
 
 
 def comparison_of(closed: Closed, settings: Settings) -> Comparison:

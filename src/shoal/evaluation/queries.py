@@ -19,7 +19,7 @@ from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
 from shoal.kernels.queries import add_answers, add_exactly
-from shoal.table.closed import number_rows
+from shoal.table.rows import distinct_rows
 
 BLOCK, CELLS = 256, 1 << 22  # queries answered together, and numbers kept for them, at most
 MOST_DRAWS = 100  # times the wanted number, where many queries select nothing
@@ -169,8 +169,10 @@ class Originals:
     """The original records in some columns, ready to answer queries exactly."""
 
     def __init__(self, comparison: Comparison, columns: Sequence[int], amounts: Floats) -> None:
-        self.points, place = number_rows(comparison.table.codes[:, columns])
-        self.weights = _total(place, amounts, self.points.shape[0])
+        codes = comparison.table.codes[:, columns]
+        first, place, _ = distinct_rows(codes)
+        self.points = codes[first]
+        self.weights = _total(place, amounts, first.size)
         self.forms = [comparison.table.columns[j].form for j in columns]
         self.start = np.cumsum([0, *(form.size for form in self.forms)])
         self.order = np.argsort(self.points.T, axis=1, kind="stable")
@@ -199,8 +201,9 @@ def answer_from_release(comparison: Comparison, workload: Workload, amounts: Flo
         distinct, row = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
         closures.append(distinct)
         rows.append(row.reshape(-1))
-    points, place = number_rows(np.stack(rows, axis=1))
-    weights = _total(place, amounts, points.shape[0])
+    combined = np.stack(rows, axis=1).astype(np.int32)
+    first, place, _ = distinct_rows(combined)
+    weights = _total(place, amounts, first.size)
     sizes = [form.sizes(own) for form, own in zip(forms, closures, strict=True)]
     start = np.cumsum([0, *(size.size for size in sizes)])
     answers = np.zeros(workload.queries)
@@ -211,7 +214,7 @@ def answer_from_release(comparison: Comparison, workload: Workload, amounts: Flo
                 forms, closures, workload.conditions, sizes, strict=True
             )
         ]
-        add_answers(np.concatenate(shares), start, points, weights, answers[block])
+        add_answers(np.concatenate(shares), start, combined[first], weights, answers[block])
     return answers
 
 

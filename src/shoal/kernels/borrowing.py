@@ -66,20 +66,29 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
 
 
 @njit(cache=True)
-def find_lenders(keys, covered, cells, table, table_key, table_weight, first, following):
-    """Chain the covered records in each cell that wants some: from first[cell] on by following[record].
+def find_lenders(
+    part_keys, step, columns, covered, cells, table, table_key, table_weight, first, following
+):
+    """Chain the covered records in each cell: from first[cell] on by following[record].
 
-    `first` is −1 for cells that want records and −2 for the others; `table` is the size of the hash table.
+    `table` is the size of the hash table. Records with equal keys, which mostly follow each other, are looked
+    up once.
     """
     mask = np.uint64(table - 1)
-    for i in range(keys.size):
-        h = keys[i] & mask
-        while table_weight[h] != 0 and table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        cell = NUMBERED - table_weight[h]
-        if 0 <= cell < cells and table_weight[h] < 0 and first[cell] >= -1:
-            following[covered[i]] = first[cell]
-            first[cell] = covered[i]
+    column, cell = -1, -1
+    for i in covered:
+        if columns[i] != column:
+            column = columns[i]
+            key = part_keys[step[0], column]
+            for part in range(1, step.size):
+                key ^= part_keys[step[part], column]
+            h = key & mask
+            while table_weight[h] != 0 and table_key[h] != key:
+                h = (h + np.uint64(1)) & mask
+            cell = NUMBERED - table_weight[h] if table_weight[h] < 0 else -1
+        if 0 <= cell < cells:
+            following[i] = first[cell]
+            first[cell] = i
 
 
 @njit(cache=True)
@@ -179,10 +188,11 @@ def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, 
             continue
         if markup > 0.0:
             first[:cells] = -1
-            cell_keys(part_keys, steps[step], v.columns, v.covered[:covered], keys)
             find_lenders(
-                keys[:covered],
-                v.covered,
+                part_keys,
+                steps[step],
+                v.columns,
+                v.covered[:covered],
                 cells,
                 table_size(left),
                 table_key,

@@ -7,23 +7,23 @@ from numba import njit
 
 from shoal.kernels.compilation import inner
 from shoal.kernels.forms import closure_cost, open_closure, widen_closure
-from shoal.kernels.search import free_group, keep_if_better, transfer
+from shoal.kernels.search import GAIN, free_group, keep_if_better, transfer
 from shoal.kernels.state import members_of
 
 
 @njit(cache=True)
 def split_groups(x, groups):
-    """Split each of `groups` that gains by it; returns how many did.
+    """Split each of `groups` that gains by it; returns the groups that came of it.
 
     Its records are ordered by whether they are closer to one or the other of two that are far apart, and the
     order is cut where the two parts cost least.
     """
     closures = np.empty((x.s.closures.shape[0], 1), np.int32)
-    splits = 0
+    parts, found = np.empty(2 * groups.size, np.int64), 0
     for g in groups:
-        members = members_of(x.s, g)
-        if members.size < 2 * x.q.k:
+        if x.s.size[g] < 2 * x.q.k or x.s.cost[g] <= GAIN:
             continue
+        members = members_of(x.s, g)
         a = farthest(x, closures, members, members[0])
         b = farthest(x, closures, members, a)
         nearer = np.empty(members.size)
@@ -33,13 +33,17 @@ def split_groups(x, groups):
             )
         members = members[np.argsort(nearer, kind="mergesort")]
         cut = best_cut(x, closures, members)
+        if cut < 0:
+            continue
         h = free_group(x)
         if h < 0:
             break
         for i in members[cut:]:
             transfer(x, i, h)
-        splits += keep_if_better(x) > 0.0
-    return splits
+        if keep_if_better(x) > 0.0:
+            parts[found], parts[found + 1] = g, h
+            found += 2
+    return parts[:found]
 
 
 @inner
@@ -63,7 +67,10 @@ def farthest(x, closures, members, i):
 
 @inner
 def best_cut(x, closures, members):
-    """Where to cut an order of records so that both parts have k and cost least, as if all were of one class."""
+    """Where to cut an order of records so that both parts have k and cost least, as if all were of one class.
+
+    Returns -1 where they cost no less than the whole.
+    """
     size = members.size
     cost = np.zeros(size + 1)
     for end in range(2):
@@ -73,5 +80,5 @@ def best_cut(x, closures, members):
             widen_closure(x.c, closures, 0, x.codes[ordered[at]])
             here = (at + 1) * closure_cost(x.c, x.classes[ordered[at]], closures, 0)
             cost[at + 1 if end == 0 else size - at - 1] += here
-    k = x.q.k
-    return k + np.argmin(cost[k : size - k + 1])
+    cut = x.q.k + np.argmin(cost[x.q.k : size - x.q.k + 1])
+    return cut if cost[cut] < cost[size] - GAIN else -1

@@ -13,6 +13,7 @@ from shoal.kernels import groups as kernels
 from shoal.measures.additive import ADDITIVE, compile_measure
 from shoal.measures.private import pmi_by_column, sensitive_entropy
 from shoal.table.closed import Closed
+from shoal.table.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,11 @@ def _cm(closed: Closed, k: int) -> float:
 
 def _kl(closed: Closed, k: int) -> float:
     table = closed.table
-    points, counts = np.unique(table.codes, axis=0, return_counts=True)
+    found = distinct_rows(table.codes)
     density = closed.sizes / closed.widths.prod(axis=0) / table.records
     arrays = compile_measure("suppressed", table.columns).arrays
-    induced = kernels.induced_shares(arrays, closed.closures, density, points)
-    share = counts / table.records
+    induced = kernels.induced_shares(arrays, closed.closures, density, table.codes[found.first])
+    share = found.counts / table.records
     return float((share * np.log2(share / induced)).sum())
 
 

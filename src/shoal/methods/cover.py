@@ -95,4 +95,4 @@ def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
         term, point = np.divmod(visits[start : start + CHUNK], len(steps))
         lending.visit(steps[point], costs[point], terms[term])
     progress("covering records", visits.size, visits.size)
-    return lending.covering.group
+    return lending.group

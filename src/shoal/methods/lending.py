@@ -24,10 +24,11 @@ def terms_of(problem: Problem) -> Floats:
 
 @dataclass
 class Lending:
-    """Records that have a group or not yet, between visits."""
+    """Records that have a group or not yet, between visits; equal records are numbered in sequence, for speed."""
 
     problem: Problem
     keys: Keys
+    order: Ints  # the record of each number
     covering: Covering
     left: int
     covered: int = 0
@@ -38,21 +39,29 @@ class Lending:
         """All records still uncovered."""
         n = problem.table.records
         room = n // problem.k + 1
+        order = np.argsort(problem.points.of_record, kind="stable").astype(np.int32)
         covering = Covering(
-            problem.values,
-            problem.points.of_record,
+            problem.values[order],
+            problem.points.of_record[order],
             np.full(n, -1, np.int32),
-            np.argsort(problem.points.of_record, kind="stable").astype(np.int32),
+            np.arange(n, dtype=np.int32),
             np.empty(n, np.int32),
             np.zeros((room, problem.tallied), np.int32),
             np.zeros(room, np.int64),
             np.zeros(room),
         )
-        return cls(problem, keys, covering, n)
+        return cls(problem, keys, order, covering, n)
 
     @property
     def uncovered(self) -> Ints:
-        return self.covering.uncovered[: self.left]
+        return self.order[self.covering.uncovered[: self.left]]
+
+    @property
+    def group(self) -> Ints:
+        """The group of every record, −1 for none."""
+        group = np.empty_like(self.covering.group)
+        group[self.order] = self.covering.group
+        return group
 
     def visit(self, steps: Rows, costs: Floats, terms: Floats) -> None:
         """Visit lattice points in order, each under its terms."""

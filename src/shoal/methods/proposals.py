@@ -40,8 +40,10 @@ def walk_proposals(
     queue = _Queue(ladders, terms)
     most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * len(terms))))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
+    queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
+    _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)
     while lending.left >= least:
-        uncovered = lending.uncovered.copy()
+        uncovered = lending.uncovered
         seeds = rng.permutation(uncovered)[:most]
         points, number = propose_points(rungs, problem.codes, uncovered, seeds, least, MOST_COUNTS)
         queue.add(points[np.argsort(-number, kind="stable")])
@@ -51,7 +53,7 @@ def walk_proposals(
             least *= 2
     _visit(lending, queue, queue.take(np.inf), parts, progress)
     progress("covering records", n, n)
-    return lending.covering.group, len(queue.known)
+    return lending.group, len(queue.known)
 
 
 class _Queue:
@@ -98,7 +100,7 @@ class _Queue:
 def _visit(
     lending: Lending, queue: _Queue, visits: Ints, parts: list[list[int]], progress: Progress
 ) -> None:
-    n = len(lending.covering.group)
+    n = len(lending.order)
     for start in range(0, len(visits), CHUNK):
         progress("covering records", n - lending.left, n)
         point, term = visits[start : start + CHUNK].T

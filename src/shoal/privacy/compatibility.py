@@ -13,6 +13,7 @@ from shoal.privacy.audit import Audit, refuse_identifiers
 from shoal.table import Table
 from shoal.table.frames import Frame
 from shoal.table.render import read_release
+from shoal.table.rows import distinct_rows
 
 
 def audit_compatibility(
@@ -29,7 +30,8 @@ def audit_compatibility(
     """
     refuse_identifiers(frame, identifiers)
     released = read_release(table, frame)
-    points, weights = np.unique(table.codes, axis=0, return_counts=True)
+    found = distinct_rows(table.codes)
+    points, weights = table.codes[found.first], found.counts
     arrays = compile_measure("suppressed", table.columns).arrays
     sizes = released.sizes.astype(np.int64)
     of_closure, of_point = weigh_compatible(arrays, released.closures, sizes, points, weights)

@@ -27,7 +27,7 @@ class Relaxation:
         """Start from what a partition costs each record."""
         self._problem = problem
         cells = Cells(problem)
-        _, counts, place = cells.points
+        _, place, counts = cells.points
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
         self._ascent = Ascent(cells, cells.least_of_points(prices))

@@ -10,8 +10,8 @@ from shoal.refine.partition import Refined
 
 def split_all(refined: Refined) -> int:
     """Split groups of at least 2k records that gain by it, again and again; returns how often."""
-    splits = some = int(split_groups(refined.search, np.arange(len(refined.search.s.size))))
-    while some:
-        some = int(split_groups(refined.search, np.arange(len(refined.search.s.size))))
-        splits += some
+    groups, splits = np.arange(len(refined.search.s.size)), 0
+    while len(groups):
+        groups = split_groups(refined.search, groups)
+        splits += len(groups) // 2
     return splits

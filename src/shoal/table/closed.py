@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,12 +65,3 @@ def merge_equal(table: Table, groups: Ints, closures: Ints, whole: Ints | None =
         distinct = np.concatenate([distinct, whole], axis=1)
     number = np.append(place.reshape(-1), distinct.shape[1] - 1)  # place -1 is none
     return Closed(table, number[groups].astype(np.int32), distinct, left_out)
-
-
-def number_rows(rows: npt.NDArray[np.integer[Any]]) -> tuple[Ints, Ints]:
-    """Distinct rows of small numbers from 0 on, ascending, and each row's place among them."""
-    place, first = np.zeros(rows.shape[0], dtype=np.int64), np.zeros(1, dtype=np.int64)
-    for column in rows.T:  # numbered anew after each column, so that no product overflows
-        width = int(column.max(initial=0)) + 1
-        _, first, place = np.unique(place * width + column, return_index=True, return_inverse=True)
-    return rows[first].astype(np.int32), place.astype(np.int32)

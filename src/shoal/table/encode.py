@@ -15,6 +15,7 @@ from shoal.generalization import Form, Interval, Model, Suppression
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import is_ordered
 from shoal.table.frames import Frame, arrow_column
+from shoal.table.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Table:
         if not self.sensitive:
             return np.zeros(self.records, dtype=np.int32)
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
-        return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+        return distinct_rows(rows).place
 
     @cached_property
     def names(self) -> tuple[str, ...]:

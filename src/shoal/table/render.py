@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Form, Ints, RangeForm
 from shoal.generalization.models import labels_of
-from shoal.table.closed import Closed, number_rows
+from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
 from shoal.table.frames import Frame, arrow_column
+from shoal.table.rows import distinct_rows
 
 STYLES = ("text", "bounds")
 
@@ -102,8 +103,8 @@ def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
-    rows, groups = number_rows(np.stack(places, axis=1))
-    per_group = np.concatenate([c[:, rows[:, j]] for j, c in enumerate(closures)])
+    first, groups, _ = distinct_rows(np.stack(places, axis=1))
+    per_group = np.concatenate([c[:, p[first]] for c, p in zip(closures, places, strict=True)])
     distinct, number = np.unique(per_group, axis=1, return_inverse=True)
     return number.reshape(-1)[groups].astype(np.int32), distinct
 
@@ -118,11 +119,11 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
         and all(name in frame.columns for name in bounds)
     ):
         (low, low_texts), (high, high_texts) = (_texts(frame, name) for name in bounds)
-        pairs, place = number_rows(np.stack([low, high], axis=1))
+        first, place, _ = distinct_rows(np.stack([low, high], axis=1))
         nulls = np.count_nonzero(low == len(low_texts) - 1)
         known_nulls = column.counts[form.null] if form.has_null else 0
         missing = "*" if nulls > known_nulls else None
-        ends = [(low_texts[a], high_texts[b]) for a, b in pairs]
+        ends = [(low_texts[a], high_texts[b]) for a, b in zip(low[first], high[first], strict=True)]
         texts = [_joined(form, a, b, missing) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
