@@ -780,12 +780,12 @@ OUTPUTS = [
     ),
     Case(
         "settings to a folder",
-        "'drawer' is a folder; name a file in it.",
+        "The output 'drawer' is a folder; name a file in it.",
         flags=("--save-settings", "drawer"),
     ),
     Case(
         "settings over a file",
-        "'people.csv' exists; choose another name or pass --overwrite.",
+        "The output 'people.csv' exists; choose another name or pass --overwrite (overwrite=True).",
         flags=("--save-settings", "people.csv"),
     ),
     Case(

@@ -337,8 +337,9 @@ def test_init_guesses_roles_for_a_settings_file_that_works(shell: Shell, people:
 
 def test_init_overwrites_only_when_told(shell: Shell, people: pa.Table) -> None:
     Path("people.toml").write_text("older")
-    says = "shoal: 'people.toml' exists; choose another name or pass --overwrite.\n"
-    assert shell("init", "people.csv") == (2, "", says)
+    code, out, err = shell("init", "people.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("shoal: The output 'people.toml' exists; choose another name or pass --")
     assert Path("people.toml").read_text() == "older"
     assert shell("init", "people.csv", "--overwrite")[0] == 0
     says = "shoal: The folder 'no' does not exist; create it or choose another.\n"

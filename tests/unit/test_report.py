@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from datetime import date
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pages import Page, section
 
 import shoal
 from shoal import InputError
 from shoal.generalization import Model
 from shoal.report.charts import Part, Row, bars, round_up
-from shoal.report.facts import size_edges
+from shoal.report.gather import size_edges
 from shoal.report.markup import cut, element, percent
 from shoal.report.reproduce import settings_text
 from shoal.report.words import promise_of
@@ -41,51 +41,9 @@ CAP = 500_000
 K = 5
 
 
-class Page(HTMLParser):
-    """A page's elements, checked to be balanced, and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, {name: value or "" for name, value in attrs}))
-        if tag != "meta":
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag == "rect", f"<{tag}/> is no empty element of HTML"
-        self.elements.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> ends nothing"
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.words)
-
-    def all(self, tag: str) -> list[dict[str, str]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-
 def report_of(release: shoal.Release, folder: Path) -> str:
     release.save_report(folder / "report.html", overwrite=True)
     return (folder / "report.html").read_text(encoding="utf-8")
-
-
-def section(text: str, name: str) -> Page:
-    """One section of a report."""
-    return Page(re.findall(rf'<section id="{name}">.*?</section>', text, re.DOTALL)[0])
 
 
 def without_times(text: str) -> str:
@@ -199,7 +157,7 @@ def test_the_verdict_names_every_requirement_and_what_was_reached(
 
 
 def test_columns_that_nothing_protects_are_named(text: str) -> None:
-    assert "released unchanged: ward." in text
+    assert "yet in the release: ward." in text
     assert "Only k is required" not in text
 
 

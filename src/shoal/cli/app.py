@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import time
-from json import dumps
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,7 +29,11 @@ SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
+]
 K = Annotated[int | None, typer.Option("-k", help="Least number of records that read the same.")]
 Columns = Annotated[
     list[str] | None,
@@ -122,10 +125,7 @@ def anonymize(
     save_settings: Annotated[
         Path | None, typer.Option(help="Also write the settings that make this release again.")
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
-    ] = None,
+    report: Report = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -135,7 +135,7 @@ def anonymize(
 
     problems = output_problems(output, overwrite)
     if save_settings:
-        problems += _file_problems(save_settings, overwrite)
+        problems += place_problems(save_settings, overwrite)
         if save_settings.resolve() == output.resolve():
             problems.append(f"'{output}' cannot hold release and settings; name two files.")
     if report:
@@ -169,24 +169,6 @@ def anonymize(
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
     _run(table, output, chosen, overwrite, save_settings, report, quiet, json, certify)
-
-
-def _file_problems(path: Path, overwrite: bool) -> list[str]:
-    """Say in sentences why a settings file could not be written to this path."""
-    if path.is_dir():
-        return [f"'{path}' is a folder; name a file in it."]
-    if not path.parent.is_dir():
-        return [f"The folder '{path.parent}' does not exist; create it or choose another."]
-    if path.exists() and not overwrite:
-        return [f"'{path}' exists; choose another name or pass --overwrite."]
-    return []
-
-
-def _write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be written: {error.strerror}.") from None
 
 
 def _run(
@@ -266,6 +248,7 @@ def evaluate(
     quasi_identifier: Columns = None,
     sensitive: Sensitive = None,
     k: K = None,
+    require: Require = None,
     queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
     sum_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
@@ -282,19 +265,21 @@ def evaluate(
         Path | None, typer.Option(help="Original records outside the release to test on.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Makes chance repeatable.")] = 0,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write all numbers as JSON.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the JSON file.")] = False,
+    report: Report = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
-    """Compare a release with its original: is it safe, is it still useful?"""
+    """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
+    from shoal.cli.evaluated import show_evaluation
     from shoal.evaluate import evaluate as compare
+    from shoal.io import place_problems
 
-    problems = _file_problems(json, overwrite) if json else []
+    problems = place_problems(report, overwrite) if report else []
     if holdout and target is None:
         problems.append("A --holdout is to test classifiers on; name the column with --target.")
     models = options.models(quasi_identifier, problems)
+    required = options.requirements(require, problems)
     raise_problems(problems)
     found = compare(
         table,
@@ -303,18 +288,18 @@ def evaluate(
         quasi_identifiers=models,
         sensitive=sensitive or None,
         k=k,
+        requirements=required,
         queries=queries,
         sum_column=sum_column,
         target=target,
         holdout=holdout,
         seed=seed,
     )
-    if json:
-        _write_text(json, dumps(found.as_dict(), indent=1) + "\n")
+    if report:
+        found.save_report(report, overwrite=overwrite)
     if not quiet:
-        from shoal.cli.evaluated import show_evaluation
-
-        show_evaluation(found)
+        show_evaluation(found, json, report)
+    found.verdict.prove()
 
 
 @app.command()
@@ -326,11 +311,11 @@ def init(
     """Write a settings file with guessed roles, to be corrected."""
     from shoal.anonymize import open_table
     from shoal.cli.guess import guessed_settings
+    from shoal.io import place_problems, write_text
 
     target = output or Path(table.name.split(".")[0] + ".toml")
-    raise_problems(_file_problems(target, overwrite))
-    text = guessed_settings(open_table(table), table.name)
-    _write_text(target, text)
+    raise_problems(place_problems(target, overwrite))
+    write_text(guessed_settings(open_table(table), table.name), target, overwrite)
     typer.echo(
         f"Wrote {target}. Check every role in it, then run:\n"
         f"  shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(target))} --output release.csv"

@@ -111,7 +111,7 @@ def read_comparison(
     except InputError as error:
         problems.extend(error.problems)
     raise_problems(problems)
-    return Comparison(
+    found = Comparison(
         table=encoded,
         groups=groups,
         closures=closures,
@@ -120,6 +120,24 @@ def read_comparison(
         sensitive=settings.sensitive,
         homogeneous=settings.method.homogeneous,
     )
+    raise_problems(_misfits(found))
+    return found
+
+
+def _misfits(comparison: Comparison) -> list[str]:
+    """Sentences for columns whose released values cover fewer original records than bear them."""
+    problems = []
+    for j, column in enumerate(comparison.table.columns):
+        distinct, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
+        bearing = np.bincount(place.reshape(-1), weights=comparison.sizes)
+        covered = column.form.sums(distinct, column.counts)
+        misfits = np.count_nonzero(bearing > covered)
+        if misfits:
+            problems.append(
+                f"{misfits} of the released values of column '{column.name}' stand in more records than they "
+                "cover in the table; give the table that was released."
+            )
+    return problems
 
 
 def _missing(

@@ -1,7 +1,7 @@
 """What a release promises: requirements, their feasibility, and the independent audit."""
 
-from shoal.privacy.audit import Audit, Proof, audit_frame
-from shoal.privacy.compatibility import audit_compatibility
+from shoal.privacy.audit import Audit, Proof, Verdict, examine_frame
+from shoal.privacy.compatibility import examine_compatibility
 from shoal.privacy.feasibility import check_feasible, group_notes
 from shoal.privacy.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
 from shoal.privacy.rules import compile_rules
@@ -19,9 +19,10 @@ __all__ = [
     "Proof",
     "Requirement",
     "TCloseness",
-    "audit_compatibility",
-    "audit_frame",
+    "Verdict",
     "check_feasible",
     "compile_rules",
+    "examine_compatibility",
+    "examine_frame",
     "group_notes",
 ]
