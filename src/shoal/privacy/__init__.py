@@ -3,12 +3,15 @@
 from shoal.privacy.audit import Audit, Proof, Verdict, examine_frame
 from shoal.privacy.compatibility import examine_compatibility
 from shoal.privacy.feasibility import check_feasible, group_notes
-from shoal.privacy.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.privacy.requirements import (
+    REQUIREMENTS,
+    AlphaK,
+    LDiversity,
+    PSensitive,
+    Requirement,
+    TCloseness,
+)
 from shoal.privacy.rules import compile_rules
-
-REQUIREMENTS: dict[str, type[Requirement]] = {
-    kind.name: kind for kind in (LDiversity, PSensitive, AlphaK, TCloseness)
-}
 
 __all__ = [
     "REQUIREMENTS",
