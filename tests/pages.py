@@ -5,6 +5,19 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+SECTIONS = (
+    "verdict",
+    "done",
+    "loss",
+    "groups",
+    "risk",
+    "distributions",
+    "certificate",
+    "sample",
+    "settings",
+    "words",
+)
+
 
 class Page(HTMLParser):
     """A page's elements, checked to be balanced, and its text."""

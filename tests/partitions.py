@@ -1,4 +1,4 @@
-"""Random partitions that meet a requirement, for refinement to begin with."""
+"""Partitions for searches to begin with, and whether all that is kept of them is right."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ import shoal
 from shoal.generalization.forms import Ints
 from shoal.kernels import search
 from shoal.kernels.search import make_search
-from shoal.kernels.state import fill, make_state, members_of, offending
+from shoal.kernels.sequential import sequential_pass
+from shoal.kernels.state import State, fill, make_state, members_of, offending
 from shoal.methods.base import state_of
 from shoal.methods.settle import settle
 from shoal.privacy import check_feasible
@@ -107,6 +108,24 @@ def assert_tidy(refined: Refined) -> None:
     assert x.number.tolist() == [0, 0]
     assert (x.before == -1.0).all()
     assert not x.lost.any()
+
+
+def swept(problem: Problem, start: Ints, firm: int = 1) -> State:
+    """What one pass of `sequential` makes of a partition."""
+    state = state_of(problem, start)
+    sequential_pass(
+        problem.arrays,
+        problem.pairs,
+        problem.rules,
+        state,
+        problem.codes,
+        problem.classes,
+        problem.objective.monotone,
+        firm,
+        0,
+        problem.table.records,
+    )
+    return state
 
 
 def is_met(problem: Problem, groups: Ints) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -48,14 +47,9 @@ class Comparison:
         """Released records in each group."""
         return np.bincount(self.groups, minlength=self.closures.shape[1]).astype(np.float64)
 
-    @cached_property
-    def _slots(self) -> list[slice]:
-        ends = np.cumsum([0, *(column.form.slots for column in self.table.columns)])
-        return [slice(a, b) for a, b in pairwise(ends)]
-
     def of_column(self, j: int) -> Ints:
         """The closures of quasi-identifier j, one per group."""
-        return self.closures[self._slots[j]]
+        return self.closures[self.table.slots[j]]
 
     @cached_property
     def points(self) -> tuple[Ints, Ints]:

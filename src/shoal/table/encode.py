@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +60,12 @@ class Table:
             return np.zeros(self.records, dtype=np.int32)
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+
+    @cached_property
+    def slots(self) -> tuple[slice, ...]:
+        """The rows of closures that belong to each quasi-identifier."""
+        ends = np.cumsum([0, *(column.form.slots for column in self.columns)])
+        return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
