@@ -12,7 +12,12 @@ import numpy as np
 from shoal.anonymize import anonymize, examine, open_table
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
-from shoal.evaluation.classification import Classification, compare_classifiers, target_problems
+from shoal.evaluation.classification import (
+    Classification,
+    compare_classifiers,
+    seed_problems,
+    target_problems,
+)
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
 from shoal.generalization import Model
@@ -95,7 +100,7 @@ def evaluate(
         requirements=requirements,
     )
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
-    original, released = open_table(table), open_table(release)
+    original, released, *tested = _opened(table, release, *([] if holdout is None else [holdout]))
     if target is not None:
         raise_problems(_target_problems(original.columns, chosen, target))
     found = evaluate_release(
@@ -107,11 +112,23 @@ def evaluate(
     )
     if target is None:
         return found
-    if holdout is None:
+    if not tested:
         return replace(found, classification=classify(table, target, settings=chosen, seed=seed))
-    tested = open_table(holdout)
-    accuracy = compare_classifiers(original, released, tested, chosen, target, seed=seed)
+    accuracy = compare_classifiers(original, released, tested[0], chosen, target, seed=seed)
     return replace(found, classification=accuracy)
+
+
+def _opened(*tables: Any) -> list[Frame]:
+    """All of several tables, or one error for all that cannot be opened."""
+    found: list[Frame] = []
+    problems: list[str] = []
+    for table in tables:
+        try:
+            found.append(open_table(table))
+        except InputError as error:
+            problems += error.problems
+    raise_problems(problems)
+    return found
 
 
 def _compared(table: Frame, release: Frame, settings: Settings, others: Sequence[str]) -> Foreign:
@@ -156,7 +173,7 @@ def classify(
     """
     chosen = make_settings(settings)
     frame = open_table(table)
-    problems = _target_problems(frame.columns, chosen, target)
+    problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
     if not 0 < holdout < 1:
         problems.append("The 'holdout' parameter must be a share above 0 and below 1.")
     raise_problems(problems)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from shoal.evaluation.classification import Classification
+from shoal.errors import raise_problems, shown
+from shoal.evaluation.classification import Classification, is_whole, seed_problems
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.pairing import pair_records
@@ -20,6 +21,8 @@ from shoal.privacy import Verdict
 from shoal.report import Reported, write_report
 from shoal.settings import Settings
 from shoal.table.closed import Closed
+
+MOST_QUERIES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,12 @@ def evaluate_release(
     seed: int = 0,
 ) -> Evaluation:
     """Evaluate all but classifiers, which need records that are not in the release."""
+    problems = seed_problems(seed)
+    if not (is_whole(queries) and 0 <= queries <= MOST_QUERIES):
+        problems.append(
+            f"The 'queries' parameter must be a whole number from 0 to {MOST_QUERIES}. Got {shown(queries)} instead."
+        )
+    raise_problems(problems)
     comparison = release.comparison
     return Evaluation(
         verdict=release.verdict,

@@ -257,7 +257,12 @@ def test_requirements_can_be_added_on_the_command_line(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "message"),
-    [("nowhere/report.html", "does not exist"), (".", "is a folder"), ("good.csv", "exists")],
+    [
+        ("nowhere/report.html", "does not exist"),
+        (".", "is a folder"),
+        ("bad.csv", "exists"),
+        ("good.csv", "would be lost"),
+    ],
 )
 def test_a_place_that_cannot_hold_the_report_is_refused_at_once(
     place: str, message: str, folder: Path

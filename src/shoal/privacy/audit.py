@@ -145,11 +145,11 @@ class _Secret:
 
 
 def refuse_identifiers(frame: nw.DataFrame[Any], identifiers: Sequence[str]) -> None:
-    """Fail if an identifier is in a table."""
+    """Fail if an identifier is in a release."""
     leaked = [name for name in identifiers if name in frame.columns]
     if leaked:
         raise AuditFailed(
-            f"Identifier column(s) {', '.join(leaked)} are in the table; remove them."
+            f"Identifier column(s) {', '.join(leaked)} are in the release; remove them."
         )
 
 
