@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pages import SECTIONS, Page, section
 from typer.testing import CliRunner
 
 import shoal
+from shoal import Settings
 from shoal.cli.app import app
+from shoal.evaluation.comparison import comparison_of
 from shoal.evaluation.pairing import pair_records
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP
@@ -117,6 +123,25 @@ def test_any_pairing_of_records_gives_the_same_loss_in_every_measure() -> None:
         assert column_losses(paired, measure) == pytest.approx(release.column_losses(measure))
 
 
+@settings(max_examples=100)
+@given(tables.partitioned_samples(min_records=2, sensitive=2), st.data())
+def test_any_order_and_any_left_out_records_give_the_loss_of_the_true_pairs(
+    drawn: tuple[tables.Sample, list[int]], data: st.DataObject
+) -> None:
+    sample, partition = drawn
+    problem = sample.problem("lm")
+    left_out = data.draw(st.integers(-1, max(partition) - 1))  # at least the last group stays
+    groups = [-1 if group <= left_out else group - left_out - 1 for group in partition]
+    true = problem.close(np.array(groups, np.int32))
+    own = comparison_of(true, Settings(sensitive=tuple(true.table.sensitive), k=1))
+    order = data.draw(st.permutations(range(own.records)))
+    released = {name: codes[order] for name, codes in own.released.items()}
+    paired = pair_records(replace(own, groups=own.groups[order], released=released))
+    assert paired.left_out == true.left_out
+    for measure in MEASURES:
+        assert loss(paired, measure) == pytest.approx(loss(true, measure), abs=1e-9)
+
+
 def test_sections_are_there_and_what_is_not_known_is_not(tmp_path: Path) -> None:
     text = report_of(evaluate(anonymize().data), tmp_path)
     page = Page(text)
@@ -151,6 +176,12 @@ def test_reasons_are_those_of_the_audit() -> None:
     assert "\n".join(found.verdict.failures) == str(raised.value)
     assert found.as_dict()["verdict"]["failures"] == list(found.verdict.failures)
     assert found.as_dict()["verdict"]["proved"] is False
+
+
+def test_a_level_without_bound_is_null_in_json() -> None:
+    alone = [shoal.LDiversity(2, kind="recursive", c=2.0)]
+    [proof] = evaluate(raw(), requirements=alone).as_dict()["verdict"]["proofs"]
+    assert (proof["required"], proof["reached"]) == (2.0, None)
 
 
 def test_no_record_is_shown_where_nothing_is_proved(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any
 
 import narwhals as nw
@@ -95,6 +96,7 @@ class Verdict:
 
     @property
     def is_proved(self) -> bool:
+        """Whether nothing is missed."""
         return not self.failures
 
     def prove(self) -> Audit:
@@ -105,11 +107,11 @@ class Verdict:
 
     def as_dict(self) -> dict[str, Any]:
         """The same as dicts, lists, texts and numbers, ready for JSON."""
-        return {
-            "proved": self.is_proved,
-            "failures": list(self.failures),
-            **asdict(self.audit),
-        }
+        counted = asdict(self.audit)
+        for proof in counted["proofs"]:
+            if not isfinite(proof["reached"]):
+                proof["reached"] = None  # JSON knows no infinity
+        return {"proved": self.is_proved, "failures": list(self.failures), **counted}
 
 
 @dataclass(frozen=True)
