@@ -198,6 +198,12 @@ def test_no_record_is_shown_where_nothing_is_proved(tmp_path: Path) -> None:
     assert set(map(str, shown)) <= {end for pair in ends for end in pair}
 
 
+def test_no_record_is_shown_where_k_hides_none(tmp_path: Path) -> None:
+    found = evaluate(raw(), k=1)
+    assert found.verdict.is_proved
+    assert not section(report_of(found, tmp_path), "sample").all("table")
+
+
 def test_columns_without_a_role_are_named_but_their_cells_are_not_shown(tmp_path: Path) -> None:
     data = anonymize().data
     leaky = data.assign(note=[f"Secret-{i:04}" for i in range(len(data))])

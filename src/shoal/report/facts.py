@@ -114,7 +114,7 @@ class Facts:
     sizes: Sizes
     risks: Risks
     distributions: Distributions
-    sample: Sample | None  # None where the requirements are not proved
+    sample: Sample | None  # None where nothing hides records: not proved, or k is 1
     settings: str
     remarks: tuple[str, ...]
 

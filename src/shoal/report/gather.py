@@ -91,7 +91,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         sizes=_sizes(release.verdict.sizes, settings.k),
         risks=risks,
         distributions=distributions,
-        sample=_sample(release) if release.verdict.is_proved else None,
+        sample=_sample(release) if release.verdict.is_proved and settings.k > 1 else None,
         settings=text,
         remarks=tuple(remarks),
     )
