@@ -1,8 +1,13 @@
-"""Hypothesis draws the same examples on every machine and never fails for being slow."""
+"""Hypothesis draws the same examples on every machine and never fails for being slow; commands run in this process."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from shoal.cli import main
 
 settings.register_profile(
     "repeatable",
@@ -13,3 +18,20 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def shell(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the command line in this process: exit code, standard output, standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("signal.signal", lambda number, handler: None)
+        monkeypatch.setattr("sys.argv", ["shoal", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        said = capfd.readouterr()
+        return int(stopped.value.code or 0), said.out, said.err
+
+    return run

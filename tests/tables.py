@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -206,6 +206,14 @@ def samples(
 
 
 @st.composite
+def jobs(draw: st.DrawFn, records: int, objectives: Sequence[str]) -> tuple[Sample, str, int]:
+    """A table, an objective and k."""
+    sample = draw(samples(min_records=2, max_records=records, sensitive=1))
+    k = draw(st.integers(1, min(sample.records, 4)))
+    return sample, draw(st.sampled_from(objectives)), k
+
+
+@st.composite
 def partitioned_samples(draw: st.DrawFn, **options: Any) -> tuple[Sample, list[int]]:
     """A table and a group number per record."""
     sample = draw(samples(**options))
@@ -233,3 +241,15 @@ def members(groups: Sequence[int]) -> list[list[int]]:
 def partition_of(groups: Sequence[int]) -> list[list[int]]:
     """A partition as sorted lists of records, whatever the numbers of its groups."""
     return sorted(members(renumbered(groups)))
+
+
+def as_partition(groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Groups as `partition_of` gives them."""
+    return sorted(sorted(group) for group in groups)
+
+
+def problem_of(
+    columns: Mapping[str, Any], models: Mapping[str, Model | None], measure: str, k: int
+) -> Problem:
+    """The problem of a table that is written out."""
+    return Problem.of(encode(open_frame(pa.table(columns)), models), measure, k)

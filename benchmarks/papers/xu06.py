@@ -20,6 +20,8 @@ from shoal.kernels.rows import totals_with_each
 from shoal.problem import Problem
 from shoal.table import encode, open_frame
 
+Runs = Mapping[tuple[str, Any], Run]  # by method and x
+
 METHODS = ("mondrian", "bottom_up", "top_down")
 LOCAL = METHODS[1:]
 WEIGHTS = (8.0, 4.0, 2.0, 1.0)
@@ -69,17 +71,24 @@ def figure_9(scale: Scale) -> Figure:
 
 def figure_10(scale: Scale) -> Figure:
     """CPU seconds on Adult by k."""
-    lines = _lines(_adult_runs(scale), lambda run: run.cpu)
+    return _speed_figure(
+        "10: CPU seconds on Adult", "Adult", "k", _adult_runs(scale), _adult_setting(scale)
+    )
+
+
+def _speed_figure(title: str, panel: str, x: str, runs: Runs, setting: str) -> Figure:
+    """Figure 10 or 21: CPU seconds over k or the number of records."""
+    lines = _lines(runs, lambda run: run.cpu)
     ours = _points(lines)
     return Figure(
-        "XU06 Figure 10: CPU seconds on Adult",
-        [Panel("Adult", "k", "CPU seconds", lines, log_x=True, log_y=True)],
+        f"XU06 Figure {title}",
+        [Panel(panel, x, "CPU seconds", lines, log_x=True, log_y=True)],
         [
             below("mondrian is faster than top_down", ours["mondrian"], ours["top_down"]),
             below("top_down takes at most 6 times as long", ours["top_down"], ours["mondrian"], 6),
             below("top_down is faster than bottom_up", ours["top_down"], ours["bottom_up"]),
         ],
-        _adult_setting(scale),
+        setting,
     )
 
 
@@ -176,18 +185,8 @@ def figure_21(scale: Scale) -> Figure:
         for number in numbers
         if name != "bottom_up" or number <= 50_000
     }
-    lines = _lines(runs, lambda run: run.cpu)
-    ours = _points(lines)
-    return Figure(
-        "XU06 Figure 21: CPU seconds by records",
-        [Panel("Uniform, k = 10", "records", "CPU seconds", lines, log_x=True, log_y=True)],
-        [
-            below("mondrian is faster than top_down", ours["mondrian"], ours["top_down"]),
-            below("top_down takes at most 6 times as long", ours["top_down"], ours["mondrian"], 6),
-            below("top_down is faster than bottom_up", ours["top_down"], ours["bottom_up"]),
-        ],
-        f"bottom_up up to 50,000 records only. {SYNTHETIC}",
-    )
+    setting = f"bottom_up up to 50,000 records only. {SYNTHETIC}"
+    return _speed_figure("21: CPU seconds by records", "Uniform, k = 10", "records", runs, setting)
 
 
 def figure_22(scale: Scale) -> Figure:
@@ -244,7 +243,7 @@ def _query_figure(
     scale: Scale,
     number: str,
     title: str,
-    runs: Mapping[tuple[str, Any], Run],
+    runs: Runs,
     summed: str,
     setting: str,
 ) -> Figure:
@@ -285,7 +284,7 @@ def _better(ours: Mapping[str, Mapping[Any, float]], what: str = "") -> list[Cla
     ]
 
 
-def _lines(runs: Mapping[tuple[str, Any], Run], value: Callable[[Run], float]) -> list[Line]:
+def _lines(runs: Runs, value: Callable[[Run], float]) -> list[Line]:
     return [
         Line(name, {x: value(run) for (one, x), run in runs.items() if one == name})
         for name in METHODS

@@ -22,9 +22,10 @@ from shoal.methods.suppress import suppress
 from shoal.privacy import (
     Audit,
     Requirement,
-    audit_compatibility,
-    audit_frame,
+    Verdict,
     check_feasible,
+    examine_compatibility,
+    examine_frame,
     group_notes,
 )
 from shoal.problem import Problem, relative_weights
@@ -164,7 +165,7 @@ def anonymize(
     )
     closed = watch("closing", lambda: problem.close(groups, partition.windows))
     released = watch("rendering", lambda: _render(frame, closed, settings))
-    audit = watch("auditing", lambda: _prove(released, encoded, settings))
+    audit = watch("auditing", lambda: examine(released, encoded, settings).prove())
     spelled_out = replace(
         settings, quasi_identifiers={column.name: column.model for column in encoded.columns}
     )
@@ -216,7 +217,7 @@ def audit(
         k=k,
         requirements=requirements,
     )
-    return _audit(open_table(table), promised)
+    return _examine(open_table(table), promised).prove()
 
 
 def loss(
@@ -324,15 +325,15 @@ def _sample_of(budget: object) -> Refine:
     return Refine(steps=4) if has_time else Refine()
 
 
-def _prove(released: Frame, table: Table, settings: Settings) -> Audit:
+def examine(released: Frame, table: Table, settings: Settings) -> Verdict:
     """Audit a finished release by what its method promises."""
     if settings.method.homogeneous:
-        return _audit(released, settings)
-    return audit_compatibility(table, released, settings.k, settings.identifiers)
+        return _examine(released, settings)
+    return examine_compatibility(table, released, settings.k, settings.identifiers)
 
 
-def _audit(frame: Frame, settings: Settings) -> Audit:
-    return audit_frame(
+def _examine(frame: Frame, settings: Settings) -> Verdict:
+    return examine_frame(
         frame,
         list(settings.quasi_identifiers),
         settings.k,

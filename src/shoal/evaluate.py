@@ -9,15 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize import anonymize, open_table
+from shoal.anonymize import anonymize, examine, open_table
 from shoal.errors import InputError, raise_problems
-from shoal.evaluation.classification import Classification, compare_classifiers, target_problems
+from shoal.evaluated import Evaluation, Foreign, evaluate_release
+from shoal.evaluation.classification import (
+    Classification,
+    compare_classifiers,
+    seed_problems,
+    target_problems,
+)
 from shoal.evaluation.comparison import read_comparison
-from shoal.evaluation.evaluation import Evaluation, evaluate_comparison
 from shoal.evaluation.risk import THRESHOLD
 from shoal.generalization import Model
+from shoal.privacy import Requirement
 from shoal.settings import Settings, make_settings
 from shoal.table.encode import column_problems
+from shoal.table.frames import Frame
 
 HOLDOUT = 0.3  # share of records
 
@@ -30,6 +37,7 @@ def evaluate(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
     queries: int = 1000,
     sum_column: str | None = None,
     threshold: float = THRESHOLD,
@@ -37,8 +45,9 @@ def evaluate(
     holdout: Any = None,
     seed: int = 0,
 ) -> Evaluation:
-    """Compare a release, ours or not, with its table: risk before and after, and what is left of its use.
+    """Compare a release, ours or not, with its table: is it safe, and what is left of its use?
 
+    The audit's verdict on the requirements comes with it; `save_report` of the result writes all for people.
     Nothing here needs the records in the same order.
 
     Parameters
@@ -54,7 +63,10 @@ def evaluate(
     sensitive
         The columns that must not be learned of a person.
     k
-        Histograms show nothing that fewer than k records of the table have.
+        How many records at least must read the same. Histograms show nothing that fewer than k records of the
+        table have.
+    requirements
+        What the sensitive values of every group must look like beside, for the verdict.
     queries
         Random queries per workload; 0 for none.
     sum_column
@@ -77,14 +89,22 @@ def evaluate(
     >>> found = shoal.evaluate(people, release, quasi_identifiers=["age"], sensitive=["ill"], k=2)
     >>> found.risk.before.sizes.unique, found.risk.after.sizes.unique
     (4, 0)
+    >>> found.verdict.is_proved
+    True
     """
-    chosen = make_settings(settings, quasi_identifiers=quasi_identifiers, sensitive=sensitive, k=k)
+    chosen = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        k=k,
+        requirements=requirements,
+    )
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
-    original, released = open_table(table), open_table(release)
+    original, released, *tested = _opened(table, release, *([] if holdout is None else [holdout]))
     if target is not None:
         raise_problems(_target_problems(original.columns, chosen, target))
-    found = evaluate_comparison(
-        read_comparison(original, released, chosen, others),
+    found = evaluate_release(
+        _compared(original, released, chosen, others),
         queries=queries,
         sum_column=sum_column,
         threshold=threshold,
@@ -92,11 +112,37 @@ def evaluate(
     )
     if target is None:
         return found
-    if holdout is None:
+    if not tested:
         return replace(found, classification=classify(table, target, settings=chosen, seed=seed))
-    tested = open_table(holdout)
-    accuracy = compare_classifiers(original, released, tested, chosen, target, seed=seed)
+    accuracy = compare_classifiers(original, released, tested[0], chosen, target, seed=seed)
     return replace(found, classification=accuracy)
+
+
+def _opened(*tables: Any) -> list[Frame]:
+    """All of several tables, or one error for all that cannot be opened."""
+    found: list[Frame] = []
+    problems: list[str] = []
+    for table in tables:
+        try:
+            found.append(open_table(table))
+        except InputError as error:
+            problems += error.problems
+    raise_problems(problems)
+    return found
+
+
+def _compared(table: Frame, release: Frame, settings: Settings, others: Sequence[str]) -> Foreign:
+    """A release beside its table, with the audit's verdict."""
+    comparison = read_comparison(table, release, settings, others)
+    columns = comparison.table.columns
+    known = {*release.columns, *settings.quasi_identifiers}
+    return Foreign(
+        data=release.to_native(),
+        settings=replace(settings, quasi_identifiers={c.name: c.model for c in columns}),
+        verdict=examine(release, comparison.table, settings),
+        comparison=comparison,
+        removed=tuple(name for name in table.columns if name not in known),
+    )
 
 
 def classify(
@@ -127,7 +173,7 @@ def classify(
     """
     chosen = make_settings(settings)
     frame = open_table(table)
-    problems = _target_problems(frame.columns, chosen, target)
+    problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
     if not 0 < holdout < 1:
         problems.append("The 'holdout' parameter must be a share above 0 and below 1.")
     raise_problems(problems)

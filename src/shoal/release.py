@@ -14,17 +14,17 @@ import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
 from shoal.errors import InputError, raise_problems
+from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
 from shoal.evaluation.distributions import Distributions, compare_distributions
-from shoal.evaluation.evaluation import Evaluation, evaluate_comparison
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.generalization.forms import Ints
 from shoal.io import write
 from shoal.measures import column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
-from shoal.privacy import Audit
+from shoal.privacy import Audit, Verdict
 from shoal.progress import Progress, silent
-from shoal.report import write_report
+from shoal.report import Making, write_report
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
@@ -107,6 +107,29 @@ class Release:
         """The table beside this release, as evaluations look at them."""
         return comparison_of(self.closed, self.settings)
 
+    @property
+    def verdict(self) -> Verdict:
+        """That the audit missed nothing."""
+        kept = ("",) * (1 + len(self.audit.proofs))
+        return Verdict(self.audit, kept, self.comparison.sizes.astype(np.int64))
+
+    @property
+    def removed(self) -> Sequence[str]:
+        """Columns of the table that are not in the release."""
+        return self.settings.identifiers
+
+    @property
+    def making(self) -> Making:
+        """How it was made, as a report tells it: with a certificate if it has been asked for."""
+        impossible = self.suppressed or not self.settings.method.homogeneous
+        asked = impossible or "_certifier" in vars(self)
+        return Making(
+            self.notes,
+            self.seconds,
+            self.certificate if asked else None,
+            self.certificate_reason if asked else UNASKED,
+        )
+
     @cached_property
     def risk(self) -> Risks:
         """The risk of re-identification and of disclosed sensitive values, before and after."""
@@ -125,9 +148,7 @@ class Release:
         `queries` is their number per workload, 0 for none; `sum_column` is what SUM queries add up. For
         classifiers see `shoal.classify`: they are tested on records that are not in the release.
         """
-        return evaluate_comparison(
-            self.comparison, queries=queries, sum_column=sum_column, seed=seed
-        )
+        return evaluate_release(self, queries=queries, sum_column=sum_column, seed=seed)
 
     @property
     def certificate(self) -> Certificate | None:
@@ -195,12 +216,8 @@ class Release:
         It says what was proved, done and lost, and what risk is left, in aggregates and released values only.
         The certificate is in it if it has been asked for before; see `certify`.
         """
-        impossible = self.suppressed or not self.settings.method.homogeneous
-        if impossible or "_certifier" in vars(self):
-            certificate, reason = self.certificate, self.certificate_reason
-        else:
-            certificate, reason = None, UNASKED
-        write_report(self, path, certificate, reason, overwrite)
+        distributions = compare_distributions(self.comparison, pairs=False)
+        write_report(self, self.risk, distributions, path, overwrite)
 
     def __repr__(self) -> str:
         return (

@@ -16,7 +16,6 @@ import pytest
 
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
-from shoal.cli import main
 from shoal.measures.catalogue import OBJECTIVES
 
 CANARY = "CANARY-7731"
@@ -357,10 +356,10 @@ ROLES_AND_NUMBERS = [
     ),
     both("a seed below zero", SEED.format(-1), python={"seed": -1}, flags=("--seed", "-1")),
     in_python("a seed beyond 64 bits", SEED.format(2**64), seed=2**64),
-    both(
-        "a refine that is no time",
-        REFINE.format("'slow'"),
-        python={"refine": "slow"},
+    in_python("a refine that is no time", REFINE.format("'slow'"), refine="slow"),
+    Case(
+        "a refine flag that is no time",
+        "Write --refine quick, off, a number of seconds or steps=NUMBER.",
         flags=("--refine", "slow"),
     ),
     both(
@@ -528,17 +527,17 @@ HIERARCHIES = [
     ),
     *tree(
         "a hierarchy in Latin-1",
-        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file.",
+        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file; save it as one.",
         f"{CANARY}é,*\n".encode("latin-1"),
     ),
     *tree(
         "a torn hierarchy",
-        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file.",
+        "Hierarchy file 'zip.csv' cannot be read: not a UTF-8 CSV file; save it as one.",
         f'"{CANARY},*\n',
     ),
     *tree(
         "a missing hierarchy",
-        "Hierarchy file 'zip.csv' cannot be read: No such file or directory.",
+        "Hierarchy file 'zip.csv' cannot be read: No such file or directory; check the path.",
         None,
     ),
     *tree(
@@ -572,13 +571,13 @@ SETTINGS = [
     ),
     both(
         "settings that are missing",
-        "Settings file 'nowhere.toml' cannot be read: No such file or directory.",
+        "Settings file 'nowhere.toml' cannot be read: No such file or directory; check the path.",
         python={"settings": "nowhere.toml"},
         flags=("--settings", "nowhere.toml"),
     ),
     both(
         "a folder for settings",
-        "Settings file 'drawer' cannot be read: Is a directory.",
+        "Settings file 'drawer' cannot be read: Is a directory; check the path.",
         python={"settings": "drawer"},
         flags=("--settings", "drawer"),
     ),
@@ -743,7 +742,7 @@ SETTINGS = [
         "several problems in a file",
         (
             "Unknown key 'sensitiv' in [columns]; did you mean 'sensitive'?",
-            "Hierarchy file 'no.csv' cannot be read: No such file or directory.",
+            "Hierarchy file 'no.csv' cannot be read: No such file or directory; check the path.",
             WHOLE_K.format("'ten'"),
         ),
         toml=TOML.replace("sensitive", "sensitiv")
@@ -780,17 +779,17 @@ OUTPUTS = [
     ),
     Case(
         "settings to a folder",
-        "'drawer' is a folder; name a file in it.",
+        "The output 'drawer' is a folder; name a file in it.",
         flags=("--save-settings", "drawer"),
     ),
     Case(
-        "settings over a file",
-        "'people.csv' exists; choose another name or pass --overwrite.",
+        "settings over the table",
+        "'people.csv' is read by this command and would be lost; name another file to write.",
         flags=("--save-settings", "people.csv"),
     ),
     Case(
         "settings over the release",
-        "'release.csv' cannot hold release and settings; name two files.",
+        "'release.csv' is named for two outputs; name two files.",
         flags=("--save-settings", "release.csv"),
     ),
     Case(
@@ -921,7 +920,7 @@ REQUIREMENTS = [
     ),
     Case(
         "a hierarchy of a requirement that is missing",
-        "Hierarchy file 'no.csv' cannot be read: No such file or directory.",
+        "Hierarchy file 'no.csv' cannot be read: No such file or directory; check the path.",
         flags=("--require", "sensitivity:p=2:hierarchy=no.csv:protected=a:columns=ill"),
     ),
     in_toml(
@@ -985,23 +984,6 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], di
         return snapshot(tmp_path)
 
     return lay_out
-
-
-@pytest.fixture
-def shell(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str, str]]:
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("signal.signal", lambda number, handler: None)
-        monkeypatch.setattr("sys.argv", ["shoal", *arguments])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        said = capfd.readouterr()
-        return stopped.value.code, said.out, said.err
-
-    return run
 
 
 def named(cases: list[Case]) -> list[Any]:

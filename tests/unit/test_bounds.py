@@ -36,14 +36,6 @@ from shoal.table import encode, open_frame
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 
 
-@st.composite
-def drawn(draw: st.DrawFn, records: int) -> tuple[tables.Sample, str, int]:
-    """A table, an objective and k."""
-    sample = draw(tables.samples(min_records=2, max_records=records, sensitive=1))
-    k = draw(st.integers(1, min(sample.records, 4)))
-    return sample, draw(st.sampled_from(OBJECTIVES)), k
-
-
 def optimum(problem: Problem) -> float:
     return problem.cost(Exact().partition(problem, 0, silent).groups)
 
@@ -84,7 +76,7 @@ def test_where_closures_are_not_listed_the_cheapest_pair_stands_for_all(sample, 
                 assert costs[-1] <= cost + 1e-9
 
 
-@given(drawn(records=8))
+@given(tables.jobs(8, OBJECTIVES))
 @settings(max_examples=200)
 def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
     sample, measure, k = case
@@ -98,7 +90,7 @@ def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
         assert bound == pytest.approx(least, abs=1e-9)
 
 
-@given(drawn(records=8))
+@given(tables.jobs(8, OBJECTIVES))
 @settings(max_examples=100)
 def test_a_walk_that_takes_too_long_leaves_a_bound_for_each_record_all_the_same(case):
     sample, measure, k = case
@@ -110,7 +102,7 @@ def test_a_walk_that_takes_too_long_leaves_a_bound_for_each_record_all_the_same(
     assert (short <= cell_bound(cells) + 1e-12).all()
 
 
-@given(drawn(records=10))
+@given(tables.jobs(10, OBJECTIVES))
 @settings(max_examples=200)
 def test_records_cost_at_least_as_much_as_with_their_nearest_others(case):
     sample, measure, k = case
@@ -130,7 +122,7 @@ def test_too_many_pairs_of_points_are_not_compared(monkeypatch):
     assert nearest_bound(Cells(problem)) is None
 
 
-@given(drawn(records=8))
+@given(tables.jobs(8, OBJECTIVES))
 @settings(max_examples=200)
 def test_the_walk_meets_every_closed_cell_once_at_what_it_costs(case):
     sample, measure, k = case
@@ -176,7 +168,7 @@ def may_ascend(sample: tables.Sample, measure: str) -> bool:
     return measure not in ("pmi", "wmi") and (measure in reference.MONOTONE or is_proper(sample))
 
 
-@given(drawn(records=12), st.integers(0, 12), st.booleans())
+@given(tables.jobs(12, OBJECTIVES), st.integers(0, 12), st.booleans())
 @settings(max_examples=600)
 def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, passes, good):
     sample, measure, k = case
@@ -191,7 +183,7 @@ def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, 
     assert totals[-1] + problem.objective.offset.sum() <= optimum(problem) + 1e-9
 
 
-@given(drawn(records=12), st.integers(0, 6), st.sampled_from([0, 1, 10, 60, 200]))
+@given(tables.jobs(12, OBJECTIVES), st.integers(0, 6), st.sampled_from([0, 1, 10, 60, 200]))
 @settings(max_examples=600)
 def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks):
     sample, measure, k = case
@@ -206,7 +198,7 @@ def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks
     assert climb.total + problem.objective.offset.sum() <= optimum(problem) + 1e-9
 
 
-@given(drawn(records=9))
+@given(tables.jobs(9, OBJECTIVES))
 @settings(max_examples=200)
 def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
     sample, measure, k = case
@@ -234,7 +226,7 @@ def test_listed_cells_that_do_not_fit_are_repaired_all_the_same(monkeypatch):
     assert climb.total == pytest.approx(3)
 
 
-@given(drawn(records=12), st.sampled_from(["mondrian", "cover", "incognito"]))
+@given(tables.jobs(12, OBJECTIVES), st.sampled_from(["mondrian", "cover", "incognito"]))
 @settings(max_examples=150)
 def test_a_certificate_stands_between_optimum_and_release(case, method):
     sample, measure, k = case

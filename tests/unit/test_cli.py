@@ -19,7 +19,6 @@ import pytest
 
 import shoal
 from shoal import AuditFailed, samples
-from shoal.cli import main
 from shoal.io import read
 from shoal.methods import Cover, Partition
 
@@ -36,21 +35,6 @@ COMMANDS = [
 ROLES = ("-q", "age", "-q", "zip:hierarchy:zip.csv", "-q", "sex", "-s", "ill", "-i", "name")
 TREE = "02139,East,*\n02140,East,*\n10001,West,*\n"
 Shell = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Shell:
-    """Run the command line in this process: exit code, standard output, standard error."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("signal.signal", lambda number, handler: None)
-        monkeypatch.setattr("sys.argv", ["shoal", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        said = capfd.readouterr()
-        return stopped.value.code or 0, said.out, said.err
-
-    return run
 
 
 @pytest.fixture
@@ -160,10 +144,10 @@ def test_a_report_is_written_with_the_certificate_that_was_asked_for(
     [
         ("nowhere/a.html", "The folder 'nowhere' does not exist; create it or choose another."),
         (".", "The output '.' is a folder; name a file in it."),
-        ("a.csv", "'a.csv' cannot hold the report and something else; name two files."),
+        ("a.csv", "'a.csv' is named for two outputs; name two files."),
         (
             "people.csv",
-            "The output 'people.csv' exists; choose another name or pass --overwrite (overwrite=True).",
+            "'people.csv' is read by this command and would be lost; name another file to write.",
         ),
     ],
 )
@@ -239,7 +223,7 @@ def test_audit_proves_and_disproves(shell: Shell, people: pa.Table) -> None:
     assert f"have fewer than k = {k + 1} records (the smallest has {k})" in err
     code, out, err = shell("audit", "people.csv", "--settings", "a.toml")
     assert (code, out) == (3, "")
-    assert err == "shoal: Identifier column(s) name are in the table; remove them.\n"
+    assert err == "shoal: Identifier column(s) name are in the release; remove them.\n"
 
 
 @pytest.mark.parametrize(
@@ -337,8 +321,9 @@ def test_init_guesses_roles_for_a_settings_file_that_works(shell: Shell, people:
 
 def test_init_overwrites_only_when_told(shell: Shell, people: pa.Table) -> None:
     Path("people.toml").write_text("older")
-    says = "shoal: 'people.toml' exists; choose another name or pass --overwrite.\n"
-    assert shell("init", "people.csv") == (2, "", says)
+    code, out, err = shell("init", "people.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("shoal: The output 'people.toml' exists; choose another name or pass --")
     assert Path("people.toml").read_text() == "older"
     assert shell("init", "people.csv", "--overwrite")[0] == 0
     says = "shoal: The folder 'no' does not exist; create it or choose another.\n"
@@ -416,9 +401,9 @@ def test_demo_releases_the_sample(shell: Shell, tmp_path: Path) -> None:
     assert facts["k"] >= 10
     folder = tmp_path / "new" / "folder"
     written = {path.name for path in folder.iterdir()}
-    assert written == {"adult-release.csv", "adult-release.toml", "report.html"}
-    assert facts["report"] == str(folder / "report.html")
-    assert "48,842 records" in (folder / "report.html").read_text(encoding="utf-8")
+    assert written == {"adult-release.csv", "adult-release.toml", "adult-report.html"}
+    assert facts["report"] == str(folder / "adult-report.html")
+    assert "48,842 records" in (folder / "adult-report.html").read_text(encoding="utf-8")
     audit = shoal.audit(folder / "adult-release.csv", settings=folder / "adult-release.toml")
     assert (audit.records, audit.groups, audit.k) == (48_842, facts["groups"], facts["k"])
 
@@ -426,7 +411,7 @@ def test_demo_releases_the_sample(shell: Shell, tmp_path: Path) -> None:
 def test_demo_refuses_a_file_in_place_of_its_folder(shell: Shell, people: pa.Table) -> None:
     code, out, err = shell("demo", "people.csv")
     assert (code, out) == (2, "")
-    assert err == "shoal: Folder 'people.csv' cannot be made: File exists.\n"
+    assert err == "shoal: Folder 'people.csv' cannot be made: File exists; choose another.\n"
 
 
 @pytest.mark.parametrize("what", ["methods", "requirements", "measures"])
@@ -504,7 +489,7 @@ def test_a_leaked_identifier_is_caught_before_anything_is_written(
     run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "-k", 2, "-o", "a.csv")
     code, _, err = shell(*run)
     assert code == 3
-    assert err == "shoal: Identifier column(s) name are in the table; remove them.\n"
+    assert err == "shoal: Identifier column(s) name are in the release; remove them.\n"
     assert not Path("a.csv").exists()
 
 

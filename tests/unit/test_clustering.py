@@ -13,10 +13,10 @@ import reference_clustering as twins
 import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from partitions import swept
 
 import shoal
 from shoal.kernels.bottom_up import merge_round
-from shoal.kernels.sequential import sequential_pass
 from shoal.kernels.state import pack
 from shoal.methods.agglomerative import DISTANCES, Agglomerative
 from shoal.methods.bottom_up import BottomUp
@@ -49,10 +49,6 @@ def distinct_groups(problem: Problem) -> list[list[int]]:
     return tables.members(problem.points.of_record.tolist())
 
 
-def as_partition(groups: list[list[int]]) -> list[list[int]]:
-    return sorted(sorted(group) for group in groups)
-
-
 def generic(seed: int, records: int = 12) -> tuple[Problem, reference.Objective]:
     """A table without ties: two columns of random numbers and one of categories."""
     rng = np.random.default_rng(seed)
@@ -79,7 +75,7 @@ def test_agglomerative_equals_brute_force(seed: int, kind: str) -> None:
     problem, objective = generic(seed)
     found = Agglomerative(kind).partition(problem, 0, silent).groups
     expected = twins.agglomerative(objective.group, distinct_groups(problem), 3, kind)
-    assert tables.partition_of(found.tolist()) == as_partition(expected)
+    assert tables.partition_of(found.tolist()) == tables.as_partition(expected)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -88,7 +84,7 @@ def test_k_member_equals_its_twin(seed: int) -> None:
     found = k_members(problem, np.arange(14), problem.codes[5], silent)
     rest = np.lexsort(problem.codes.T).tolist()
     expected = twins.k_member(objective.group, list(range(14)), 3, 5, rest)
-    assert tables.partition_of(found.tolist()) == as_partition(expected)
+    assert tables.partition_of(found.tolist()) == tables.as_partition(expected)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -96,21 +92,9 @@ def test_a_sequential_pass_equals_its_twin(seed: int) -> None:
     problem, objective = generic(seed, 20)
     start = np.random.default_rng(seed).integers(0, 6, 20)
     start = np.array(tables.renumbered(start.tolist()), dtype=np.int32)
-    state = state_of(problem, start)
-    sequential_pass(
-        problem.arrays,
-        problem.pairs,
-        problem.rules,
-        state,
-        problem.codes,
-        problem.classes,
-        True,
-        1,
-        0,
-        20,
-    )
+    state = swept(problem, start)
     expected = twins.sequential(objective.group, tables.members(start.tolist()))
-    assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
+    assert tables.partition_of(pack(state)[0].tolist()) == tables.as_partition(expected)
 
 
 # Against twins on the same costs: ties and every model
@@ -156,19 +140,7 @@ def test_every_method_makes_groups_of_at_least_k(sample, measure, data) -> None:
 def test_a_pass_leaves_closures_counts_and_costs_as_if_made_anew(sample, measure) -> None:
     problem = sample.problem(measure)
     start = (np.arange(sample.records) % max(1, sample.records // 2)).astype(np.int32)
-    state = state_of(problem, start)
-    sequential_pass(
-        problem.arrays,
-        problem.pairs,
-        problem.rules,
-        state,
-        problem.codes,
-        problem.classes,
-        problem.objective.monotone,
-        1,
-        0,
-        sample.records,
-    )
+    state = swept(problem, start)
     again = state_of(problem, pack(state)[0])
     used = state.size > 0
     assert (again.closures == state.closures[:, used]).all()
@@ -183,7 +155,7 @@ def test_a_bottom_up_round_equals_its_twin(seed: int) -> None:
         state = state_of(problem, problem.points.of_record)
         merge_round(problem.arrays, problem.pairs, problem.rules, state, number, 0, state.size.size)
         expected = twins.bottom_up(objective.group, distinct_groups(problem), 3, kind)
-        assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
+        assert tables.partition_of(pack(state)[0].tolist()) == tables.as_partition(expected)
 
 
 def test_bottom_up_finds_the_groups_of_xu06_example_4() -> None:

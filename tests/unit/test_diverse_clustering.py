@@ -13,13 +13,13 @@ import reference_clustering as twins
 import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from partitions import swept
 
 import shoal
 from shoal.generalization.models import labels_of
 from shoal.kernels import rules as rule_kernels
 from shoal.kernels.bottom_up import merge_round
 from shoal.kernels.deal import unite_offenders
-from shoal.kernels.sequential import sequential_pass
 from shoal.kernels.state import pack
 from shoal.kernels.two_means import even_out_sides
 from shoal.methods import base
@@ -167,10 +167,6 @@ def generic(
     return problem, objective, twins.lacking(kind, l, secret)
 
 
-def as_partition(groups: list[list[int]]) -> list[list[int]]:
-    return sorted(sorted(group) for group in groups)
-
-
 DIVERSITIES = pytest.mark.parametrize(
     ("kind", "l"), [("frequency", 1.5), ("distinct", 2), ("entropy", 1.7)]
 )
@@ -184,7 +180,7 @@ def test_agglomerative_equals_its_twin(seed: int, kind: str, l: float) -> None:
         found = Agglomerative(distance).partition(problem, 0, silent).groups
         groups = tables.members(problem.points.of_record.tolist())
         expected = twins.agglomerative(objective.group, groups, 3, distance, lack)
-        assert tables.partition_of(found.tolist()) == as_partition(expected)
+        assert tables.partition_of(found.tolist()) == tables.as_partition(expected)
 
 
 @DIVERSITIES
@@ -198,7 +194,7 @@ def test_a_bottom_up_round_equals_its_twin(seed: int, kind: str, l: float) -> No
         expected = twins.bottom_up(
             objective.group, tables.members(start.tolist()), 3, distance, lack
         )
-        assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
+        assert tables.partition_of(pack(state)[0].tolist()) == tables.as_partition(expected)
 
 
 @DIVERSITIES
@@ -210,7 +206,7 @@ def test_k_member_equals_its_twin(seed: int, kind: str, l: float, monkeypatch) -
     found = k_members(problem, np.arange(17), problem.codes[5], silent)
     rest = np.lexsort(problem.codes.T).tolist()
     expected = twins.k_member(objective.group, list(range(17)), 3, 5, rest, lack)
-    assert tables.partition_of(found.tolist()) == as_partition(expected)
+    assert tables.partition_of(found.tolist()) == tables.as_partition(expected)
 
 
 @DIVERSITIES
@@ -220,21 +216,9 @@ def test_a_sequential_pass_equals_its_twin(seed: int, kind: str, l: float) -> No
     start = np.random.default_rng(seed).integers(0, 5, 24).tolist()
     start = np.array(tables.renumbered(start), dtype=np.int32)
     for firm in (1, 3, 5):
-        state = state_of(problem, start)
-        sequential_pass(
-            problem.arrays,
-            problem.pairs,
-            problem.rules,
-            state,
-            problem.codes,
-            problem.classes,
-            True,
-            firm,
-            0,
-            24,
-        )
+        state = swept(problem, start, firm)
         expected = twins.sequential(objective.group, tables.members(start.tolist()), lack, firm)
-        assert tables.partition_of(pack(state)[0].tolist()) == as_partition(expected)
+        assert tables.partition_of(pack(state)[0].tolist()) == tables.as_partition(expected)
 
 
 # Pieces

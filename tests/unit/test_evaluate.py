@@ -71,19 +71,22 @@ def test_no_queries_are_answered_where_none_are_wanted() -> None:
     assert shoal.anonymize(PEOPLE, **JOB).evaluate(queries=0).queries is None
 
 
-def test_the_command_prints_and_writes_what_was_found(files: Path) -> None:
-    out = files / "found.json"
-    done = run(files, "--queries", "20", "--json", str(out))
+def test_the_command_prints_what_was_found(files: Path) -> None:
+    done = run(files, "--queries", "20")
     assert done.exit_code == 0, done.output
-    found = json.loads(out.read_text(encoding="utf-8"))
+    assert "smallest group" in done.output
+    assert "COUNT on age" in done.output
+
+
+def test_the_command_prints_json_for_programs(files: Path) -> None:
+    done = run(files, "--queries", "20", "--json", "--report", str(files / "report.html"))
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.output)
+    assert found["verdict"]["proved"] is True
     assert found["risk"]["after"]["sizes"]["smallest"] >= 3
     assert found["queries"]["count"]["queries"] == 20
     assert found["classification"] is None
-    assert "smallest group" in done.output
-    assert "COUNT on age" in done.output
-    again = run(files, "--json", str(out))
-    assert isinstance(again.exception, shoal.InputError)
-    assert "--overwrite" in str(again.exception)
+    assert found["report"] == str(files / "report.html")
 
 
 def test_quiet_prints_nothing(files: Path) -> None:

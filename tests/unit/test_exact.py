@@ -37,19 +37,11 @@ METHODS = {
 }
 
 
-@st.composite
-def drawn(draw: st.DrawFn, records: int) -> tuple[tables.Sample, str, int]:
-    """A table, an objective and k."""
-    sample = draw(tables.samples(min_records=2, max_records=records, sensitive=1))
-    k = draw(st.integers(1, min(sample.records, 4)))
-    return sample, draw(st.sampled_from(OBJECTIVES)), k
-
-
 def least_size(partition: Partition) -> int:
     return int(np.bincount(partition.groups).min())
 
 
-@given(drawn(records=7))
+@given(tables.jobs(7, OBJECTIVES))
 @settings(max_examples=200)
 def test_exact_finds_the_least_cost_of_all_partitions(case):
     sample, measure, k = case
@@ -60,7 +52,7 @@ def test_exact_finds_the_least_cost_of_all_partitions(case):
     assert problem.cost(found.groups) == pytest.approx(best, abs=1e-9)
 
 
-@given(drawn(records=12))
+@given(tables.jobs(12, OBJECTIVES))
 @settings(max_examples=150)
 def test_every_method_keeps_k_and_none_is_better_than_exact(case):
     sample, measure, k = case

@@ -17,6 +17,7 @@ ORDER = (
     "anonymize",
     "listing",
     "release",
+    "evaluated",
     "report",
     "evaluation",
     "io",

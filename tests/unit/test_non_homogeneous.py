@@ -16,7 +16,7 @@ import shoal
 from shoal.kernels import compatibility
 from shoal.kernels.rings import draw_matching
 from shoal.methods import NonHomogeneous
-from shoal.privacy import audit_compatibility
+from shoal.privacy import examine_compatibility
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame
@@ -101,7 +101,7 @@ def test_the_audit_refuses_a_closure_that_suits_too_few_records() -> None:
     ages = ["[20, 52]"] * 7 + ["52"]
     frame = open_frame(pa.table({"age": ages, "sex": ["*"] * 8}))
     with pytest.raises(shoal.AuditFailed, match="only 1 possible counterparts"):
-        audit_compatibility(encoded, frame, 2)
+        examine_compatibility(encoded, frame, 2).prove()
 
 
 def test_the_audit_refuses_a_record_that_suits_too_few_closures() -> None:
@@ -109,14 +109,14 @@ def test_the_audit_refuses_a_record_that_suits_too_few_closures() -> None:
     ages = ["[20, 52]"] + ["[22, 52]"] * 7  # only the first closure holds the youngest
     frame = open_frame(pa.table({"age": ages, "sex": ["*"] * 8}))
     with pytest.raises(shoal.AuditFailed, match="only 1 possible counterparts"):
-        audit_compatibility(encoded, frame, 2)
+        examine_compatibility(encoded, frame, 2).prove()
 
 
 def test_an_identifier_in_the_release_is_refused() -> None:
     encoded = encode(open_frame(PEOPLE), {"age": shoal.Interval()})
     frame = open_frame(pa.table({"age": ["[20, 52]"] * 8, "name": list("abcdefgh")}))
     with pytest.raises(shoal.AuditFailed, match="name"):
-        audit_compatibility(encoded, frame, 2, ["name"])
+        examine_compatibility(encoded, frame, 2, ["name"])
 
 
 def test_windows_hold_k_records_the_own_one_among_them() -> None:

@@ -9,14 +9,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from partitions import is_met
 from tables import SHARE, Sample, partition_of, samples
 
 import shoal
 from shoal.generalization.forms import Ints
-from shoal.kernels.state import offending
 from shoal.measures.catalogue import OBJECTIVES
 from shoal.methods import Agglomerative, Cover, Exact, Sequential
-from shoal.methods.base import state_of
 from shoal.privacy import check_feasible
 from shoal.problem import Problem
 from shoal.progress import silent
@@ -53,10 +52,6 @@ def problem_of(sample: Sample, objective: str, k: int, requirements: list[Any]) 
 
 def refined(problem: Problem, groups: Ints, steps: int = 3, seed: int = 0) -> Ints:
     return refine(problem, groups, seed, silent, Refine(steps=steps))[0]
-
-
-def is_met(problem: Problem, groups: Ints) -> bool:
-    return not offending(problem.rules, state_of(problem, groups)).any()
 
 
 @settings(max_examples=100)

@@ -17,16 +17,13 @@ from shoal import Cancelled, Interval, Suppression
 from shoal.kernels import top_down as kernels
 from shoal.kernels.state import fill, make_state
 from shoal.methods.top_down import TopDown
+from shoal.methods.two_means import TwoMeans
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 varied = st.integers(0, 2**32).map(twins.varied_sample)
-
-
-def problem_of(columns, models, measure, k) -> Problem:
-    return Problem.of(encode(open_frame(pa.table(columns)), models), measure, k)
 
 
 # Twins
@@ -48,7 +45,7 @@ def test_a_long_segment_is_parted_record_by_record():
     """Longer than the kernel looks ahead, with closures that widen early and late."""
     rng = np.random.default_rng(3)
     values = np.concatenate([rng.integers(400, 600, 2500), rng.integers(0, 1000, 500)])
-    problem = problem_of({"x": values}, {"x": Interval(domain=range(1000))}, "lm", 1)
+    problem = tables.problem_of({"x": values}, {"x": Interval(domain=range(1000))}, "lm", 1)
     own = np.zeros(values.size)
     side = kernels.part_records(
         problem.arrays, problem.pairs, problem.codes, problem.classes, own, np.arange(values.size)
@@ -133,7 +130,7 @@ def test_records_are_picked_one_by_one_where_they_add_least(sample, measure, siz
 
 def repaired(values, small, others, k, candidates=8):
     """Groups, as lists of values, once the small one is repaired."""
-    problem = problem_of({"x": values}, {"x": Interval()}, "ncp", k)
+    problem = tables.problem_of({"x": values}, {"x": Interval()}, "ncp", k)
     groups = np.array([0 if v in small else 1 + others.index(v // 100) for v in values], np.int32)
     found = TopDown(candidates)._repair(problem, groups, len(others) + 1, silent)
     return sorted([values[i] for i in group] for group in tables.members(found.tolist()))
@@ -163,29 +160,30 @@ def test_without_candidates_small_groups_only_merge():
 
 
 def test_equal_records_stay_in_one_group():
-    problem = problem_of({"x": ["a"] * 50}, {"x": Suppression()}, "mi", 3)
+    problem = tables.problem_of({"x": ["a"] * 50}, {"x": Suppression()}, "mi", 3)
     assert not TopDown().partition(problem, 0, silent).groups.any()
 
 
 def test_an_outlier_takes_from_a_crowd_of_equal_records_rather_than_spoil_it():
-    problem = problem_of({"x": [0] * 50 + [9]}, {"x": Interval()}, "lm", 3)
+    problem = tables.problem_of({"x": [0] * 50 + [9]}, {"x": Interval()}, "lm", 3)
     groups = TopDown().partition(problem, 0, silent).groups
     assert sorted(np.bincount(groups)) == [3, 48]
 
 
 def test_a_chain_of_outliers_as_long_as_the_table_is_split_without_recursion():
     values = [float(2**i) for i in range(900)]
-    problem = problem_of({"x": values}, {"x": Interval()}, "ncp", 1)
+    problem = tables.problem_of({"x": values}, {"x": Interval()}, "ncp", 1)
     groups = TopDown().partition(problem, 0, silent).groups
     assert np.bincount(groups).max() < 900
 
 
+@pytest.mark.parametrize("method", [TopDown(), TwoMeans()], ids=lambda method: method.name)
 @given(st.integers(1, 400), st.integers(0, 3))
-def test_every_group_has_k_records_whatever_k(k, seed):
+def test_every_group_has_k_records_whatever_k(method, k, seed):
     rng = np.random.default_rng(seed)
     columns = {"x": rng.integers(0, 40, 400), "y": rng.choice(list("abcd"), 400)}
-    problem = problem_of(columns, {"x": Interval(), "y": Suppression()}, "lm", k)
-    groups = TopDown().partition(problem, seed, silent).groups
+    problem = tables.problem_of(columns, {"x": Interval(), "y": Suppression()}, "lm", k)
+    groups = method.partition(problem, seed, silent).groups
     assert np.bincount(groups).min() >= k
 
 
@@ -210,7 +208,7 @@ def test_the_points_of_xu06_example_1_are_split_in_two(seed):
 def larger_problem() -> Problem:
     rng = np.random.default_rng(1)
     columns = {"x": rng.integers(0, 99, 600), "y": rng.choice(list("abcdefgh"), 600)}
-    return problem_of(columns, {"x": Interval(), "y": Suppression()}, "gcp", 5)
+    return tables.problem_of(columns, {"x": Interval(), "y": Suppression()}, "gcp", 5)
 
 
 def test_candidates_below_zero_are_refused():

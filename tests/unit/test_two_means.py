@@ -25,10 +25,6 @@ OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 varied = st.integers(0, 2**32).map(twins.varied_sample)
 
 
-def problem_of(columns, models, measure, k) -> Problem:
-    return Problem.of(encode(open_frame(pa.table(columns)), models), measure, k)
-
-
 # Twins
 
 
@@ -115,22 +111,13 @@ def test_a_split_that_costs_more_than_the_whole_is_not_made():
     assert problem.cost(groups) <= problem.cost(np.zeros(4, np.int32)) + 1e-9
 
 
-@given(st.integers(1, 400), st.integers(0, 3))
-def test_every_group_has_k_records_whatever_k(k, seed):
-    rng = np.random.default_rng(seed)
-    columns = {"x": rng.integers(0, 40, 400), "y": rng.choice(list("abcd"), 400)}
-    problem = problem_of(columns, {"x": Interval(), "y": Suppression()}, "lm", k)
-    groups = TwoMeans().partition(problem, seed, silent).groups
-    assert np.bincount(groups).min() >= k
-
-
 # The papers' examples
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_groups_and_intervals_of_he12_table_2_are_found(seed):
     columns = {"age": [20, 20, 30, 40, 50, 60, 60], "zip": [25, 30, 25, 30, 10, 5, 10]}
-    problem = problem_of(columns, {"age": Interval(), "zip": Interval()}, "ncp", 2)
+    problem = tables.problem_of(columns, {"age": Interval(), "zip": Interval()}, "ncp", 2)
     groups = TwoMeans().partition(problem, seed, silent).groups
     andy_bob, jane_alex, mary_lily_lucy = [0, 1], [2, 3], [4, 5, 6]
     assert tables.partition_of(groups) == [andy_bob, jane_alex, mary_lily_lucy]
@@ -153,7 +140,7 @@ def test_the_groups_and_intervals_of_he12_table_2_are_found(seed):
 def larger_problem() -> Problem:
     rng = np.random.default_rng(1)
     columns = {"x": rng.integers(0, 99, 600), "y": rng.choice(list("abcdefgh"), 600)}
-    return problem_of(columns, {"x": Interval(), "y": Suppression()}, "gcp", 5)
+    return tables.problem_of(columns, {"x": Interval(), "y": Suppression()}, "gcp", 5)
 
 
 def test_rounds_below_one_are_refused():

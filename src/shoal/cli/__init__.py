@@ -20,10 +20,18 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest
+    from typer.exceptions import TyperException
+
     from shoal.cli.app import app
 
+    code = None
     try:
-        app(prog_name="shoal")
+        code = app(prog_name="shoal", standalone_mode=False)
+    except TyperException as error:  # what was typed is no command
+        context = getattr(error, "ctx", None)
+        said = error.format_message().rstrip(".")
+        stop = "" if said.endswith("?") else "."
+        _fail(f"{said}{stop} See '{context.command_path if context else 'shoal'} -h'.", 2)
     except ShoalError as error:
         _fail(str(error), error.exit_code)
     except BrokenPipeError:
@@ -32,7 +40,7 @@ def main() -> NoReturn:
         Exception
     ) as error:  # nothing of the table may reach the screen, so only the kind is named
         _fail(f"shoal ran into an error of its own ({type(error).__name__}); please report it.", 1)
-    sys.exit(0)
+    sys.exit(code)
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:

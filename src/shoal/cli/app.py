@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from json import dumps
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,6 @@ from shoal.cli import options
 from shoal.errors import InputError, raise_problems
 
 app = typer.Typer(
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -24,13 +23,20 @@ app = typer.Typer(
 )
 
 Table = Annotated[
-    Path, typer.Argument(help="CSV, Parquet, JSON-lines or Excel file.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="TABLE", help="CSV, Parquet, JSON-lines or Excel file.", show_default=False
+    ),
 ]
 SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
+]
 K = Annotated[int | None, typer.Option("-k", help="Least number of records that read the same.")]
 Columns = Annotated[
     list[str] | None,
@@ -58,12 +64,16 @@ Require = Annotated[
 
 @app.callback(invoke_without_command=True)
 def shoal(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """Make tables about people releasable."""
     if version:
         typer.echo(f"shoal {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), err=True)
+        raise typer.Exit(2)
 
 
 @app.command()
@@ -122,29 +132,18 @@ def anonymize(
     save_settings: Annotated[
         Path | None, typer.Option(help="Also write the settings that make this release again.")
     ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
-    ] = None,
+    report: Report = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.io import output_problems, place_problems
+    from shoal.io import output_problems
     from shoal.settings import make_settings
 
-    problems = output_problems(output, overwrite)
-    if save_settings:
-        problems += _file_problems(save_settings, overwrite)
-        if save_settings.resolve() == output.resolve():
-            problems.append(f"'{output}' cannot hold release and settings; name two files.")
-    if report:
-        problems += place_problems(report, overwrite)
-        others = [path.resolve() for path in (output, save_settings) if path]
-        if report.resolve() in others:
-            problems.append(
-                f"'{report}' cannot hold the report and something else; name two files."
-            )
+    problems = _lost(output, [table, settings]) or output_problems(output, overwrite)
+    problems += _place_problems(save_settings, [table], overwrite)
+    problems += _place_problems(report, [table, settings], overwrite)
+    problems += _twice(output, save_settings, report)
     given: dict[str, Any] = {
         "quasi_identifiers": options.models(quasi_identifier, problems),
         "sensitive": sensitive or None,
@@ -156,13 +155,15 @@ def anonymize(
         "w": w,
         "weights": options.weights(weight, problems),
         "method": options.method(method, option, problems),
-        "refine": options.refine(refine),
+        "refine": options.refine(refine, problems),
         "seed": seed,
         "keep_order": keep_order,
         "render": render,
     }
     try:
         chosen: Any = make_settings(settings, **given)
+        for path in filter(None, (output, save_settings, report)):
+            problems += _lost(path, _hierarchies(chosen))
     except InputError as error:
         problems += error.problems
     if certify is not None and not 0 <= certify < inf:
@@ -171,22 +172,34 @@ def anonymize(
     _run(table, output, chosen, overwrite, save_settings, report, quiet, json, certify)
 
 
-def _file_problems(path: Path, overwrite: bool) -> list[str]:
-    """Say in sentences why a settings file could not be written to this path."""
-    if path.is_dir():
-        return [f"'{path}' is a folder; name a file in it."]
-    if not path.parent.is_dir():
-        return [f"The folder '{path.parent}' does not exist; create it or choose another."]
-    if path.exists() and not overwrite:
-        return [f"'{path}' exists; choose another name or pass --overwrite."]
-    return []
+def _place_problems(path: Path | None, inputs: Sequence[Path | None], overwrite: bool) -> list[str]:
+    """Sentences for why a file cannot be written; what is read is never replaced."""
+    from shoal.io import place_problems
+
+    return (_lost(path, inputs) or place_problems(path, overwrite)) if path else []
 
 
-def _write_text(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be written: {error.strerror}.") from None
+def _lost(path: Path, inputs: Sequence[Path | None]) -> list[str]:
+    """A sentence if a file is both read and to be written."""
+    if path.resolve() not in {given.resolve() for given in inputs if given}:
+        return []
+    return [f"'{path}' is read by this command and would be lost; name another file to write."]
+
+
+def _twice(*outputs: Path | None) -> list[str]:
+    """Sentences for files that are named for two outputs."""
+    names = [path.resolve() for path in outputs if path]
+    return [
+        f"'{path}' is named for two outputs; name two files."
+        for path in dict.fromkeys(path for path in outputs if path)
+        if names.count(path.resolve()) > 1
+    ]
+
+
+def _hierarchies(settings: Any) -> list[Path]:
+    """The hierarchy files that settings name."""
+    sources = [getattr(model, "source", None) for model in settings.quasi_identifiers.values()]
+    return [Path(source) for source in sources if source]
 
 
 def _run(
@@ -266,6 +279,7 @@ def evaluate(
     quasi_identifier: Columns = None,
     sensitive: Sensitive = None,
     k: K = None,
+    require: Require = None,
     queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
     sum_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
@@ -282,19 +296,20 @@ def evaluate(
         Path | None, typer.Option(help="Original records outside the release to test on.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Makes chance repeatable.")] = 0,
-    json: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write all numbers as JSON.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the JSON file.")] = False,
+    report: Report = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
-    """Compare a release with its original: is it safe, is it still useful?"""
+    """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
+    from shoal.cli.evaluated import show_evaluation
     from shoal.evaluate import evaluate as compare
 
-    problems = _file_problems(json, overwrite) if json else []
+    problems = _place_problems(report, [table, release, settings, holdout], overwrite)
     if holdout and target is None:
         problems.append("A --holdout is to test classifiers on; name the column with --target.")
     models = options.models(quasi_identifier, problems)
+    required = options.requirements(require, problems)
     raise_problems(problems)
     found = compare(
         table,
@@ -303,18 +318,18 @@ def evaluate(
         quasi_identifiers=models,
         sensitive=sensitive or None,
         k=k,
+        requirements=required,
         queries=queries,
         sum_column=sum_column,
         target=target,
         holdout=holdout,
         seed=seed,
     )
-    if json:
-        _write_text(json, dumps(found.as_dict(), indent=1) + "\n")
+    if report:
+        found.save_report(report, overwrite=overwrite)
     if not quiet:
-        from shoal.cli.evaluated import show_evaluation
-
-        show_evaluation(found)
+        show_evaluation(found, json, report)
+    found.verdict.prove()
 
 
 @app.command()
@@ -326,11 +341,11 @@ def init(
     """Write a settings file with guessed roles, to be corrected."""
     from shoal.anonymize import open_table
     from shoal.cli.guess import guessed_settings
+    from shoal.io import write_text
 
     target = output or Path(table.name.split(".")[0] + ".toml")
-    raise_problems(_file_problems(target, overwrite))
-    text = guessed_settings(open_table(table), table.name)
-    _write_text(target, text)
+    raise_problems(_place_problems(target, [table], overwrite))
+    write_text(guessed_settings(open_table(table), table.name), target, overwrite)
     typer.echo(
         f"Wrote {target}. Check every role in it, then run:\n"
         f"  shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(target))} --output release.csv"
@@ -351,14 +366,16 @@ def demo(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"Folder '{folder}' cannot be made: {error.strerror}.") from None
+        raise InputError(
+            f"Folder '{folder}' cannot be made: {error.strerror}; choose another."
+        ) from None
     if not (quiet or json):
         typer.echo(
             "The sample: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), eight quasi-identifiers, "
             "income sensitive, k = 10."
         )
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
-    report = folder / "report.html"
+    report = folder / "adult-report.html"
     _run(samples.adult(), output, samples.adult_settings(), True, settings, report, quiet, json)
 
 

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
 
-from shoal.evaluation.evaluation import Evaluation
+from shoal.cli.show import levels
+from shoal.evaluated import Evaluation
 from shoal.evaluation.queries import Errors
 from shoal.evaluation.risk import AttributeDisclosure, Risk
 from shoal.evaluation.rules import Agreement
 
 
-def show_evaluation(found: Evaluation) -> None:
+def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
     """Say whether a release is safe and what is left of its use."""
-    lines = [*_risk(found), *_use(found)]
+    if as_json:
+        written = {"report": str(report)} if report else {}
+        sys.stdout.write(json.dumps({**found.as_dict(), **written}) + "\n")
+        return
+    lines = [*_verdict(found), *_risk(found), *_use(found)]
+    if report:
+        lines.append(("report", f"{report}, to be opened in a browser"))
     width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         line = f"{set_cell_size(name, width)}  {text}".rstrip()
         sys.stdout.write(f"{line}\n")
+
+
+def _verdict(found: Evaluation) -> Iterator[tuple[str, str]]:
+    """Lines about what is required."""
+    verdict = found.verdict
+    yield "requirements", "proved by the audit" if verdict.is_proved else "NOT PROVED by the audit"
+    reached = {
+        "k": f"{verdict.audit.k} reached, {found.release.settings.k} required",
+        **{proof.requirement: levels(proof) for proof in verdict.audit.proofs},
+    }
+    for (name, text), miss in zip(reached.items(), verdict.misses, strict=True):
+        yield f"  {name}", f"{text}, MISSED" if miss else text
 
 
 def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,8 @@ render = "text"  # "bounds": two columns of numbers per interval
 
 def guessed_settings(frame: Frame, table: str) -> str:
     """The text of a settings file for a table."""
+    if not frame.shape[0]:
+        raise InputError("The table has no records to guess from; give at least one.")
     roles: dict[str, list[str]] = {"identifiers": [], "sensitive": []}
     blocks = []
     for name in frame.columns:

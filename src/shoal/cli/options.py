@@ -97,7 +97,7 @@ def method(name: str | None, given: Sequence[str] | None, problems: list[str]) -
     return make_method(name or "cover", values, problems)
 
 
-def refine(text: str | None) -> Any:
+def refine(text: str | None, problems: list[str]) -> Any:
     """How long to refine from `quick`, `off`, a number of seconds or `steps=NUMBER`."""
     if text is None:
         return None
@@ -105,7 +105,11 @@ def refine(text: str | None) -> Any:
 
     if text.startswith("steps="):
         return Refine(steps=_value(text.removeprefix("steps=")))
-    return False if text.lower() == "off" else _value(text)
+    value = {"quick": "quick", "off": False}.get(text.lower(), _value(text))
+    if isinstance(value, str) and value != "quick":
+        problems.append("Write --refine quick, off, a number of seconds or steps=NUMBER.")
+        return None
+    return value
 
 
 def _pairs(flag: str, given: Sequence[str] | None, problems: list[str]) -> list[tuple[str, str]]:

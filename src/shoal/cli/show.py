@@ -72,7 +72,7 @@ def summary(
         + (f", {release.suppressed:,} left out" if release.suppressed else ""),
         "groups": f"{release.audit.groups:,}",
         "k": f"{release.k} reached, {release.settings.k} required, proved by the audit",
-        **{proof.requirement: _levels(proof) for proof in release.audit.proofs},
+        **{proof.requirement: levels(proof) for proof in release.audit.proofs},
         "loss": f"{release.loss():.4g} ({measure})",
         **{f"  {name}": f"{value:.4g}" for name, value in losses.items()},
         **({"certificate": _certificate_text(release)} if certified else {}),
@@ -109,10 +109,11 @@ def audited(audit: Audit, table: Path, as_json: bool) -> None:
             f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.\n"
         )
         for proof in audit.proofs:
-            sys.stdout.write(f"Proved: {proof.requirement}: {_levels(proof)}.\n")
+            sys.stdout.write(f"Proved: {proof.requirement}: {levels(proof)}.\n")
 
 
-def _levels(proof: Proof) -> str:
+def levels(proof: Proof) -> str:
+    """What a requirement beyond k asks for and what the least safe group reaches."""
     return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.evaluation.comparison import Comparison, read_comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Ints, RangeForm
@@ -165,6 +165,19 @@ def _joined(table: Frame, holdout: Frame, names: Sequence[str]) -> Frame:
         raise InputError(
             "A column has different types in the table and in the hold-out; convert it to one."
         ) from None
+
+
+def seed_problems(seed: int) -> list[str]:
+    """A sentence if a seed is none that scikit-learn takes."""
+    if is_whole(seed) and 0 <= seed < 2**32:
+        return []
+    return [
+        f"The 'seed' parameter must be a whole number from 0 to 2^32 - 1. Got {shown(seed)} instead."
+    ]
+
+
+def is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _accuracy(model: Any, seed: int, x: Floats, y: Ints, test: Floats, truth: Ints) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -49,14 +48,9 @@ class Comparison:
         """Released records in each group."""
         return np.bincount(self.groups, minlength=self.closures.shape[1]).astype(np.float64)
 
-    @cached_property
-    def _slots(self) -> list[slice]:
-        ends = np.cumsum([0, *(column.form.slots for column in self.table.columns)])
-        return [slice(a, b) for a, b in pairwise(ends)]
-
     def of_column(self, j: int) -> Ints:
         """The closures of quasi-identifier j, one per group."""
-        return self.closures[self._slots[j]]
+        return self.closures[self.table.slots[j]]
 
     @cached_property
     def points(self) -> tuple[Ints, Ints]:
@@ -113,7 +107,7 @@ def read_comparison(
     except InputError as error:
         problems.extend(error.problems)
     raise_problems(problems)
-    return Comparison(
+    found = Comparison(
         table=encoded,
         groups=groups,
         closures=closures,
@@ -122,6 +116,24 @@ def read_comparison(
         sensitive=settings.sensitive,
         homogeneous=settings.method.homogeneous,
     )
+    raise_problems(_misfits(found))
+    return found
+
+
+def _misfits(comparison: Comparison) -> list[str]:
+    """Sentences for columns whose released values cover fewer original records than bear them."""
+    problems = []
+    for j, column in enumerate(comparison.table.columns):
+        distinct, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
+        bearing = np.bincount(place.reshape(-1), weights=comparison.sizes)
+        covered = column.form.sums(distinct, column.counts)
+        misfits = np.count_nonzero(bearing > covered)
+        if misfits:
+            problems.append(
+                f"{misfits} of the released values of column '{column.name}' stand in more records than they "
+                "cover in the table; give the table that was released."
+            )
+    return problems
 
 
 def _missing(

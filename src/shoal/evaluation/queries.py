@@ -97,8 +97,6 @@ def compare_answers(
         The numbers that SUM queries add up: an interval quasi-identifier or a sensitive column; by default
         the first that there is.
     """
-    if number < 1:
-        raise InputError("The number of queries must be at least 1.")
     summed = _sum_column(comparison, sum_column)
     names = comparison.table.names
     others = [name for name in names if name != summed]

@@ -57,7 +57,11 @@ class Hierarchy(Model):
                     if row
                 ]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not a UTF-8 CSV file"
+            reason = (
+                f"{error.strerror}; check the path"
+                if isinstance(error, OSError)
+                else "not a UTF-8 CSV file; save it as one"
+            )
             raise InputError(f"Hierarchy file '{name}' cannot be read: {reason}.") from None
         return cls._from_rows(f"Hierarchy file '{name}'", "line", lines, os.fspath(path))
 

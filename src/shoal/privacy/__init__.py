@@ -1,14 +1,17 @@
 """What a release promises: requirements, their feasibility, and the independent audit."""
 
-from shoal.privacy.audit import Audit, Proof, audit_frame
-from shoal.privacy.compatibility import audit_compatibility
+from shoal.privacy.audit import Audit, Proof, Verdict, examine_frame
+from shoal.privacy.compatibility import examine_compatibility
 from shoal.privacy.feasibility import check_feasible, group_notes
-from shoal.privacy.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.privacy.requirements import (
+    REQUIREMENTS,
+    AlphaK,
+    LDiversity,
+    PSensitive,
+    Requirement,
+    TCloseness,
+)
 from shoal.privacy.rules import compile_rules
-
-REQUIREMENTS: dict[str, type[Requirement]] = {
-    kind.name: kind for kind in (LDiversity, PSensitive, AlphaK, TCloseness)
-}
 
 __all__ = [
     "REQUIREMENTS",
@@ -19,9 +22,10 @@ __all__ = [
     "Proof",
     "Requirement",
     "TCloseness",
-    "audit_compatibility",
-    "audit_frame",
+    "Verdict",
     "check_feasible",
     "compile_rules",
+    "examine_compatibility",
+    "examine_frame",
     "group_notes",
 ]

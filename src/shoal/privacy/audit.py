@@ -7,7 +7,8 @@ value of its own, never a wildcard.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any
 
 import narwhals as nw
@@ -71,6 +72,49 @@ class Audit:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """What an audit found in a table, whether or not it keeps what is required.
+
+    Attributes
+    ----------
+    audit
+        What was counted: a proof only if nothing is missed.
+    misses
+        How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
+    sizes
+        Records in each group.
+    """
+
+    audit: Audit
+    misses: tuple[str, ...]
+    sizes: Places = field(repr=False, compare=False)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """A sentence for everything that is missed."""
+        return tuple(f"{miss}; do not release this table." for miss in self.misses if miss)
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether nothing is missed."""
+        return not self.failures
+
+    def prove(self) -> Audit:
+        """The audit, or `AuditFailed` where something is missed."""
+        if self.failures:
+            raise AuditFailed("\n".join(self.failures))
+        return self.audit
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        counted = asdict(self.audit)
+        for proof in counted["proofs"]:
+            if not isfinite(proof["reached"]):
+                proof["reached"] = None  # JSON knows no infinity
+        return {"proved": self.is_proved, "failures": list(self.failures), **counted}
+
+
+@dataclass(frozen=True)
 class _Groups:
     """The records of a table, group by group."""
 
@@ -103,30 +147,30 @@ class _Secret:
 
 
 def refuse_identifiers(frame: nw.DataFrame[Any], identifiers: Sequence[str]) -> None:
-    """Fail if an identifier is in a table."""
+    """Fail if an identifier is in a release."""
     leaked = [name for name in identifiers if name in frame.columns]
     if leaked:
         raise AuditFailed(
-            f"Identifier column(s) {', '.join(leaked)} are in the table; remove them."
+            f"Identifier column(s) {', '.join(leaked)} are in the release; remove them."
         )
 
 
-def audit_frame(
+def examine_frame(
     frame: nw.DataFrame[Any],
     quasi_identifiers: Sequence[str],
     k: int,
     identifiers: Sequence[str] = (),
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
-) -> Audit:
-    """Prove that every combination of released quasi-identifiers occurs at least k times and is diverse enough.
+) -> Verdict:
+    """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
     A quasi-identifier may be released under its own name or as `NAME_min` and `NAME_max`.
 
     Raises
     ------
     AuditFailed
-        If a group is smaller than k or misses a requirement, or an identifier is still there.
+        If an identifier is still there; whatever else is missed, the verdict says.
     """
     columns: list[str] = []
     problems: list[str] = []
@@ -144,27 +188,22 @@ def audit_frame(
     raise_problems(problems)
     refuse_identifiers(frame, identifiers)
     groups = _groups_of(frame, columns)
-    smallest = int(groups.sizes.min())
-    failures = []
+    count, smallest = groups.sizes.size, int(groups.sizes.min())
+    misses, proofs = [""], []
     if smallest < k:
         small = np.count_nonzero(groups.sizes < k)
-        failures.append(
-            f"{small} of {groups.sizes.size} groups have fewer than k = {k} records "
-            f"(the smallest has {smallest}); do not release this table."
-        )
-    proofs = []
+        misses = [
+            f"{small} of {count} groups have fewer than k = {k} records (the smallest has {smallest})"
+        ]
     for requirement in requirements:
         for name in requirement.over(sensitive):
             proof, missed = _prove(requirement, name, groups, secrets[name])
             proofs.append(proof)
-            if missed:
-                failures.append(
-                    f"{missed} of {groups.sizes.size} groups miss {proof.requirement} "
-                    f"(the worst reaches {proof.reached:.4g}); do not release this table."
-                )
-    if failures:
-        raise AuditFailed("\n".join(failures))
-    return Audit(frame.shape[0], groups.sizes.size, smallest, tuple(proofs))
+            worst = f"{proof.requirement} (the worst reaches {proof.reached:.4g})"
+            misses.append(f"{missed} of {count} groups miss {worst}" if missed else "")
+    return Verdict(
+        Audit(frame.shape[0], count, smallest, tuple(proofs)), tuple(misses), groups.sizes
+    )
 
 
 def _secrets(

@@ -6,27 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.errors import AuditFailed
 from shoal.kernels.compatibility import weigh_compatible
 from shoal.measures import compile_measure
-from shoal.privacy.audit import Audit, refuse_identifiers
+from shoal.privacy.audit import Audit, Verdict, refuse_identifiers
 from shoal.table import Table
 from shoal.table.frames import Frame
 from shoal.table.render import read_release
 from shoal.table.rows import distinct_rows
 
 
-def audit_compatibility(
+def examine_compatibility(
     table: Table, frame: Frame, k: int, identifiers: Sequence[str] = ()
-) -> Audit:
-    """Prove that every released record may be k records of the table, and every record k released ones.
+) -> Verdict:
+    """Count whether every released record may be k records of the table, and every record k released ones.
 
     The order of released records does not matter.
 
     Raises
     ------
     AuditFailed
-        If a record has fewer than k counterparts or an identifier is still there.
+        If an identifier is still there.
     """
     refuse_identifiers(frame, identifiers)
     released = read_release(table, frame)
@@ -36,8 +35,5 @@ def audit_compatibility(
     sizes = released.sizes.astype(np.int64)
     of_closure, of_point = weigh_compatible(arrays, released.closures, sizes, points, weights)
     smallest = int(min(of_closure.min(), of_point.min()))
-    if smallest < k:
-        raise AuditFailed(
-            f"A record has only {smallest} possible counterparts and k = {k}; do not release this table."
-        )
-    return Audit(table.records, sizes.size, smallest)
+    miss = f"A record has only {smallest} possible counterparts and k = {k}" if smallest < k else ""
+    return Verdict(Audit(table.records, sizes.size, smallest), (miss,), sizes)

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shoal.bounds import Certificate
+from shoal.evaluation.distributions import Distributions
+from shoal.evaluation.risk import Risks
 from shoal.io import write_text
-from shoal.report.facts import Released, gather
+from shoal.report.facts import Making
+from shoal.report.gather import Reported, gather
 from shoal.report.page import render_page
+
+__all__ = ["Making", "Reported", "write_report"]
 
 
 def write_report(
-    release: Released,
+    release: Reported,
+    risks: Risks,
+    distributions: Distributions,
     path: str | os.PathLike[str],
-    certificate: Certificate | None,
-    reason: str,
     overwrite: bool = False,
 ) -> None:
-    """Write a report to a file, whole or not at all; `reason` is why there is no certificate."""
-    facts = gather(release, certificate, reason, Path(path).parent)
+    """Write a report to a file, whole or not at all."""
+    facts = gather(release, risks, distributions, Path(path).parent)
     write_text(render_page(facts), path, overwrite)

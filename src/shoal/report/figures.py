@@ -10,6 +10,7 @@ from shoal.report.charts import Part, Row, bars, key, round_up
 from shoal.report.facts import Facts, SizeClass
 from shoal.report.markup import (
     Markup,
+    count,
     cut,
     details,
     element,
@@ -103,8 +104,8 @@ def group_parts(facts: Facts) -> list[Markup]:
     return [
         element(
             "p",
-            f"The smallest group has {sizes.smallest:,} records, half of the groups have at most {sizes.median:,}, "
-            f"the largest has {sizes.largest:,}. {'' if facts.reads_the_same else unlike}",
+            f"The smallest group has {count(sizes.smallest, 'record')}, half of the groups have at most "
+            f"{sizes.median:,}, the largest has {sizes.largest:,}. {'' if facts.reads_the_same else unlike}",
             more("sizes"),
         ),
         element(
@@ -117,13 +118,13 @@ def group_parts(facts: Facts) -> list[Markup]:
                 "the same numbers follow as a table.",
                 [
                     Row(
-                        f"{_range(item)} records",
+                        f"{_range(item)} record{'' if item.most == 1 else 's'}",
                         f"{item.groups:,}",
                         [[Part("after", 100 * item.groups / most)]],
                     )
                     for item in sizes.classes
                 ],
-                f"{most:,.0f} groups" if most >= 1 else "1 group",
+                count(round(most), "group"),
             ),
             details(
                 "As a table",

@@ -93,11 +93,16 @@ def more(word: str) -> Markup:
     return element("a", "What this means", href=f"#about-{word}", class_="more")
 
 
-def rest(count: int, noun: str = "column") -> list[Markup]:
+def rest(number: int, noun: str = "column") -> list[Markup]:
     """A line that says how many are not shown, where there are any."""
-    if count <= 0:
+    if number <= 0:
         return []
-    return [element("p", f"and {count:,} more {noun}{'s' if count > 1 else ''}", class_="quiet")]
+    return [element("p", f"and {count(number, f'more {noun}')}", class_="quiet")]
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def percent(share: float) -> str:

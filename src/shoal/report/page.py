@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from shoal.report.facts import Facts
@@ -25,15 +25,15 @@ def render_page(facts: Facts) -> str:
     """The report."""
     sections = (
         ("verdict", "Verdict", _verdict(facts)),
-        ("done", "What was done", _done(facts)),
+        ("done", "What was done" if facts.making else "What was released", _done(facts)),
         ("loss", "What it cost", loss_parts(facts)),
         ("groups", "Group sizes", group_parts(facts)),
         ("risk", "Risk before and after", risk_parts(facts)),
         ("distributions", "Distributions before and after", distribution_parts(facts)),
-        ("certificate", "How near the best possible", _certificate(facts)),
+        *_certificate(facts),
         ("sample", "A few released records", _sample(facts)),
         ("settings", "Settings", _settings(facts)),
-        ("words", "What the figures mean", _words()),
+        ("words", "What the figures mean", _words(facts)),
     )
     head = element(
         "head",
@@ -61,7 +61,8 @@ def render_page(facts: Facts) -> str:
         element("nav", *map(Markup, links), aria_label="Sections"),
         *(_section(*section) for section in sections[1:]),
         element(
-            "footer", f"Made by shoal {facts.version}. This file loads nothing from elsewhere."
+            "footer",
+            f"Report made by shoal {facts.version}. This file loads nothing from elsewhere.",
         ),
     )
     return f"<!DOCTYPE html>\n{element('html', head, element('body', main), lang='en')}\n"
@@ -79,20 +80,8 @@ def _subtitle(facts: Facts) -> str:
 
 
 def _verdict(facts: Facts) -> list[Markup]:
-    count = len(facts.promises)
-    what = "The requirement is proved." if count == 1 else f"All {count} requirements are proved."
     return [
-        element(
-            "div",
-            element("strong", f"✓ {what}"),
-            element(
-                "p",
-                "An independent audit counted in the finished release, before it was handed out, that every "
-                "requirement below is kept. ",
-                more("audit"),
-            ),
-            class_="verdict",
-        ),
+        _proved(facts) if facts.is_proved else _missed(facts),
         table(
             ["Requirement", "Reached", "Audit"],
             [
@@ -101,14 +90,16 @@ def _verdict(facts: Facts) -> list[Markup]:
                         [element("b", cut(promise.name, 2 * NAME)), element("p", promise.meaning)]
                     ),
                     join([promise.reached, element("p", f"{promise.required} required")]),
-                    element("span", "✓ proved", class_="proved"),
+                    element("span", "✗ not proved", class_="missed")
+                    if promise.miss
+                    else element("span", "✓ proved", class_="proved"),
                 ]
                 for promise in facts.promises[:MOST_COLUMNS]
             ],
             "Requirements, and what the least safe group reaches",
             numbers=(1,),
         ),
-        *rest(count - MOST_COLUMNS, "requirement"),
+        *rest(len(facts.promises) - MOST_COLUMNS, "requirement"),
         element(
             "div",
             element("h3", "What the audit cannot know"),
@@ -116,6 +107,37 @@ def _verdict(facts: Facts) -> list[Markup]:
             class_="care",
         ),
     ]
+
+
+def _proved(facts: Facts) -> Markup:
+    count = len(facts.promises)
+    what = "The requirement is proved." if count == 1 else f"All {count} requirements are proved."
+    when = ", before it was handed out," if facts.making else ""
+    return element(
+        "div",
+        element("strong", f"✓ {what}"),
+        element(
+            "p",
+            f"An independent audit counted in the finished release{when} that every requirement below is kept. ",
+            more("audit"),
+        ),
+        class_="verdict",
+    )
+
+
+def _missed(facts: Facts) -> Markup:
+    misses = [promise.miss for promise in facts.promises if promise.miss]
+    which = "the requirement" if len(facts.promises) == 1 else "every requirement"
+    return element(
+        "div",
+        element("strong", "✗ Not proved: do not release this table."),
+        element(
+            "p", f"An independent audit counted in it and found that it does not keep {which}. "
+        ),
+        element("ul", *(element("li", f"{cut(miss, NOTE)}.") for miss in misses[:MOST_COLUMNS])),
+        element("p", more("audit")),
+        class_="verdict failed",
+    )
 
 
 def _cares(facts: Facts) -> list[str]:
@@ -132,23 +154,30 @@ def _cares(facts: Facts) -> list[str]:
                 "Only k is required. All records of a group may share a sensitive value, and then it is known of "
                 "everyone in the group."
             )
-    if roles.unchanged:
+    if roles.others:
         lines.append(
-            f"Neither protected nor named as sensitive, released unchanged: {_names(roles.unchanged)}."
+            f"Neither protected nor named as sensitive, yet in the release: {_names(roles.others)}."
         )
     return lines
 
 
 def _done(facts: Facts) -> list[Markup]:
-    roles = facts.roles
-    what = {
-        "Method": join([element("code", facts.method), f", {facts.refined}"]),
-        "Notes": "; ".join(cut(note, NOTE) for note in facts.notes) or "none",
+    roles, making = facts.roles, facts.making
+    what: dict[str, str] = {
         "Removed": _names(roles.removed) or "none",
         "Generalized": _names(roles.quasi_identifiers),
-        "Unchanged": _names((*roles.sensitive, *roles.unchanged)) or "none",
-        "Seconds": _seconds(facts.seconds),
+        "Sensitive": _names(roles.sensitive) or "none",
+        "Others": _names(roles.others) or "none",
     }
+    if making:
+        what = {
+            "Method": join([element("code", facts.method), f", {facts.refined}"]),
+            "Notes": "; ".join(cut(note, NOTE) for note in making.notes) or "none",
+            **what,
+            "Seconds": _seconds(making.seconds),
+        }
+    else:
+        what["Method"] = "not known: the release was compared with its table as it was given"
     return [
         tiles(
             ("Records released", f"{facts.records:,}", ""),
@@ -164,7 +193,7 @@ def _done(facts: Facts) -> list[Markup]:
     ]
 
 
-def _seconds(spent: dict[str, float]) -> Markup:
+def _seconds(spent: Mapping[str, float]) -> Markup:
     """Seconds in all and by stage, marked as times: they are all that differs between two equal runs."""
     stages = [[f"{stage} ", _time(f"{seconds:.2f}")] for stage, seconds in spent.items()]
     total = [_time(f"{sum(spent.values()):.2f}"), " in all: "]
@@ -175,28 +204,36 @@ def _time(text: str) -> Markup:
     return element("time", text, datetime=f"PT{text}S")
 
 
-def _certificate(facts: Facts) -> list[Markup]:
-    found, measure = facts.certificate, facts.objective
+def _certificate(facts: Facts) -> list[tuple[str, str, list[Markup]]]:
+    """The section about the certificate, which only a release that was made here can have."""
+    if not facts.making:
+        return []
+    found, measure = facts.making.certificate, facts.objective
     if found is None:
-        return [element("p", f"No certificate: {facts.no_certificate}. ", more("certificate"))]
-    beyond = (
-        " It does not know of the requirements beyond k, which may cost more."
-        if len(facts.promises) > 1
-        else ""
-    )
-    verdict = str(found)
-    return [
-        element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
-        element(
-            "p",
-            f"No release of this table that keeps k = {facts.k:,} can lose less than {number(found.bound)}, and this "
-            f"one loses {number(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
-            more("certificate"),
-        ),
-    ]
+        why = f"No certificate: {facts.making.no_certificate}. "
+        content = [element("p", why, more("certificate"))]
+    else:
+        beyond = (
+            " It does not know of the requirements beyond k, which may cost more."
+            if len(facts.promises) > 1
+            else ""
+        )
+        verdict = str(found)
+        content = [
+            element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
+            element(
+                "p",
+                f"No release of this table that keeps k = {facts.k:,} can lose less than {number(found.bound)}, and "
+                f"this one loses {number(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
+                more("certificate"),
+            ),
+        ]
+    return [("certificate", "How near the best possible", content)]
 
 
 def _sample(facts: Facts) -> list[Markup]:
+    if facts.sample is None:
+        return [element("p", "None is shown: the audit did not prove that records are hidden.")]
     columns = facts.sample.columns
     rows = [
         [
@@ -217,17 +254,23 @@ def _sample(facts: Facts) -> list[Markup]:
 
 
 def _settings(facts: Facts) -> list[Markup]:
+    what = (
+        "They make this release again from the same table. "
+        if facts.making
+        else "The release was read and audited by them. "
+    )
     return [
-        element("p", "They make this release again from the same table. ", more("settings")),
+        element("p", what, more("settings")),
         element("pre", element("code", facts.settings)),
         *(element("p", remark, class_="quiet") for remark in facts.remarks),
     ]
 
 
-def _words() -> list[Markup]:
+def _words(facts: Facts) -> list[Markup]:
     entries = [
         join([element("dt", term, id=f"about-{name}"), element("dd", text)])
         for name, (term, text) in WORDS.items()
+        if facts.making or name != "certificate"
     ]
     return [element("dl", *entries, class_="words")]
 

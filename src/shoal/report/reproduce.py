@@ -10,6 +10,7 @@ from shoal.settings import Settings
 from shoal.settings.toml import to_toml
 
 _LISTS = ("domain", "rows", "values", "protected")
+_MAKING = ("method", "output")  # sections
 _MARK = "left out of this report: "
 _MOST = 16_000  # characters
 
@@ -23,11 +24,16 @@ _NO_FOLDERS = (
 _NO_END = "These settings are too long for a report; release.settings.save(…) or --save-settings keeps all."
 
 
-def settings_text(settings: Settings, folder: Path) -> tuple[str, list[str]]:
-    """The text of a settings file in `folder`, and what keeps it from making the same release as it stands."""
+def settings_text(settings: Settings, folder: Path, whole: bool = True) -> tuple[str, list[str]]:
+    """The text of a settings file in `folder`, and what keeps it from making the same release as it stands.
+
+    Unless `whole`, how to make a release is left aside: roles, models, requirements and the measure stay.
+    """
     import tomli_w
 
     content = to_toml(settings, folder)
+    if not whole:
+        content = {name: part for name, part in content.items() if name not in _MAKING}
     beyond = [item for value in content["requirement"].values() for item in _entries(value)]
     entries = [*content["quasi_identifiers"].values(), *beyond]
     lists, folders = sum(map(_hide_lists, entries)), sum(map(_hide_folder, entries))

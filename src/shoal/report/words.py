@@ -22,7 +22,8 @@ WORDS = {
     "audit": (
         "Audit",
         "The proof of the requirements. It counts in the finished release, by code that shares nothing with the code "
-        "that made it. A release that misses a requirement is neither returned nor written, and has no report.",
+        "that made it. Where a requirement is not proved, at least one group misses it: such a table must not be "
+        "released. shoal itself neither returns nor writes one.",
     ),
     "loss": (
         "Loss",
@@ -64,8 +65,9 @@ WORDS = {
     ),
     "settings": (
         "Settings",
-        "The same table with these settings, the same version and the same hierarchy files gives the same release, "
-        "unless refinement was given a number of seconds.",
+        "What the columns are, what they may become and what is required. Where shoal made the release they are all "
+        "that decides it: the same table, settings, version and hierarchy files give the same release, unless "
+        "refinement was given a number of seconds.",
     ),
 }
 

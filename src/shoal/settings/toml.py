@@ -39,7 +39,9 @@ def load(path: str | os.PathLike[str], problems: list[str]) -> Settings:
     try:
         raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"Settings file '{path}' cannot be read: {error.strerror}.") from None
+        raise InputError(
+            f"Settings file '{path}' cannot be read: {error.strerror}; check the path."
+        ) from None
     except UnicodeDecodeError:
         raise InputError(f"Settings file '{path}' is not UTF-8 text; save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
@@ -76,14 +78,14 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
     refine = _refine_from_toml(options.pop("refine", "quick"), problems)
     method = make_method(options.pop("name", "auto"), options, problems)
     columns = dict(sections["columns"])
-    for role, names in columns.items():
-        if not _is_list_of(str, names):
+    for role in ("identifiers", "sensitive"):
+        if not _is_list_of(str, columns.setdefault(role, [])):
             problems.append(f"'{role}' in [columns] must be a list of column names.")
             columns[role] = []
     return Settings(
         quasi_identifiers=models,
-        sensitive=tuple(columns.get("sensitive", ())),
-        identifiers=tuple(columns.get("identifiers", ())),
+        sensitive=tuple(columns["sensitive"]),
+        identifiers=tuple(columns["identifiers"]),
         k=sections["requirement"].get("k", 0),
         suppression_limit=sections["requirement"].get("suppression_limit", 0.0),
         requirements=_requirements_from_toml(sections["requirement"], folder, problems),

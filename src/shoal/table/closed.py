@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -36,15 +35,9 @@ class Closed:
             return np.ones(self.table.records, dtype=np.bool_)
         return np.asarray(self.groups < self.closures.shape[1] - 1)
 
-    @cached_property
-    def slot(self) -> list[slice]:
-        """The rows of `closures` that belong to each quasi-identifier."""
-        ends = np.cumsum([0, *(column.form.slots for column in self.table.columns)])
-        return [slice(a, b) for a, b in pairwise(ends)]
-
     def of_column(self, j: int) -> Ints:
         """The closures of quasi-identifier j."""
-        return self.closures[self.slot[j]]
+        return self.closures[self.table.slots[j]]
 
     @cached_property
     def widths(self) -> Floats:

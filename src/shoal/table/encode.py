@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -60,6 +61,12 @@ class Table:
             return np.zeros(self.records, dtype=np.int32)
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return distinct_rows(rows).place
+
+    @cached_property
+    def slots(self) -> tuple[slice, ...]:
+        """The rows of closures that belong to each quasi-identifier."""
+        ends = np.cumsum([0, *(column.form.slots for column in self.columns)])
+        return tuple(slice(a, b) for a, b in pairwise(ends))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

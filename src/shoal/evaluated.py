@@ -1,0 +1,115 @@
+"""A release beside its table: everything that can be said of it in one result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any
+
+from shoal.errors import raise_problems, shown
+from shoal.evaluation.classification import Classification, is_whole, seed_problems
+from shoal.evaluation.comparison import Comparison
+from shoal.evaluation.distributions import Distributions, compare_distributions
+from shoal.evaluation.pairing import pair_records
+from shoal.evaluation.queries import Queries, compare_answers
+from shoal.evaluation.result import Result
+from shoal.evaluation.risk import THRESHOLD, Risks, compare_risks
+from shoal.evaluation.rules import Rules, compare_rules
+from shoal.privacy import Verdict
+from shoal.report import Reported, write_report
+from shoal.settings import Settings
+from shoal.table.closed import Closed
+
+MOST_QUERIES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Evaluation(Result):
+    """Whether requirements are kept, risk before and after, and what is left of the use.
+
+    `as_dict()` gives all numbers as dicts and lists, for JSON.
+
+    Attributes
+    ----------
+    verdict
+        What the audit found: `verdict.is_proved`, and if not, why in `verdict.failures`.
+    risk
+        Of re-identification and of disclosed sensitive values, before and after.
+    distributions
+        How far single columns and pairs of columns have moved.
+    rules
+        Association rules that are found again, and new ones.
+    queries
+        Errors of random queries; None if there were none.
+    classification
+        Accuracy of classifiers; None unless a target was named.
+    """
+
+    verdict: Verdict
+    risk: Risks
+    distributions: Distributions
+    rules: Rules
+    queries: Queries | None
+    release: Reported = field(repr=False, compare=False)
+    classification: Classification | None = None
+
+    def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a report for people, one HTML file, whole or not at all.
+
+        It says whether the audit proved the requirements, what was lost and what risk is left, in aggregates
+        and released values only; where they are not proved, without any released record.
+        """
+        write_report(self.release, self.risk, self.distributions, path, overwrite)
+
+    def as_dict(self) -> dict[str, Any]:
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "release"}
+        return {name: None if part is None else part.as_dict() for name, part in found.items()}
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A release of which nothing is known but itself and its table, records in any order."""
+
+    data: Any
+    settings: Settings  # models spelled out
+    verdict: Verdict
+    comparison: Comparison
+    removed: Sequence[str]
+
+    @property
+    def making(self) -> None:
+        """How it was made is not known."""
+
+    @cached_property
+    def closed(self) -> Closed:
+        return pair_records(self.comparison)
+
+
+def evaluate_release(
+    release: Reported,
+    *,
+    queries: int = 1000,
+    sum_column: str | None = None,
+    threshold: float = THRESHOLD,
+    seed: int = 0,
+) -> Evaluation:
+    """Evaluate all but classifiers, which need records that are not in the release."""
+    problems = seed_problems(seed)
+    if not (is_whole(queries) and 0 <= queries <= MOST_QUERIES):
+        problems.append(
+            f"The 'queries' parameter must be a whole number from 0 to {MOST_QUERIES}. Got {shown(queries)} instead."
+        )
+    raise_problems(problems)
+    comparison = release.comparison
+    return Evaluation(
+        verdict=release.verdict,
+        risk=compare_risks(comparison, threshold),
+        distributions=compare_distributions(comparison),
+        rules=compare_rules(comparison),
+        queries=compare_answers(comparison, queries, seed=seed, sum_column=sum_column)
+        if queries
+        else None,
+        release=release,
+    )

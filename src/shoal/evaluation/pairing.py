@@ -1,0 +1,59 @@
+"""A release as if each record's own were known, for measures of loss, which do not ask whose is whose.
+
+They look at closures, at how many records bear each, and at the sensitive values beside it: so any
+pairing of original with released records in which sensitive values agree gives the same loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.evaluation.comparison import Comparison
+from shoal.generalization.forms import Ints
+from shoal.table.closed import Closed
+from shoal.table.rows import distinct_rows
+
+
+def pair_records(comparison: Comparison) -> Closed:
+    """Give every released record to an original one with the same sensitive values; the others are left out.
+
+    Raises
+    ------
+    InputError
+        Where the release has more records of the same sensitive values than the table.
+    """
+    secrets = {name: comparison.table.sensitive[name] for name in comparison.sensitive}
+    table = replace(comparison.table, sensitive=secrets)
+    own, released = _classes(comparison)
+    count = np.bincount(own, minlength=int(released.max()) + 1)
+    surplus = np.bincount(released, minlength=count.size) - count
+    if surplus.max() > 0:
+        raise InputError(
+            f"{surplus[surplus > 0].sum()} released records have sensitive values that are not left in the table; "
+            "give the table that was released, in which sensitive columns are unchanged."
+        )
+    order = np.argsort(released, kind="stable")
+    place = np.arange(order.size) - np.searchsorted(released[order], released[order])
+    first = np.cumsum(count) - count
+    paired = np.argsort(own, kind="stable")[first[released[order]] + place]
+    closures, left_out = comparison.closures, table.records - comparison.records
+    groups = np.full(table.records, closures.shape[1], dtype=np.int32)
+    groups[paired] = comparison.groups[order]
+    if left_out:
+        whole = [slot for column in table.columns for slot in column.form.whole]
+        closures = np.column_stack([closures, np.array(whole, dtype=np.int32)])
+    return Closed(table, groups, closures, left_out)
+
+
+def _classes(comparison: Comparison) -> tuple[Ints, Ints]:
+    """A number per combination of sensitive values: of original records, and of released ones."""
+    names, records = comparison.sensitive, comparison.table.records
+    if not names:
+        return np.zeros(records, dtype=np.int32), np.zeros(comparison.records, dtype=np.int32)
+    own = np.column_stack([comparison.table.sensitive[name].codes for name in names])
+    released = np.column_stack([comparison.released[name] for name in names])
+    classes = distinct_rows(np.concatenate([own, released])).place
+    return classes[:records], classes[records:]

@@ -1,0 +1,93 @@
+"""(α,k)-anonymity: no sensitive value has too large a share of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.errors import shown
+from shoal.generalization.forms import Floats
+from shoal.generalization.models import label_of, labels_of
+from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_list_of, is_number
+from shoal.privacy.requirements.rounding import ceil
+from shoal.table import Sensitive
+
+VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
+
+
+@dataclass(frozen=True)
+class AlphaK(Requirement):
+    """No sensitive value, or none of those named, has more than a share alpha of a group: (α,k)-anonymity.
+
+    Parameters
+    ----------
+    alpha
+        The largest share, above 0 and at most 1. Smaller is safer and costs more.
+    values
+        The values meant, by default all.
+    columns
+        Sensitive columns, by default all.
+    """
+
+    alpha: float
+    values: Sequence[Any] | None = None
+
+    name = "alpha"
+    summary = "no sensitive value, or none of those named, has more than a share alpha of a group"
+    rising = False
+
+    @property
+    def required(self) -> float:
+        return float(self.alpha)
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not (is_number(self.alpha) and 0 < self.alpha <= 1):
+            found.append(
+                f"'alpha' must be a number above 0 and at most 1. Got {shown(self.alpha)} instead."
+            )
+        if self.values is not None and not is_list_of(VALUES, self.values):
+            found.append(
+                "'values' of alpha must be a list of sensitive values; leave it out to mean all."
+            )
+        return found
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        named = {label_of(value) for value in self.values or ()}
+        unknown = len(named - set(labels_of(values)))
+        if not unknown:
+            return []
+        return [
+            f"{unknown} of the {len(named)} values that alpha names are not in column '{column}'; "
+            "name values of that column."
+        ]
+
+    def limits(self, column: str, secret: Sensitive) -> Limits:
+        named = self._named([*labels_of(secret.values), *([None] if secret.has_null else [])])
+        entry = np.arange(secret.size, dtype=np.int32)
+        return Limits(entry, secret.size, cap=np.where(named, self.alpha, 1.0))
+
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+        share = counts / counts.sum(axis=1, keepdims=True)
+        return np.asarray(share[:, self._named(labels)].max(axis=1, initial=0.0))
+
+    def _named(self, labels: Labels) -> npt.NDArray[np.bool_]:
+        """Which values are meant."""
+        if self.values is None:
+            return np.ones(len(labels), dtype=np.bool_)
+        meant = {label_of(value) for value in self.values}
+        return np.array([label in meant for label in labels], dtype=np.bool_)
+
+    def describe(self, column: str) -> str:
+        which = "any value" if self.values is None else "each named value"
+        return f"a share of at most {self.alpha:g} for {which} of '{column}'"
+
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {ceil(reached)}"

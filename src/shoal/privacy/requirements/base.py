@@ -1,0 +1,121 @@
+"""What every requirement beyond k says, to kernels, to the audit and to people."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.generalization.forms import Floats, Ints
+from shoal.table import Sensitive
+
+Labels = Sequence[str | None]  # of a sensitive column's values, ascending; null is last
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What kernels count of a sensitive column, and what the counts of a group must keep to."""
+
+    entry: Ints  # what each code of the column is counted as
+    size: int
+    cap: Floats | None = None
+    distinct: int = 1
+    entropy: float = 0.0
+    depth: int = 0
+    factor: float = 0.0
+    distance: float = math.inf
+    parent: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
+    edge: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True)
+class Requirement(ABC):
+    """A promise about the sensitive values of every group.
+
+    `columns` are the sensitive columns it is about, by default all.
+    """
+
+    columns: Sequence[str] | None = field(default=None, kw_only=True)
+
+    name: ClassVar[str]  # in settings and on the command line
+    summary: ClassVar[str]
+    rising: ClassVar[bool] = True  # whether a higher level is safer
+    counts_absent: ClassVar[bool] = False  # whether values that a group lacks matter to its level
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, option.name, value.item())
+            elif isinstance(value, list | set | frozenset | np.ndarray):
+                object.__setattr__(self, option.name, tuple(value))
+
+    @property
+    @abstractmethod
+    def required(self) -> float:
+        """The level that every group must reach."""
+
+    @abstractmethod
+    def limits(self, column: str, secret: Sensitive) -> Limits:
+        """The same for the kernels."""
+
+    @abstractmethod
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+        """The level that each group reaches, from its counts of values (groups × values) and their shares of the table.
+
+        Values that no group has may be left out, unless `counts_absent`.
+        """
+
+    @abstractmethod
+    def describe(self, column: str) -> str:
+        """What is required of a column, in a few words."""
+
+    @abstractmethod
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        """Why the whole table misses it, with the numbers, and the nearest setting that it meets."""
+
+    def problems(self) -> list[str]:
+        """Sentences for parameters that cannot be."""
+        if isinstance(self.columns, str):
+            return [
+                f"'columns' of {self.name} must be a list of columns; write ['{self.columns}']."
+            ]
+        if self.columns is not None and not is_list_of(str, self.columns):
+            return [
+                f"'columns' of {self.name} must be a list of column names; leave it out to mean all."
+            ]
+        return []
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        """Sentences for a sensitive column whose distinct values it cannot be asked of."""
+        return []
+
+    def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
+        """Which levels suffice."""
+        if self.rising:
+            return levels >= self.required - TOLERANCE
+        return levels <= self.required + TOLERANCE
+
+    def worst(self, levels: Floats) -> float:
+        """The least safe of several levels."""
+        return float(levels.min() if self.rising else levels.max())
+
+    def over(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """The columns it is about, given all sensitive ones."""
+        return tuple(sensitive if self.columns is None else self.columns)
+
+
+def is_list_of(kind: type | tuple[type, ...], given: Any) -> bool:
+    """Whether there is at least one item and all are of a kind."""
+    return isinstance(given, tuple) and bool(given) and all(isinstance(g, kind) for g in given)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,134 @@
+"""t-closeness: in every group sensitive values are spread almost as in the table (Li et al. 2007)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import shown
+from shoal.generalization import Hierarchy
+from shoal.generalization.forms import Floats, TreeForm
+from shoal.generalization.models import is_ordered
+from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_number
+from shoal.privacy.requirements.trees import hierarchy_problems, outside, places
+from shoal.table import Sensitive
+
+GROUNDS = ("equal", "ordered", "hierarchical")
+
+
+@dataclass(frozen=True)
+class TCloseness(Requirement):
+    """In every group the sensitive values are spread almost as in the whole table.
+
+    Parameters
+    ----------
+    t
+        The largest earth mover's distance between a group and the table, from 0 to 1. Smaller is safer and
+        costs more.
+    ground
+        How far apart two values are. "equal": 1. "ordered": their places in ascending order, null last,
+        over the number of places less one. "hierarchical": the height of the lowest node that holds both
+        over the height of the hierarchy.
+    hierarchy
+        For the hierarchical ground distance.
+    columns
+        Sensitive columns, by default all.
+    """
+
+    t: float
+    ground: str = "equal"
+    hierarchy: Hierarchy | None = None
+
+    name = "closeness"
+    summary = "sensitive values are spread in every group almost as in the whole table"
+    rising = False
+
+    @property
+    def counts_absent(self) -> bool:  # type: ignore[override]
+        return self.ground != "equal"
+
+    @property
+    def required(self) -> float:
+        return float(self.t)
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not (is_number(self.t) and 0 <= self.t <= 1):
+            found.append(
+                f"'t' of closeness must be a number from 0 to 1. Got {shown(self.t)} instead."
+            )
+        if self.ground not in GROUNDS:
+            found.append(
+                f"'ground' of closeness must be one of {', '.join(GROUNDS)}. Got {shown(self.ground)} instead."
+            )
+        elif (self.ground == "hierarchical") != (self.hierarchy is not None):
+            found.append(
+                "Closeness takes 'hierarchy' with ground 'hierarchical' and only then; give both or neither."
+            )
+        if self.hierarchy is not None:
+            found += hierarchy_problems(self, self.hierarchy)
+        return found
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        if self.ground == "ordered" and not is_ordered(values.type):
+            return [
+                f"Column '{column}' is no number or date, and ordered closeness needs an order; "
+                "choose ground 'equal' or 'hierarchical'."
+            ]
+        return outside(self.hierarchy, column, values)
+
+    def limits(self, column: str, secret: Sensitive) -> Limits:
+        entry, size = np.arange(secret.size, dtype=np.int32), secret.size
+        if self.hierarchy is not None:
+            form, codes = self.hierarchy.compile(column, secret.values, secret.has_null)
+            assert isinstance(form, TreeForm)
+            entry = (np.append(codes, form.null) if secret.has_null else codes).astype(np.int32)
+            height = form.heights
+            edge = (height[form.parent] - height) / (2 * max(1.0, height[-1]))
+            return Limits(entry, form.size, distance=self.t, parent=form.parent, edge=edge)
+        if self.ground == "ordered":
+            parent = np.minimum(np.arange(1, size + 1), size - 1).astype(np.int32)
+            edge = np.full(size, 1 / max(1, size - 1))
+            edge[-1] = 0.0
+            return Limits(entry, size, distance=self.t, parent=parent, edge=edge)
+        parent = np.full(size + 1, size, np.int32)
+        edge = np.append(np.full(size, 0.5), 0.0)
+        return Limits(entry, size, distance=self.t, parent=parent, edge=edge)
+
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+        gap = counts / counts.sum(axis=1, keepdims=True) - shares
+        if self.ground == "equal":
+            return np.asarray(np.maximum(gap, 0).sum(axis=1))
+        if self.ground == "ordered":
+            return np.asarray(np.abs(gap.cumsum(axis=1)).sum(axis=1) / max(1, gap.shape[1] - 1))
+        assert self.hierarchy is not None
+        return _hierarchical_distance(self.hierarchy, gap, labels)
+
+    def describe(self, column: str) -> str:
+        return f"{self.t:g}-closeness ({self.ground}) of '{column}'"
+
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        return "choose a larger t"  # the whole table has distance 0
+
+
+def _hierarchical_distance(tree: Hierarchy, gap: Floats, labels: Labels) -> Floats:
+    """Li et al. 2007 §6: what can be evened out below a node, and not lower down, moves at its height."""
+    nodes = len(tree.parent)
+    surplus, lack = np.zeros((len(gap), nodes)), np.zeros((len(gap), nodes))
+    root = nodes - 1
+    for value, node in enumerate(places(tree, labels)):
+        surplus[:, node] += np.maximum(gap[:, value], 0)
+        lack[:, node] += np.maximum(-gap[:, value], 0)
+    height = np.zeros(nodes)
+    for node in range(root):
+        height[tree.parent[node]] = max(height[tree.parent[node]], height[node] + 1)
+    total = np.zeros(len(gap))
+    for node in range(nodes):
+        moved = np.minimum(surplus[:, node], lack[:, node])
+        total += moved * height[node] / max(1.0, height[root])
+        if node != root:
+            surplus[:, tree.parent[node]] += surplus[:, node] - moved
+            lack[:, tree.parent[node]] += lack[:, node] - moved
+    return total

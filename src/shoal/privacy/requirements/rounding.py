@@ -1,0 +1,24 @@
+"""Numbers in messages, rounded to the side on which a setting can still be kept."""
+
+from __future__ import annotations
+
+import math
+
+
+def floor(value: float) -> str:
+    """A number with four decimals that is not larger."""
+    return _short(math.floor(value * 1e4 + 1e-6))
+
+
+def ceil(value: float) -> str:
+    """A number with four decimals that is not smaller."""
+    return _short(math.ceil(value * 1e4 - 1e-6))
+
+
+def above(value: float) -> str:
+    """A number with four decimals that is larger."""
+    return _short(math.floor(value * 1e4 + 1e-6) + 1)
+
+
+def _short(ten_thousandths: int) -> str:
+    return f"{ten_thousandths / 1e4:.4f}".rstrip("0").rstrip(".")

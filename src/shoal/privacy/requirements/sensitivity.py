@@ -1,0 +1,120 @@
+"""p-sensitivity: every group has p distinct sensitive values, or some of p protected subtrees (TCM07)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import shown
+from shoal.generalization import Hierarchy
+from shoal.generalization.forms import Floats, TreeForm
+from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_list_of, is_number
+from shoal.privacy.requirements.trees import hierarchy_problems, outside, places
+from shoal.table import Sensitive
+
+
+@dataclass(frozen=True)
+class PSensitive(Requirement):
+    """Every group has at least p distinct values of each sensitive column (TCM07 Definition 3).
+
+    With a hierarchy (extended p-sensitivity, Definitions 4–6), values below one strong value count as one:
+    a protected label without a protected one above it. All other values count for themselves.
+
+    Parameters
+    ----------
+    p
+        Distinct values, at least 1. Larger is safer and costs more.
+    hierarchy, protected
+        The hierarchy of the one column meant, and its protected labels.
+    columns
+        Sensitive columns, by default all.
+    """
+
+    p: int
+    hierarchy: Hierarchy | None = None
+    protected: Sequence[str] = ()
+
+    name = "sensitivity"
+    summary = "every group has p distinct sensitive values, or values from p protected subtrees"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.hierarchy, Hierarchy) and is_list_of(str, self.protected):
+            names = self.hierarchy.leaves + self.hierarchy.inner
+            second = {label: names[node] for label, node in self.hierarchy.aliases.items()}
+            own = tuple(second.get(label, label) for label in self.protected)
+            object.__setattr__(self, "protected", own)
+
+    @property
+    def required(self) -> float:
+        return float(self.p)
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not is_number(self.p) or self.p < 1 or self.p != int(self.p):
+            found.append(
+                f"'p' of sensitivity must be a whole number of at least 1. Got {shown(self.p)} instead."
+            )
+        if (self.hierarchy is None) != (self.protected == ()):
+            found.append(
+                "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."
+            )
+        elif self.hierarchy is not None:
+            found += hierarchy_problems(self, self.hierarchy)
+            if not is_list_of(str, self.protected):
+                found.append("'protected' of sensitivity must be a list of labels.")
+            elif isinstance(self.hierarchy, Hierarchy):
+                known = {*self.hierarchy.leaves, *self.hierarchy.inner}
+                unknown = len(set(self.protected) - known)
+                if unknown:
+                    found.append(
+                        f"{unknown} of the labels in 'protected' of sensitivity are not in its hierarchy; "
+                        "name labels of it."
+                    )
+        return found
+
+    def value_problems(self, column: str, values: pa.Array) -> list[str]:
+        return outside(self.hierarchy, column, values)
+
+    def limits(self, column: str, secret: Sensitive) -> Limits:
+        entry = np.arange(secret.size, dtype=np.int32)
+        if self.hierarchy is not None:
+            form, codes = self.hierarchy.compile(column, secret.values, secret.has_null)
+            assert isinstance(form, TreeForm)
+            labels = [
+                *self.hierarchy.leaves,
+                *([""] if secret.has_null else []),
+                *self.hierarchy.inner,
+            ]
+            strong = np.arange(form.entries)
+            for node in range(form.entries - 1, -1, -1):  # from the root down
+                above = form.parent[node]
+                if above != node and (strong[above] != above or labels[above] in self.protected):
+                    strong[node] = strong[above]
+            place = strong[np.append(codes, form.null) if secret.has_null else codes]
+            entry = np.unique(place, return_inverse=True)[1].reshape(-1).astype(np.int32)
+        return Limits(entry, int(entry.max()) + 1, distinct=int(self.p))
+
+    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+        if self.hierarchy is not None:
+            tree = self.hierarchy
+            names = tree.leaves + tree.inner
+            subtree: dict[str | None, list[int]] = {}
+            for value, (label, node) in enumerate(zip(labels, places(tree, labels), strict=True)):
+                top = label
+                while node >= 0:
+                    top = names[node] if names[node] in self.protected else top
+                    node = tree.parent[node] if tree.parent[node] != node else -1
+                subtree.setdefault(top, []).append(value)
+            counts = np.stack([counts[:, own].sum(axis=1) for own in subtree.values()], axis=1)
+        return np.count_nonzero(counts, axis=1).astype(np.float64)
+
+    def describe(self, column: str) -> str:
+        return f"{'extended ' if self.hierarchy else ''}{self.p}-sensitivity of '{column}'"
+
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        what = "protected subtrees" if self.hierarchy else "distinct values"
+        return f"it has {reached:.0f} {what} (Condition 1); choose p of at most {reached:.0f}"

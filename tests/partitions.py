@@ -1,0 +1,132 @@
+"""Partitions for searches to begin with, and whether all that is kept of them is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import reference
+import reference_refinement as twin
+import reference_requirements
+import tables
+from hypothesis import strategies as st
+from numba import njit
+from reference import Group, Meets, Objective
+from reference_splitting import varied_sample
+from tables import Sample
+
+import shoal
+from shoal.generalization.forms import Ints
+from shoal.kernels import search
+from shoal.kernels.search import make_search
+from shoal.kernels.sequential import sequential_pass
+from shoal.kernels.state import State, fill, make_state, members_of, offending
+from shoal.methods.base import state_of
+from shoal.methods.settle import settle
+from shoal.privacy import check_feasible
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.refine.partition import Refined
+
+TOLERANCE = 1e-7
+
+
+def callable_here(kernel: Any) -> Any:
+    """A function that only kernels call, made callable from Python."""
+    return njit(getattr(kernel, "py_func", kernel))
+
+
+undo = callable_here(search.undo)
+KINDS = ("frequency", "distinct", "entropy", "recursive", "alpha", "closeness, equal")
+
+
+@dataclass(frozen=True)
+class Start:
+    """A table and a partition of it that meets a requirement."""
+
+    sample: Sample
+    objective: Objective
+    problem: Problem
+    groups: Ints
+    diverse: Meets  # whether records keep all limits but k
+
+    def refined(self) -> Refined:
+        return Refined.of(self.problem, self.groups)
+
+
+@st.composite
+def starts(
+    draw: st.DrawFn, measures: tuple[str, ...] = reference.OBJECTIVES, diverse: bool = False
+) -> Start:
+    """A random partition into small groups, mended; with k alone unless it should be diverse, too."""
+    varied = st.integers(0, 10**6).map(lambda seed: varied_sample(seed, 24))
+    sample = draw(tables.samples(min_records=8, max_records=20, sensitive=1) | varied)
+    measure, k = draw(st.sampled_from(measures)), draw(st.integers(1, 3))
+    requirements: list[Any] = []
+    if diverse:
+        requirements = draw(reference_requirements.requirements(draw(st.sampled_from(KINDS))))
+        try:
+            check_feasible(sample.encoded(), k, requirements)
+        except shoal.Infeasible:
+            requirements = []
+    problem = reference_requirements.problem_of(sample, measure, k, requirements)
+    order, number = (
+        np.arange(sample.records),
+        max(1, sample.records // (k + draw(st.integers(0, 2)))),
+    )
+    draw(st.randoms(use_true_random=False)).shuffle(order)
+    groups = settle(problem, (order % number).astype(np.int32), silent)
+    kept = reference_requirements.meets(sample, 1, requirements)
+    return Start(sample, sample.objective(measure), problem, groups, kept)
+
+
+def lists(search: Any) -> list[Group]:
+    """The records of every group, by its number."""
+    return [members_of(search.s, g).tolist() for g in range(search.s.size.size)]
+
+
+def changes(before: list[Group], after: list[Group]) -> list[twin.Change]:
+    """Who went from where to where."""
+    new = {i: g for g, group in enumerate(after) for i in group}
+    return [(i, g, new[i]) for g, group in enumerate(before) for i in group if new[i] != g]
+
+
+def assert_tidy(refined: Refined) -> None:
+    """All that is kept of a partition is as if it were made anew, and no change is under way."""
+    x, problem = refined.search, refined.problem
+    state = make_state(problem.arrays, problem.values, problem.tallied, x.s.size.size)
+    fill(problem.arrays, state, problem.codes, problem.classes, x.s.group)
+    fresh = make_search(x.c, x.pairs, x.q, state, x.codes, x.classes)
+    used = state.size > 0
+    assert lists(x) == lists(fresh)
+    for kept, made in ((x.s.size, state.size), (x.s.tally, state.tally), (x.price, fresh.price)):
+        assert (kept == made).all()
+    for kept, made in ((x.s.closures, state.closures), (x.s.counts, state.counts)):
+        assert (kept[:, used] == made[:, used]).all()
+    assert (x.s.cost[used] == state.cost[used]).all()
+    assert x.number.tolist() == [0, 0]
+    assert (x.before == -1.0).all()
+    assert not x.lost.any()
+
+
+def swept(problem: Problem, start: Ints, firm: int = 1) -> State:
+    """What one pass of `sequential` makes of a partition."""
+    state = state_of(problem, start)
+    sequential_pass(
+        problem.arrays,
+        problem.pairs,
+        problem.rules,
+        state,
+        problem.codes,
+        problem.classes,
+        problem.objective.monotone,
+        firm,
+        0,
+        problem.table.records,
+    )
+    return state
+
+
+def is_met(problem: Problem, groups: Ints) -> bool:
+    return not offending(problem.rules, state_of(problem, groups)).any()

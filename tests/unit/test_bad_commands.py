@@ -1,0 +1,209 @@
+"""What is typed wrong for any command gets its sentence, an exit code, no traceback, no cell, and no file."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal
+
+CANARY = "CANARY-7731"
+ROWS = [
+    ("Ann", 34, CANARY, f"flu {CANARY}"),
+    ("Bob", 35, CANARY, f"flu {CANARY}"),
+    ("Cyd", 51, "02139", f"cold {CANARY}"),
+    ("Dan", 58, "02139", f"cold {CANARY}"),
+]
+RANGES = ("[34, 35]", "[34, 35]", "[51, 58]", "[51, 58]")
+PEOPLE = "name,age,zip,ill\n" + "".join(f"{CANARY}{a},{b},{c},{d}\n" for a, b, c, d in ROWS)
+RELEASE = "age,zip,ill\n" + "".join(
+    f'"{age}",{zip_},{ill}\n' for age, (_, _, zip_, ill) in zip(RANGES, ROWS, strict=True)
+)
+SETTINGS = """\
+[columns]
+identifiers = ["name"]
+sensitive = ["ill"]
+[quasi_identifiers.age]
+[quasi_identifiers.zip]
+[requirement]
+k = 2
+"""
+FILES: dict[str, str | bytes] = {
+    "people.csv": PEOPLE,
+    "release.csv": RELEASE,
+    "s.toml": SETTINGS,
+    "empty.csv": "",
+    "header.csv": "age,zip,ill\n",
+    "twice.csv": "age,age,ill\n1,2,x\n",
+    "latin.csv": b"age,zip,ill\n1,\xff\xfe,x\n",
+    "ragged.csv": "age,zip,ill\n1,2\n",
+    "torn.parquet": b"PAR1 and no more",
+    "note.pdf": CANARY,
+    "broken.toml": "[columns\nidentifiers = 3",
+    "odd.toml": f"{SETTINGS}[requirment]\nk = 3\n",
+    "wrong-role.toml": '[columns]\nhidden = ["ill"]\n[quasi_identifiers.age]\n[requirement]\nk = 2\n',
+    "other.csv": RELEASE.replace("age", "alter", 1),
+    "changed.csv": RELEASE.replace("flu", "gout"),
+    "words.csv": RELEASE.replace('"[34, 35]"', CANARY),
+    "more.csv": RELEASE + RELEASE.splitlines()[-1] + "\n",
+    "leak.csv": PEOPLE,
+    "elsewhere.csv": RELEASE.replace('"[34, 35]"', '"[51, 58]"'),
+    "swapped.csv": RELEASE.replace("cold", "flu"),
+}
+
+ON_RELEASE = "audit release.csv -q age -q zip -k 2"
+COMPARE = "evaluate people.csv release.csv --settings s.toml"
+LOST = "'{}' is read by this command and would be lost; name another file to write."
+FORMAT = (
+    "The format of 'note.pdf' is unknown: its suffix '.pdf' is not supported; use .csv, .tsv, .txt, .jsonl, "
+    ".ndjson (each also with .gz), .parquet or .xlsx."
+)
+NOT_UTF8 = "'latin.csv' is not UTF-8 text (line 2); save it as UTF-8, in Excel as 'CSV UTF-8'."
+TWICE = "'twice.csv' has 2 columns named 'age' (number 1, 2); rename all but one."
+NO_K = "k is missing or 0; say how many records at least must read the same."
+
+CASES: dict[str, str | tuple[str, ...]] = {
+    # What is no command
+    "audit": "Missing argument 'TABLE'. See 'shoal audit -h'.",
+    "evaluate people.csv": "Missing argument 'RELEASE'. See 'shoal evaluate -h'.",
+    "anonymize people.csv": "Missing option '-o' / '--output'. See 'shoal anonymize -h'.",
+    "anonimize people.csv": "No such command 'anonimize'. Did you mean 'anonymize'? See 'shoal -h'.",
+    "measures --colour": "No such option: --colour. See 'shoal measures -h'.",
+    f"{COMPARE} --json a.json": "Got unexpected extra argument(s) (a.json). See 'shoal evaluate -h'.",
+    # audit
+    "audit nothing.csv -q age -k 2": "'nothing.csv' does not exist; check the path.",
+    "audit drawer -q age -k 2": "'drawer' is a folder; name a file in it.",
+    "audit empty.csv -q age -k 2": "'empty.csv' is empty; a table needs at least a header.",
+    "audit header.csv -q age -k 2": "The table has no records; there is nothing to prove.",
+    "audit twice.csv -q age -k 2": TWICE,
+    "audit latin.csv -q age -k 2": NOT_UTF8,
+    "audit ragged.csv -q age -k 2": "'ragged.csv' is torn: row 2 (counting the header, not blank lines) has 2 "
+    "fields instead of 3; repair or remove such rows.",
+    "audit torn.parquet -q age -k 2": "'torn.parquet' is not a whole Parquet file; it may be cut off or damaged: "
+    "copy it again.",
+    "audit note.pdf -q age -k 2": FORMAT,
+    "audit release.csv": (
+        "There are no quasi-identifiers; name the columns to generalize.",
+        NO_K,
+    ),
+    "audit release.csv -q agee -k 2": "Quasi-identifier 'agee' is not in the table; did you mean 'age'?",
+    f"{ON_RELEASE} -s ill --require diversty:l=2": "There is no requirement 'diversty'; did you mean 'diversity'? "
+    "Requirements: diversity, sensitivity, alpha, closeness.",
+    f"{ON_RELEASE} -s ill --require alpha:alpha=0.9:values=gout": "1 of the 1 values that alpha names are not in "
+    "column 'ill'; name values of that column.",
+    f"{ON_RELEASE} --settings nothing.toml": "Settings file 'nothing.toml' cannot be read: No such file or "
+    "directory; check the path.",
+    "audit release.csv --settings broken.toml": "Settings file 'broken.toml' is not valid TOML at line 1; mend it.",
+    "audit release.csv --settings odd.toml": "Unknown key 'requirment' in the settings; did you mean 'requirement'?",
+    "audit release.csv --settings wrong-role.toml": "Unknown key 'hidden' in [columns]; "
+    "known: identifiers, sensitive.",
+    # evaluate
+    "evaluate no.csv none.csv --settings s.toml": (
+        "'no.csv' does not exist; check the path.",
+        "'none.csv' does not exist; check the path.",
+    ),
+    "evaluate people.csv header.csv --settings s.toml": "The release has no records; give at least one.",
+    "evaluate people.csv latin.csv --settings s.toml": NOT_UTF8,
+    "evaluate people.csv other.csv --settings s.toml --report r.html": "Column 'age' is not in the release. "
+    "Columns: alter, zip, ill.",
+    "evaluate people.csv changed.csv --settings s.toml --report r.html": "1 of the released values of column 'ill' "
+    "are not in the table; give the table that was released, in which this column is unchanged.",
+    "evaluate people.csv words.csv --settings s.toml --report r.html": "1 of the 2 released values of column 'age' "
+    "are no interval closures of it; release it with the same model.",
+    "evaluate people.csv more.csv --settings s.toml --report r.html": "The release has 5 records and the table only "
+    "4; give the table that was released.",
+    "evaluate people.csv elsewhere.csv --settings s.toml --report r.html": "1 of the released values of column 'age' "
+    "stand in more records than they cover in the table; give the table that was released.",
+    "evaluate people.csv swapped.csv --settings s.toml --report r.html": "2 released records have sensitive values "
+    "that are not left in the table; give the table that was released, in which sensitive columns are unchanged.",
+    "evaluate people.csv release.csv -q age -q zip": NO_K,
+    f"{COMPARE} --report no/r.html": "The folder 'no' does not exist; create it or choose another.",
+    f"{COMPARE} --report drawer": "The output 'drawer' is a folder; name a file in it.",
+    f"{COMPARE} --report s.toml --overwrite": LOST.format("s.toml"),
+    f"{COMPARE} --report people.csv --overwrite": LOST.format("people.csv"),
+    f"{COMPARE} --report ./release.csv --overwrite": LOST.format("release.csv"),
+    f"{COMPARE} --report empty.csv": "The output 'empty.csv' exists; choose another name or pass --overwrite "
+    "(overwrite=True).",
+    f"{COMPARE} --seed -1 --queries -1": (
+        "The 'seed' parameter must be a whole number from 0 to 2^32 - 1. Got -1 instead.",
+        "The 'queries' parameter must be a whole number from 0 to 1000000. Got -1 instead.",
+    ),
+    f"{COMPARE} --queries {10**20}": "The 'queries' parameter must be a whole number from 0 to 1000000. "
+    f"Got {10**20} instead.",
+    f"{COMPARE} --sum-column ill": "Column 'ill' cannot be summed, only numbers that are sensitive or released as "
+    "intervals can. There are: age.",
+    f"{COMPARE} --holdout people.csv": "A --holdout is to test classifiers on; name the column with --target.",
+    f"{COMPARE} --target ill --holdout no.csv": "'no.csv' does not exist; check the path.",
+    f"{COMPARE} --target age": "Target 'age' is a quasi-identifier, so the release does not tell it; choose a column "
+    "that is released unchanged.",
+    # init, demo
+    "init nothing.csv": "'nothing.csv' does not exist; check the path.",
+    "init header.csv": "The table has no records to guess from; give at least one.",
+    "init twice.csv": TWICE,
+    "init note.pdf": FORMAT,
+    "init people.csv -o no/s.toml": "The folder 'no' does not exist; create it or choose another.",
+    "init people.csv -o people.csv --overwrite": LOST.format("people.csv"),
+    "demo people.csv": "Folder 'people.csv' cannot be made: File exists; choose another.",
+    # anonymize, where it would replace what it reads
+    "anonymize people.csv --settings s.toml -o people.csv --overwrite": LOST.format("people.csv"),
+    "anonymize people.csv --settings s.toml -o a.csv --report s.toml --overwrite": LOST.format("s.toml"),
+    "anonymize people.csv -q age -q zip:hierarchy:header.csv -k 2 -o header.csv --overwrite": LOST.format("header.csv"),
+    "anonymize people.csv --settings s.toml -o a.csv --report a.csv": "'a.csv' is named for two outputs; "
+    "name two files.",
+}  # fmt: skip
+
+
+@pytest.fixture
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with good and bad files."""
+    for name, content in FILES.items():
+        data = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "drawer").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def snapshot(folder: Path) -> dict[Path, bytes | None]:
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("command", CASES)
+def test_a_wrong_command_is_refused(
+    command: str, room: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    before, says = snapshot(room), CASES[command]
+    code, out, err = shell(*shlex.split(command))
+    assert err.splitlines() == [
+        f"shoal: {line}" for line in ((says,) if isinstance(says, str) else says)
+    ]
+    assert (code, out) == (2, "")
+    assert CANARY not in err
+    assert snapshot(room) == before
+
+
+@pytest.mark.parametrize("release", ["leak.csv", "people.csv"])
+def test_an_identifier_in_a_release_fails_its_audit(
+    release: str, room: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    before = snapshot(room)
+    said = shell("evaluate", "people.csv", release, "--settings", "s.toml", "--report", "r.html")
+    assert said == (3, "", "shoal: Identifier column(s) name are in the release; remove them.\n")
+    assert snapshot(room) == before
+
+
+@pytest.mark.parametrize("command", ["audit release.csv --settings s.toml", COMPARE])
+def test_commands_without_a_fault_are_accepted(
+    command: str, room: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    assert shell(*shlex.split(command))[0] == 0
+
+
+@pytest.mark.parametrize("given", [{"seed": -1}, {"seed": 2**32}, {"queries": 0.5}], ids=str)
+def test_python_refuses_numbers_that_cannot_be(given: dict[str, Any], room: Path) -> None:
+    with pytest.raises(shoal.InputError, match="must be a whole number from 0 to"):
+        shoal.evaluate("people.csv", "release.csv", settings="s.toml", **given)

@@ -1,0 +1,318 @@
+"""A report on any release beside its table: a failed audit never looks like success, and no record is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pages import SECTIONS, Page, section
+from typer.testing import CliRunner
+
+import shoal
+from shoal import Settings
+from shoal.cli.app import app
+from shoal.evaluation.comparison import comparison_of
+from shoal.evaluation.pairing import pair_records
+from shoal.measures import MEASURES, column_losses, loss
+from shoal.measures.catalogue import ADDS_UP
+
+K = 3
+
+
+def people(records: int = 60) -> pd.DataFrame:
+    numbers = range(records)
+    return pd.DataFrame(
+        {
+            "name": [f"Person-{i:04}" for i in numbers],
+            "age": [20 + i * i % 47 for i in numbers],
+            "town": [f"Town-{i % 7}" for i in numbers],
+            "job": [None if i % 11 == 3 else f"Job-{i % 5}" for i in numbers],
+            "ill": ["abcd"[i * i % 4] for i in numbers],
+            "since": [2000 + i % 3 for i in numbers],
+        }
+    )
+
+
+def anonymize(**given: Any) -> shoal.Release:
+    options: dict[str, Any] = {
+        "table": people(),
+        "quasi_identifiers": {"age": shoal.Interval(), "town": None, "job": shoal.Subset()},
+        "sensitive": ["ill", "since"],
+        "identifiers": ["name"],
+        "k": K,
+        "refine": False,
+    }
+    return shoal.anonymize(**{**options, **given})
+
+
+def evaluate(release: Any, **given: Any) -> Any:
+    options: dict[str, Any] = {
+        "table": people(),
+        "release": release,
+        "quasi_identifiers": {"age": shoal.Interval(), "town": None, "job": shoal.Subset()},
+        "sensitive": ["ill"],
+        "k": K,
+        "queries": 0,
+    }
+    return shoal.evaluate(**{**options, **given})
+
+
+def report_of(found: Any, folder: Path) -> str:
+    found.save_report(folder / "report.html", overwrite=True)
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def raw() -> pd.DataFrame:
+    """The table itself, given out as a release."""
+    return people().drop(columns="name").astype({"age": str})
+
+
+def words_of(text: str, name: str) -> list[str]:
+    return section(text, name).words
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"render": "bounds"},
+        {"objective": "ncp", "weights": {"age": 3.0}},
+        {"objective": "wmi"},
+        {"suppression_limit": 0.2, "k": 7},
+        {"requirements": [shoal.LDiversity(2, columns=["ill"])]},
+        {"sensitive": []},
+        {"method": "non_homogeneous"},
+    ],
+    ids=str,
+)
+def test_a_release_by_itself_gets_the_figures_of_its_own_report(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    release = anonymize(**given)
+    release.save_report(tmp_path / "own.html")
+    own = (tmp_path / "own.html").read_text(encoding="utf-8")
+    data = release.data.sample(frac=1, random_state=1)
+    found = shoal.evaluate(people(), data, settings=release.settings, queries=0)
+    text = report_of(found, tmp_path)
+    for part in ("loss", "groups", "risk", "distributions"):
+        assert words_of(text, part) == words_of(own, part)
+    assert words_of(text, "done")[1:10] == words_of(own, "done")[1:10]  # tiles
+    assert section(text, "verdict").words.count("✓ proved") == 1 + len(release.audit.proofs)
+
+
+def test_any_pairing_of_records_gives_the_same_loss_in_every_measure() -> None:
+    release = anonymize(suppression_limit=0.2, k=7)
+    assert release.suppressed > 0
+    data = release.data.sample(frac=1, random_state=5)
+    found = shoal.evaluate(people(), data, settings=release.settings, queries=0)
+    paired = pair_records(found.release.comparison)
+    assert paired.left_out == release.suppressed
+    assert not np.array_equal(paired.groups, release.closed.groups)
+    for measure in MEASURES:
+        assert loss(paired, measure, k=7) == pytest.approx(release.loss(measure))
+    for measure in ADDS_UP:
+        assert column_losses(paired, measure) == pytest.approx(release.column_losses(measure))
+
+
+@settings(max_examples=100)
+@given(tables.partitioned_samples(min_records=2, sensitive=2), st.data())
+def test_any_order_and_any_left_out_records_give_the_loss_of_the_true_pairs(
+    drawn: tuple[tables.Sample, list[int]], data: st.DataObject
+) -> None:
+    sample, partition = drawn
+    problem = sample.problem("lm")
+    left_out = data.draw(st.integers(-1, max(partition) - 1))  # at least the last group stays
+    groups = [-1 if group <= left_out else group - left_out - 1 for group in partition]
+    true = problem.close(np.array(groups, np.int32))
+    own = comparison_of(true, Settings(sensitive=tuple(true.table.sensitive), k=1))
+    order = data.draw(st.permutations(range(own.records)))
+    released = {name: codes[order] for name, codes in own.released.items()}
+    paired = pair_records(replace(own, groups=own.groups[order], released=released))
+    assert paired.left_out == true.left_out
+    for measure in MEASURES:
+        assert loss(paired, measure) == pytest.approx(loss(true, measure), abs=1e-9)
+
+
+def test_sections_are_there_and_what_is_not_known_is_not(tmp_path: Path) -> None:
+    text = report_of(evaluate(anonymize().data), tmp_path)
+    page = Page(text)
+    known = [name for name in SECTIONS if name != "certificate"]
+    assert [part["id"] for part in page.all("section")] == known
+    names = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
+    assert {link["href"][1:] for link in page.all("a")} <= names
+    assert "Seconds" not in page.words
+    assert "ertificate" not in page.text
+    assert [line for line in page.words if line.startswith("not known: ")]
+    assert not re.search(r"\[method\]|\[output\]|make this release again", text)
+
+
+def test_a_failed_audit_has_a_verdict_of_its_own(tmp_path: Path) -> None:
+    found = evaluate(raw(), requirements=[shoal.LDiversity(2), shoal.TCloseness(0.99)])
+    assert not found.verdict.is_proved
+    text = report_of(found, tmp_path)
+    said = section(text, "verdict")
+    assert "✗ Not proved: do not release this table." in said.words
+    assert said.words.count("✗ not proved") == 2
+    assert said.words.count("✓ proved") == 1  # closeness, which even this table keeps
+    assert not re.search("is proved|are proved", said.text)
+    assert 'class="verdict"' not in text
+    for failure in found.verdict.failures:
+        assert f"{failure.partition(';')[0]}." in said.words
+
+
+def test_reasons_are_those_of_the_audit() -> None:
+    found = evaluate(raw())
+    with pytest.raises(shoal.AuditFailed) as raised:
+        shoal.audit(raw(), quasi_identifiers=["age", "town", "job"], k=K)
+    assert "\n".join(found.verdict.failures) == str(raised.value)
+    assert found.as_dict()["verdict"]["failures"] == list(found.verdict.failures)
+    assert found.as_dict()["verdict"]["proved"] is False
+
+
+def test_a_level_without_bound_is_null_in_json() -> None:
+    alone = [shoal.LDiversity(2, kind="recursive", c=2.0)]
+    [proof] = evaluate(raw(), requirements=alone).as_dict()["verdict"]["proofs"]
+    assert (proof["required"], proof["reached"]) == (2.0, None)
+
+
+def test_no_record_is_shown_where_nothing_is_proved(tmp_path: Path) -> None:
+    table = people().assign(age=lambda frame: frame["age"] + 1_000_000 + frame.index * 131)
+    leak = table.drop(columns="name").astype({"age": str})
+    text = report_of(evaluate(leak, table=table), tmp_path)
+    assert "None is shown" in section(text, "sample").text
+    assert not section(text, "sample").all("table")
+    told = Page(text).text
+    lone = table["age"].value_counts().loc[lambda counts: counts < K].index
+    assert len(lone) == len(table)
+    shown = [age for age in lone if re.search(rf"\b{age}\b", told)]
+    ends = re.findall(r"\b(\d+) to (\d+)\b", told)  # of ranges that hold k records
+    assert set(map(str, shown)) <= {end for pair in ends for end in pair}
+
+
+def test_no_record_is_shown_where_k_hides_none(tmp_path: Path) -> None:
+    found = evaluate(raw(), k=1)
+    assert found.verdict.is_proved
+    assert not section(report_of(found, tmp_path), "sample").all("table")
+
+
+def test_columns_without_a_role_are_named_but_their_cells_are_not_shown(tmp_path: Path) -> None:
+    data = anonymize().data
+    leaky = data.assign(note=[f"Secret-{i:04}" for i in range(len(data))])
+    text = report_of(evaluate(leaky), tmp_path)
+    assert "yet in the release: since, note." in text
+    assert "Secret-" not in text
+    assert section(text, "sample").all("table")
+    assert "and 2 more columns" in section(text, "sample").text
+
+
+def test_removed_columns_are_those_that_are_not_released(tmp_path: Path) -> None:
+    words = words_of(report_of(evaluate(anonymize().data), tmp_path), "done")
+    assert words[words.index("Removed") + 1] == "name"
+
+
+def test_a_release_evaluated_by_itself_reports_like_itself(tmp_path: Path) -> None:
+    release = anonymize()
+    found = release.evaluate(queries=0)
+    assert found.verdict.is_proved
+    text = report_of(found, tmp_path)
+    release.save_report(tmp_path / "own.html")
+    times = re.compile(r"<time.*?</time>")
+    own = (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert times.sub("", text) == times.sub("", own)
+
+
+def test_sensitive_values_that_the_table_lacks_leave_no_report(tmp_path: Path) -> None:
+    data = anonymize().data
+    changed = data.assign(ill=[data["ill"].iloc[0]] * len(data))
+    found = evaluate(changed)
+    with pytest.raises(shoal.InputError, match="sensitive columns are unchanged") as raised:
+        found.save_report(tmp_path / "report.html")
+    assert len(raised.value.problems) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_of_another_table_is_refused() -> None:
+    data = anonymize().data.assign(town="Town-1")
+    with pytest.raises(
+        shoal.InputError, match="of column 'town' stand in more records than they cover"
+    ) as raised:
+        evaluate(data)
+    assert len(raised.value.problems) == 1
+    assert "Town-1" not in str(raised.value)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Table, settings, and two releases, one of them the table itself."""
+    release = anonymize()
+    people().to_csv(tmp_path / "people.csv", index=False)
+    release.save(tmp_path / "good.csv")
+    raw().to_csv(tmp_path / "bad.csv", index=False)
+    release.settings.save(tmp_path / "people.toml")
+    return tmp_path
+
+
+def run(folder: Path, release: str, *more: str) -> Any:
+    files = [str(folder / name) for name in ("people.csv", release)]
+    settings = ["--settings", str(folder / "people.toml"), "--queries", "0"]
+    return CliRunner().invoke(app, ["evaluate", *files, *settings, *more])
+
+
+def test_the_command_writes_the_report_and_names_it(folder: Path) -> None:
+    done = run(folder, "good.csv", "--report", str(folder / "report.html"))
+    assert done.exit_code == 0, done.output
+    assert re.search(r"^requirements +proved by the audit$", done.output, re.MULTILINE)
+    assert re.search(r"^report +.*report\.html, to be opened in a browser$", done.output, re.M)
+    assert "✓ The requirement is proved." in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_command_writes_the_report_of_a_failed_audit_and_fails(folder: Path) -> None:
+    done = run(folder, "bad.csv", "--report", str(folder / "report.html"))
+    assert isinstance(done.exception, shoal.AuditFailed)
+    assert "NOT PROVED" in done.output
+    assert re.search(r"^  k +1 reached, 3 required, MISSED$", done.output, re.MULTILINE)
+    assert "✗ Not proved" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_requirements_can_be_added_on_the_command_line(folder: Path) -> None:
+    done = run(folder, "good.csv", "--require", "diversity:l=4:kind=distinct:columns=ill", "--json")
+    facts = json.loads(done.output)["verdict"]
+    assert isinstance(done.exception, shoal.AuditFailed)
+    assert facts["proved"] is False
+    assert facts["k"] >= K
+    assert "distinct 4-diversity of 'ill'" in facts["failures"][0]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("nowhere/report.html", "does not exist"),
+        (".", "is a folder"),
+        ("bad.csv", "exists"),
+        ("good.csv", "would be lost"),
+    ],
+)
+def test_a_place_that_cannot_hold_the_report_is_refused_at_once(
+    place: str, message: str, folder: Path
+) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    done = run(folder, "good.csv", "--report", str(folder / place))
+    assert isinstance(done.exception, shoal.InputError)
+    assert message in str(done.exception)
+    assert done.output == ""
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_overwrite_replaces_a_report(folder: Path) -> None:
+    (folder / "report.html").write_text("mine")
+    run(folder, "good.csv", "--report", str(folder / "report.html"), "--overwrite")
+    assert "Release report" in (folder / "report.html").read_text(encoding="utf-8")

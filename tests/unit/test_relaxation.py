@@ -1,0 +1,90 @@
+"""Groups rounded from the relaxed problem are as in tests/reference_refinement.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+import reference_refinement as twin
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from partitions import (
+    TOLERANCE,
+    Start,
+    is_met,
+    starts,
+)
+from reference_splitting import varied_sample
+
+from shoal.kernels import rounding
+from shoal.refine.partition import Refined
+from shoal.refine.relax import Relaxation
+
+
+@st.composite
+def covers(draw: st.DrawFn) -> tuple[list[list[tuple[int, float]]], list[int]]:
+    """Cells of distinct records with their shares, and how many records each distinct one has."""
+    counts = draw(st.lists(st.integers(1, 4), min_size=1, max_size=7))
+    shares = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0, 1.5]) | st.floats(0, 2)
+    cell = st.dictionaries(st.integers(0, len(counts) - 1), shares, max_size=5)
+    return [list(one.items()) for one in draw(st.lists(cell, max_size=6))], counts
+
+
+@settings(max_examples=150)
+@given(
+    covers(),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.25, 0.5]),
+    st.randoms(use_true_random=False),
+)
+def test_cells_open_while_they_find_k_records_that_no_other_has(
+    cover: tuple[list[list[tuple[int, float]]], list[int]], k: int, fussy: float, random: Any
+) -> None:
+    cells, counts = cover
+    order = random.sample(range(len(cells)), len(cells))
+    first = np.append(0, np.cumsum(counts))
+    records = np.array(random.sample(range(sum(counts)), sum(counts)), np.int32)
+    parts = [part for cell in cells for part in cell]
+    found = rounding.round_cells(
+        np.append(0, np.cumsum([len(cell) for cell in cells])).astype(np.int64),
+        np.array([p for p, _ in parts], np.int32),
+        np.array([share for _, share in parts], np.float64),
+        np.array(order, np.int64),
+        first,
+        records,
+        k,
+        fussy,
+    )
+    equal = [records[first[p] : first[p + 1]].tolist() for p in range(len(counts))]
+    expected = twin.round_cells(cells, order, equal, k, fussy)
+    placed = [i for group in expected for i in group]
+    assert len(set(placed)) == len(placed)
+    assert all(len(group) >= k for group in expected)
+    assert [np.flatnonzero(found == g).tolist() for g in range(len(expected))] == [
+        sorted(group) for group in expected
+    ]
+    assert found.max(initial=-1) < len(expected)
+
+
+@settings(max_examples=60)
+@given(starts(measures=reference.MONOTONE, diverse=True), st.integers(0, 4))
+def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxed_problem(
+    start: Start, passes: int
+) -> None:
+    problem, refined = start.problem, start.refined()
+    assert Relaxation.suits(problem)
+    relaxation = Relaxation(problem, refined.search.price)
+    for _ in range(passes):
+        assert relaxation.advance(lambda: True)
+    groups = relaxation.round()
+    assert sorted(set(groups.tolist())) == list(range(groups.max() + 1))
+    assert is_met(problem, groups)
+    cost = Refined.of(problem, groups).cost
+    assert relaxation.total <= min(cost, refined.cost) + TOLERANCE * max(1.0, cost)
+
+
+@pytest.mark.parametrize("measure", ["pmi", "wmi", "entropy"])
+def test_where_costs_depend_on_the_record_nothing_is_relaxed(measure: str) -> None:
+    assert not Relaxation.suits(varied_sample(1).problem(measure))

@@ -1,0 +1,240 @@
+"""What cannot be asked for is refused in a sentence, with the numbers and the nearest setting."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import reference
+from patients import JOB, PATIENTS, TREE
+
+import shoal
+from shoal import (
+    AlphaK,
+    Hierarchy,
+    Infeasible,
+    InputError,
+    LDiversity,
+    PSensitive,
+    TCloseness,
+)
+from shoal.privacy import Requirement
+
+
+@pytest.mark.parametrize(
+    ("requirement", "says"),
+    [
+        (LDiversity(2), "No release can keep frequency 2-diversity of 'ill': its most frequent value "
+            "allows ℓ0 = 1.6000; choose l of at most 1.6."),
+        (LDiversity(4, kind="distinct"), "No release can keep distinct 4-diversity of 'ill': it has 3 "
+            "distinct values; choose l of at most 3."),
+        (LDiversity(3, kind="entropy"), "No release can keep entropy 3-diversity of 'ill': its entropy "
+            "allows 2.4602; choose l of at most 2.4602."),
+        (LDiversity(2, kind="recursive", c=1.5), "No release can keep recursive (1.5, 2)-diversity of "
+            "'ill': it allows only c above 1.6667; choose c of at least 1.6667."),
+        (LDiversity(4, kind="recursive", c=9.5), "No release can keep recursive (9.5, 4)-diversity of "
+            "'ill': it has 3 distinct values; choose l of at most 3."),
+        (PSensitive(4), "No release can keep 4-sensitivity of 'ill': it has 3 distinct values "
+            "(Condition 1); choose p of at most 3."),
+        (PSensitive(4, TREE, ["cancer"], columns=["ill"]), "No release can keep extended 4-sensitivity "
+            "of 'ill': it has 3 protected subtrees (Condition 1); choose p of at most 3."),
+        (AlphaK(0.5), "No release can keep a share of at most 0.5 for any value of 'ill': a value has a "
+            "share of 0.6250 of the table; choose alpha of at least 0.625."),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_met_is_refused_with_the_numbers(
+    requirement: Requirement, says: str
+) -> None:
+    with pytest.raises(Infeasible) as caught:
+        shoal.anonymize(PATIENTS, **JOB, requirements=[requirement])
+    assert str(caught.value) == says
+
+
+def test_all_that_cannot_be_met_is_said_together() -> None:
+    with pytest.raises(Infeasible) as caught:
+        shoal.anonymize(PATIENTS, **{**JOB, "k": 9}, requirements=[LDiversity(2), AlphaK(0.5)])
+    assert len(str(caught.value).splitlines()) == 3
+
+
+COLUMNS_OF = "'columns' of {} must be a list of column names; leave it out to mean all."
+L = "'l' of diversity must be a number of at least 1. Got {} instead."
+ONE_COLUMN = "{} with a hierarchy is about one column; name it in 'columns'."
+
+
+@pytest.mark.parametrize(
+    ("requirement", "says"),
+    [
+        (LDiversity(0.5), L.format(0.5)),
+        (LDiversity(float("nan")), L.format("nan")),
+        (LDiversity(float("inf")), L.format("inf")),
+        (LDiversity("3"), L.format("'3'")),
+        (LDiversity(True), L.format(True)),
+        (LDiversity([3]), L.format("a value of type tuple")),
+        (LDiversity(2.5, kind="distinct"), "'l' of distinct diversity must be whole. Got 2.5 instead."),
+        (LDiversity(2, kind="entropi"), "'kind' of diversity must be one of frequency, distinct, entropy, "
+            "recursive. Got 'entropi' instead."),
+        (LDiversity(2, kind="recursive"), "'c' of recursive diversity must be a number above 0. "
+            "Got None instead."),
+        (LDiversity(2, kind="recursive", c=-1), "'c' of recursive diversity must be a number above 0. "
+            "Got -1 instead."),
+        (LDiversity(2, c=1), "'c' is for recursive diversity only; leave it out or choose that kind."),
+        (LDiversity(2, columns="ill"), "'columns' of diversity must be a list of columns; write ['ill']."),
+        (LDiversity(2, columns=[]), COLUMNS_OF.format("diversity")),
+        (LDiversity(2, columns=3), COLUMNS_OF.format("diversity")),
+        (LDiversity(2, columns=PATIENTS["ill"]), COLUMNS_OF.format("diversity")),
+        (AlphaK(0.5, columns=[1]), COLUMNS_OF.format("alpha")),
+        (PSensitive(0), "'p' of sensitivity must be a whole number of at least 1. Got 0 instead."),
+        (PSensitive(2.5), "'p' of sensitivity must be a whole number of at least 1. Got 2.5 instead."),
+        (PSensitive(2, TREE), "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."),
+        (PSensitive(2, protected=["cancer"]), "Sensitivity needs 'hierarchy' and 'protected' together; "
+            "give both or neither."),
+        (PSensitive(2, TREE, ["cancer"]), ONE_COLUMN.format("Sensitivity")),
+        (PSensitive(2, TREE, ["cancer", "acne"], columns=["ill"]), "1 of the labels in 'protected' of "
+            "sensitivity are not in its hierarchy; name labels of it."),
+        (PSensitive(2, TREE, "cancer", columns=["ill"]), "'protected' of sensitivity must be a list of labels."),
+        (PSensitive(2, TREE, [["a"]], columns=["ill"]), "'protected' of sensitivity must be a list of labels."),
+        (PSensitive(2, "ill.csv", ["cancer"], columns=["ill"]), "'hierarchy' of sensitivity must be a "
+            "shoal.Hierarchy. Got 'ill.csv' instead."),
+        (AlphaK(0), "'alpha' must be a number above 0 and at most 1. Got 0 instead."),
+        (AlphaK(1.5), "'alpha' must be a number above 0 and at most 1. Got 1.5 instead."),
+        (AlphaK(0.5, []), "'values' of alpha must be a list of sensitive values; leave it out to mean all."),
+        (AlphaK(0.5, "flu"), "'values' of alpha must be a list of sensitive values; leave it out to mean all."),
+        (AlphaK(0.5, [None]), "'values' of alpha must be a list of sensitive values; leave it out to mean all."),
+        (TCloseness(-0.1), "'t' of closeness must be a number from 0 to 1. Got -0.1 instead."),
+        (TCloseness(1.1), "'t' of closeness must be a number from 0 to 1. Got 1.1 instead."),
+        (TCloseness(0.2, "far"), "'ground' of closeness must be one of equal, ordered, hierarchical. "
+            "Got 'far' instead."),
+        (TCloseness(0.2, "hierarchical", columns=["ill"]), "Closeness takes 'hierarchy' with ground "
+            "'hierarchical' and only then; give both or neither."),
+        (TCloseness(0.2, hierarchy=TREE, columns=["ill"]), "Closeness takes 'hierarchy' with ground "
+            "'hierarchical' and only then; give both or neither."),
+        (TCloseness(0.2, "hierarchical", TREE), ONE_COLUMN.format("Closeness")),
+        (TCloseness(0.2, "hierarchical", 7, columns=["ill"]), "'hierarchy' of closeness must be a "
+            "shoal.Hierarchy. Got 7 instead."),
+    ],
+)  # fmt: skip
+def test_parameters_that_cannot_be_get_a_sentence(requirement: Requirement, says: str) -> None:
+    assert requirement.problems() == [says]
+    with pytest.raises(InputError) as caught:
+        shoal.audit(PATIENTS, **JOB, requirements=[requirement])
+    assert caught.value.problems == (says,)
+
+
+def test_two_wrong_parameters_get_two_sentences() -> None:
+    assert len(LDiversity(0, kind="most", columns="ill").problems()) == 3
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        LDiversity(np.int64(2)),
+        LDiversity(np.float32(1.5), columns=np.array(["ill"])),
+        PSensitive(np.uint8(2), columns={"ill"}),
+        AlphaK(np.float64(0.5), values=np.array(["flu"])),
+    ],
+)
+def test_numpy_numbers_and_any_list_will_do(requirement: Requirement) -> None:
+    assert requirement.problems() == []
+    assert json.dumps({name: getattr(requirement, name) for name in ("columns",)})
+    assert type(requirement.required) is float
+
+
+@pytest.mark.parametrize(
+    ("column", "named"),
+    [
+        ([1, 2, 2, 3], [2, 3]),
+        ([1, 2, 2, 3], ["2", "3"]),
+        ([1.0, 2.0, 2.0, 3.5], [2, 3.5]),
+        ([True, True, False], [True]),
+        ([date(2020, 1, 1), date(2021, 1, 1), date(2021, 1, 1)], [date(2021, 1, 1)]),
+        ([Decimal("1.50"), Decimal("2.00")], [Decimal("1.50")]),
+    ],
+)
+def test_values_of_any_type_can_be_named(column: list[Any], named: list[Any]) -> None:
+    frame = pa.table({"g": [0] * len(column), "s": column})
+    job = {"quasi_identifiers": ["g"], "sensitive": ["s"], "k": 1}
+    [proof] = shoal.audit(frame, **job, requirements=[AlphaK(1, named)]).proofs
+    values = [reference.label(v) for v in column]
+    assert proof.reached == reference.largest_share(values, [reference.label(v) for v in named])
+
+
+@pytest.mark.parametrize(
+    ("requirement", "says"),
+    [
+        (AlphaK(0.9, ["flu", "gout"]), "1 of the 2 values that alpha names are not in column 'ill'; "
+            "name values of that column."),
+        (TCloseness(0.5, "ordered"), "Column 'ill' is no number or date, and ordered closeness needs an "
+            "order; choose ground 'equal' or 'hierarchical'."),
+        (TCloseness(0.5, "hierarchical", Hierarchy.from_dict({"*": ["flu", "gout"]}), columns=["ill"]),
+            "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
+        (PSensitive(1, Hierarchy.from_dict({"*": ["flu", "gout"]}), ["*"], columns=["ill"]),
+            "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
+    ],
+)  # fmt: skip
+def test_a_column_that_a_requirement_cannot_be_asked_of_is_refused(
+    requirement: Requirement, says: str
+) -> None:
+    for run in (shoal.anonymize, shoal.audit):
+        with pytest.raises(InputError) as caught:
+            run(PATIENTS, **JOB, requirements=[requirement, AlphaK(0.9, ["acne"])])
+        other = "1 of the 1 values that alpha names are not in column 'ill'; name values of that column."
+        assert set(caught.value.problems) == {says, other}
+
+
+def test_white_space_around_a_value_is_no_reason_to_refuse_it() -> None:
+    frame = PATIENTS.assign(ill=[" flu", "cold", "flu ", "cold"] * 2)
+    tree = Hierarchy.from_dict({"*": ["flu", "cold"]})
+    named = {"hierarchy": tree, "columns": ["ill"]}
+    asked = [TCloseness(0.9, "hierarchical", **named), PSensitive(1, protected=["*"], **named)]
+    assert shoal.anonymize(frame, **JOB, requirements=asked, method="agglomerative").k >= 2
+
+
+@pytest.mark.parametrize(
+    ("given_", "says"),
+    [
+        (LDiversity(2), "The 'requirements' parameter must be a list of requirements, like "
+            "[shoal.LDiversity(2)]. Got a value of type LDiversity instead."),
+        ([2], "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
+            "TCloseness(…). Got 2 instead."),
+        ([LDiversity], "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) "
+            "or TCloseness(…). Got a value of type ABCMeta instead."),
+        ([LDiversity(2, columns=["il"])], "Column 'il' of diversity is not a sensitive column; "
+            "did you mean 'ill'?"),
+        ([LDiversity(2, columns=["zip"])], "Column 'zip' of diversity is not a sensitive column. "
+            "Sensitive columns: ill."),
+    ],
+)  # fmt: skip
+def test_settings_refuse_what_is_no_requirement_of_a_sensitive_column(
+    given_: Any, says: str
+) -> None:
+    for run in (shoal.anonymize, shoal.audit):
+        with pytest.raises(InputError) as caught:
+            run(PATIENTS, **JOB, requirements=given_)
+        assert caught.value.problems == (says,)
+
+
+def test_a_requirement_needs_a_sensitive_column() -> None:
+    says = "Requirements are about sensitive columns; name at least one."
+    with pytest.raises(InputError, match=says):
+        shoal.anonymize(PATIENTS, quasi_identifiers=["age"], k=2, requirements=[LDiversity(2)])
+
+
+@pytest.mark.parametrize(
+    ("method", "says"),
+    [
+        (shoal.NonHomogeneous(), "Method 'non_homogeneous' can keep k only; "
+            "choose another method or drop the requirements."),
+        (shoal.Cover(guarantee=True), "Method 'cover' with these options can keep k only; "
+            "choose another method or drop the requirements."),
+    ],
+)  # fmt: skip
+def test_methods_that_keep_k_only_are_refused(method: Any, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        shoal.anonymize(PATIENTS, **JOB, method=method, requirements=[PSensitive(2)])
+    assert caught.value.problems == (says,)
+    assert shoal.anonymize(PATIENTS, **JOB, method=method).k >= 2
