@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.bounds import Ascent, Cells
 from shoal.generalization.forms import Floats, Ints
+from shoal.kernels.groups import close_groups
 from shoal.kernels.rounding import round_cells
 from shoal.methods.settle import settle
 from shoal.problem import Problem
@@ -27,7 +28,8 @@ class Relaxation:
         """Start from what a partition costs each record."""
         self._problem = problem
         cells = Cells(problem)
-        _, place, counts = cells.points
+        first, place, counts = cells.points
+        self._codes = problem.codes[first]
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
         self._ascent = Ascent(cells, cells.least_of_points(prices))
@@ -46,6 +48,11 @@ class Relaxation:
     def advance(self, go_on: Callable[[], bool]) -> bool:
         """Come closer to the optimum; False if `go_on` said no before the end."""
         return self._ascent.advance(go_on)
+
+    def cells(self) -> Ints:
+        """The closures of all cells in use."""
+        bounds, members, _ = self._ascent.cover
+        return close_groups(self._problem.arrays, self._codes, members, bounds)
 
     def round(self) -> Ints:
         """A partition into the cells that are used most; it meets the requirement."""

@@ -8,9 +8,7 @@ from shoal.kernels.ruin import ruin_all
 from shoal.progress import Progress
 from shoal.refine.budget import Clock
 from shoal.refine.carve import Carver
-from shoal.refine.chains import shift_all
-from shoal.refine.moves import dissolve_all, move_all
-from shoal.refine.swaps import swap_all
+from shoal.refine.descent import settle_down
 
 BATCH = 32  # records in one step, with the lattice in one order
 MOVES = 16  # steps between two passes of moves
@@ -34,13 +32,5 @@ def ruin_and_recreate(carver: Carver, seed: int, progress: Progress, clock: Cloc
         clock.tick()
         batch += 1
         if batch % MOVES == 0:
-            settle_down(carver, progress)
-    settle_down(carver, progress)
-
-
-def settle_down(carver: Carver, progress: Progress) -> None:
-    """Let single records find their places."""
-    move_all(carver.refined, progress)
-    dissolve_all(carver.refined)
-    swap_all(carver.refined)
-    shift_all(carver.refined, carver.reach)
+            settle_down(refined, carver.reach, progress)
+    settle_down(refined, carver.reach, progress)

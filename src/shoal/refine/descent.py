@@ -1,0 +1,39 @@
+"""Neighbourhoods in turn, down to a local optimum."""
+
+from __future__ import annotations
+
+from shoal.kernels.reach import Reach
+from shoal.progress import Progress
+from shoal.refine.carve import Carver
+from shoal.refine.chains import reach_of, shift_all
+from shoal.refine.moves import dissolve_all, move_all
+from shoal.refine.partition import Refined
+from shoal.refine.splits import split_all
+from shoal.refine.swaps import swap_all
+
+
+def descend(refined: Refined, seed: int, progress: Progress) -> None:
+    """Improve a partition until no neighbourhood gains much."""
+    move_all(refined, progress)
+    dissolve_all(refined)
+    split_all(refined)
+    swap_all(refined)
+    carve(refined, seed, progress)
+
+
+def carve(refined: Refined, seed: int, progress: Progress) -> Carver:
+    """Carve groups out of others, with chains of moves before and after."""
+    carver = Carver.of(refined, reach_of(refined), seed)
+    shift_all(refined, carver.reach)
+    carver.carve_all(progress)
+    dissolve_all(refined)
+    shift_all(refined, carver.reach)
+    return carver
+
+
+def settle_down(refined: Refined, reach: Reach, progress: Progress) -> None:
+    """Let single records find their places."""
+    move_all(refined, progress)
+    dissolve_all(refined)
+    swap_all(refined)
+    shift_all(refined, reach)

@@ -1,0 +1,93 @@
+"""Neighbouring groups are made of other cells, of which the relaxed problem tells the most promising."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.generalization.forms import Ints
+from shoal.kernels.groups import group_costs
+from shoal.kernels.reach import list_all_pairs, make_reach
+from shoal.kernels.repacking import Candidates, repack
+from shoal.kernels.state import fill, make_state, pack
+from shoal.problem import Problem
+from shoal.refine.chains import MOST_PAIRS, PAIRS
+from shoal.refine.partition import Refined
+
+FEWEST, MOST = 3, 14  # open cells in a pool
+MOST_RECORDS = 3000  # in a pool
+FLIPS = 3  # random rivals taken in or out at once
+CERTAIN = 0.3  # of what a rival promises; the rest is left to chance
+CHUNK = 256  # pools between two looks at the clock
+
+
+def can_repack(problem: Problem) -> bool:
+    """Whether cells can be chosen by what they cost and their number of records alone."""
+    return problem.class_count == 1 and problem.objective.monotone and not problem.tallied
+
+
+def repack_all(
+    refined: Refined,
+    cells: Ints,
+    kicks: int,
+    rng: np.random.Generator,
+    go_on: Callable[[], bool],
+) -> Ints:
+    """Try, around every cell, other choices of cells; the group of every record, no dearer than before.
+
+    `cells` are the closures to choose from beside those of the groups, and search starts again, around each, from so
+    many random choices.
+    """
+    candidates = make_candidates(refined, cells)
+    number = len(candidates.cost)
+    around, chance = rng.permutation(number), CERTAIN + rng.random(number)
+    for start in range(0, number, CHUNK):
+        if not go_on():
+            break
+        some = around[start : start + CHUNK]
+        pools = rng.integers(FEWEST, MOST + 1, len(some))
+        random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
+        repack(candidates, refined.problem.k, some, pools, MOST_RECORDS, chance, random)
+    return np.unique(candidates.cell, return_inverse=True)[1].astype(np.int32)
+
+
+def make_candidates(refined: Refined, cells: Ints) -> Candidates:
+    """Cells and the closures of all groups as candidates, in order of cost."""
+    problem, own = refined.problem, refined.search.s.closures
+    groups, number = pack(refined.search.s)
+    is_used = refined.search.s.size > 0
+    closures, place = np.unique(
+        np.concatenate([own[:, is_used], cells], axis=1), axis=1, return_inverse=True
+    )
+    costs = group_costs(problem.arrays, closures, np.ones((1, closures.shape[1]))).sum(axis=0)
+    order = np.argsort(costs, kind="stable")
+    rank = np.argsort(order)[place.reshape(-1)[:number]]
+    state = make_state(problem.arrays, problem.values, problem.tallied, len(order))
+    state.closures[:] = closures[:, order]
+    state.size[:] = 1
+    points = problem.points
+    pairs = min(MOST_PAIRS, PAIRS * len(points.codes))
+    reach = make_reach(problem.arrays, points.codes, points.of_record, len(order), pairs)
+    list_all_pairs(refined.search._replace(s=state), reach)
+    covered = reach.covered[: reach.used[0]]
+    owner = reach.owner[np.argsort(covered, kind="stable")]
+    start = np.append(0, np.cumsum(np.bincount(covered, minlength=len(points.codes))))
+    state.size[:] = 0
+    fill(problem.arrays, state, problem.codes, problem.classes, rank[groups].astype(np.int32))
+    return Candidates(
+        costs[order],
+        reach.begin,
+        reach.end,
+        covered,
+        start,
+        owner,
+        reach.point,
+        reach.first,
+        reach.records,
+        state.group,
+        state.head,
+        state.after,
+        state.before,
+        state.size,
+    )

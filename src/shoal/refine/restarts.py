@@ -1,0 +1,90 @@
+"""What refinement does with more time: new starts from the relaxed problem, and perturbation of the best found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.generalization.forms import Ints
+from shoal.progress import Progress
+from shoal.refine.budget import Clock
+from shoal.refine.chains import reach_of
+from shoal.refine.descent import carve, descend, settle_down
+from shoal.refine.partition import Refined
+from shoal.refine.relax import Relaxation
+from shoal.refine.repack import can_repack, repack_all
+from shoal.refine.ruin import ruin_and_recreate
+
+FIRST, EVERY, MOST = 6, 4, 22  # passes of the relaxation before a partition is made of it
+RELAXED = 0.6  # share of the budget that it may take
+KICKS = 10  # random choices to start again from, around every cell
+LITTLE = 1e-4  # share of the cost: gains below this are not worth another try of the same kind
+
+
+def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> Refined:
+    """The best partition found while the budget lasts."""
+    problem = refined.problem
+    if not Relaxation.suits(problem):
+        ruin_and_recreate(carve(refined, seed, progress), seed, progress, clock)
+        return refined
+    relaxation = Relaxation(problem, refined.search.price)
+    rng = np.random.default_rng([seed, 2])
+
+    def start(groups: Ints) -> Refined:
+        """A local optimum near a partition."""
+        found = Refined.of(problem, groups)
+        if not can_repack(problem):
+            descend(found, seed, progress)
+            return found
+        settle_down(found, reach_of(found), progress)
+        return _repack(found, relaxation.cells(), 0, rng, progress, clock)
+
+    best = start(refined.groups) if can_repack(problem) else refined
+    best = _relax(best, relaxation, start, clock)
+    before = np.inf
+    while clock.goes_on("perturbing"):
+        if can_repack(problem) and best.cost < (1 - LITTLE) * before:
+            before = best.cost
+            best = _repack(best, relaxation.cells(), KICKS, rng, progress, clock)
+            if clock.goes_on("carving"):
+                carve(best, seed, progress)
+        else:
+            ruin_and_recreate(carve(best, seed, progress), seed, progress, clock)
+    return best
+
+
+def _relax(
+    best: Refined, relaxation: Relaxation, start: Callable[[Ints], Refined], clock: Clock
+) -> Refined:
+    """The best of partitions made of what the relaxed problem covers records by, and the given one."""
+    passes, due = 0, FIRST
+    while passes < MOST and clock.goes_on("relaxing", RELAXED):
+        if not relaxation.advance(lambda: clock.goes_on("relaxing")):
+            break
+        clock.tick()
+        passes += 1
+        if passes == due and clock.goes_on("relaxing"):
+            best = min(best, start(relaxation.round()), key=lambda found: found.cost)
+            clock.tick()
+            due += EVERY
+    return best
+
+
+def _repack(
+    refined: Refined,
+    cells: Ints,
+    kicks: int,
+    rng: np.random.Generator,
+    progress: Progress,
+    clock: Clock,
+) -> Refined:
+    """Choose cells anew as long as that gains."""
+    before = np.inf
+    while refined.cost < (1 - LITTLE) * before and clock.goes_on("choosing cells"):
+        before = refined.cost
+        groups = repack_all(refined, cells, kicks, rng, lambda: clock.goes_on("choosing cells"))
+        refined = Refined.of(refined.problem, groups)
+        settle_down(refined, reach_of(refined), progress)
+        clock.tick()
+    return refined
