@@ -12,9 +12,9 @@ import reference
 import reference_refinement as twin
 import reference_requirements
 import tables
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numba import njit
 from reference import Group, Meets, Objective
 from reference_splitting import varied_sample
 from tables import Sample
@@ -39,11 +39,7 @@ from shoal.refine.relax import Relaxation
 TOLERANCE = 1e-7
 
 
-def callable_here(kernel: Any) -> Any:
-    """A function that only kernels call, made callable from Python."""
-    return njit(getattr(kernel, "py_func", kernel))
-
-
+group_complies, members_of = map(callable_here, (group_complies, members_of))
 finish, undo = callable_here(search.finish), callable_here(search.undo)
 is_open, draw, pull = map(callable_here, (chains.is_open, chains.draw, chains.pull))
 holds, dissolve = callable_here(reach.holds), callable_here(moves.dissolve)
@@ -186,7 +182,7 @@ def test_a_group_is_paired_with_exactly_the_distinct_records_that_it_covers(star
     for g, group in enumerate(groups):
         for p in range(len(w.ranks)) if group else ():
             assert holds(x, w, g, p) == (p in expected[g])
-    reach.list_pairs(x, w, 0)
+    callable_here(reach.list_pairs)(x, w, 0)
     assert listed_pairs(w) == expected
 
 
@@ -519,7 +515,7 @@ def test_an_earlier_partition_can_be_put_back(start: Start, data: st.DataObject)
         merge(x.c, x.s, *data.draw(st.permutations(used))[:2])
         assert lists(x) != before
     moves.move_records(x, refined.dearest())
-    ruin.put_back(x, earlier)
+    callable_here(ruin.put_back)(x, earlier)
     assert (x.s.group == earlier).all()
     assert refined.cost == cost
     assert_tidy(refined)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import allocating, inner, kernel
 
 
 class Rungs(NamedTuple):
@@ -37,7 +38,7 @@ class Descent(NamedTuple):
     scratch: np.ndarray  # int32[counts], zero between uses
 
 
-@njit(cache=True)
+@allocating
 def count_below(x, codes, level, records, counts, by):
     """Count records by their bins one rung down in every column."""
     columns = np.flatnonzero(level)
@@ -48,7 +49,7 @@ def count_below(x, codes, level, records, counts, by):
             counts[x.base[j] + x.bins[at[c] + codes[i, j]]] += by
 
 
-@njit(cache=True)
+@allocating
 def recount(x, codes, d, f):
     """Count the records of cell f anew, or from the cell above where that is less work."""
     counts, cell = d.counts[f], d.order[: d.high[f]]
@@ -68,7 +69,7 @@ def recount(x, codes, d, f):
             counts[x.base[j] + x.bins[at + codes[i, j]]] += 1
 
 
-@njit(cache=True)
+@inner
 def best_step(x, codes, level, seed, size, counts, k):
     """The step a seed takes, as the place of its bin in the counts, −1 where all would leave less than k records."""
     best, step = -1.0, -1
@@ -86,7 +87,7 @@ def best_step(x, codes, level, seed, size, counts, k):
     return step
 
 
-@njit(cache=True)
+@allocating
 def choose_steps(x, codes, d, f, k):
     """Sort the seeds of cell f by the step each wants to take, those that end here first."""
     size, level = d.high[f], d.level[f]
@@ -106,7 +107,7 @@ def choose_steps(x, codes, d, f, k):
     seeds[:], wish[:] = seeds[order], wish[order]
 
 
-@njit(cache=True)
+@allocating
 def descend(x, codes, d, f):
     """Make the next cell below f, with all seeds that step into it."""
     step, first = d.wish[d.next_seed[f]], d.next_seed[f]
@@ -125,7 +126,7 @@ def descend(x, codes, d, f):
     d.high[f + 1] = kept
 
 
-@njit(cache=True)
+@allocating
 def make_descent(x, records, seeds, most_counts):
     """A descent at the top of the lattice."""
     r = x.first.size - 1
@@ -149,7 +150,7 @@ def make_descent(x, records, seeds, most_counts):
     )
 
 
-@njit(cache=True)
+@kernel
 def propose_points(x, codes, records, seeds, k, most_counts):
     """The lattice points where seeds end, int32[points, r], one per cell, and how many seeds end in each.
 
