@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled import callable_here
+from numba import njit
 
 import shoal
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compilation import inner
 
 FILES = sorted((Path(shoal.__file__).parent / "kernels").glob("*.py"))
 SCALAR = {"ceil", "int32", "int64", "log", "log2", "uint64"}
@@ -21,7 +22,7 @@ def double(number):
     return number + number
 
 
-@kernel
+@njit
 def double_all(small, large):
     return double(small[0]) + double(large[0]) + double(1)
 
