@@ -29,8 +29,9 @@ help: ## Show this list
 demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 
+# Tests of the same kernels stand in one file: on one worker, these are compiled once.
 test: lint ## Check style and types, run all tests
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 lint: $(STAMP)-test ## Check style and types
 	$(BIN)/python -m ruff check .

@@ -10,18 +10,18 @@ import reference
 import reference_refinement as twin
 import reference_requirements
 import tables
+from compiled import callable_here
 from hypothesis import strategies as st
-from numba import njit
 from reference import Group, Meets, Objective
 from reference_splitting import varied_sample
 from tables import Sample
 
 import shoal
 from shoal.generalization.forms import Ints
-from shoal.kernels import search
+from shoal.kernels import search, state
 from shoal.kernels.search import make_search
 from shoal.kernels.sequential import sequential_pass
-from shoal.kernels.state import State, fill, make_state, members_of, offending
+from shoal.kernels.state import State, fill, make_state, offending
 from shoal.methods.base import state_of
 from shoal.methods.settle import settle
 from shoal.privacy import check_feasible
@@ -32,12 +32,7 @@ from shoal.refine.partition import Refined
 TOLERANCE = 1e-7
 
 
-def callable_here(kernel: Any) -> Any:
-    """A function that only kernels call, made callable from Python."""
-    return njit(getattr(kernel, "py_func", kernel))
-
-
-undo = callable_here(search.undo)
+undo, members_of = callable_here(search.undo), callable_here(state.members_of)
 KINDS = ("frequency", "distinct", "entropy", "recursive", "alpha", "closeness, equal")
 
 

@@ -12,6 +12,7 @@ import pytest
 import reference
 import reference_bounds
 import tables
+from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -32,6 +33,8 @@ from shoal.methods.exact import Exact
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame
+
+cell_cost, next_cell = map(callable_here, (cell_cost, next_cell))
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 import reference
 import reference_refinement as twin
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import (
     TOLERANCE,
     Start,
     assert_tidy,
-    callable_here,
     is_met,
     lists,
     starts,
 )
 
-from shoal.kernels import carving, moves, reach, ruin
+from shoal.kernels import carving, moves, reach, ruin, state
 from shoal.kernels.search import FAR
-from shoal.kernels.state import group_complies, merge
 from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of
 
+group_complies, merge = callable_here(state.group_complies), callable_here(state.merge)
 nearest_groups, ruin_one = callable_here(ruin.nearest_groups), callable_here(ruin.ruin)
 
 
@@ -118,7 +118,7 @@ def test_an_earlier_partition_can_be_put_back(start: Start, data: st.DataObject)
         merge(x.c, x.s, *data.draw(st.permutations(used))[:2])
         assert lists(x) != before
     moves.move_records(x, refined.dearest())
-    ruin.put_back(x, earlier)
+    callable_here(ruin.put_back)(x, earlier)
     assert (x.s.group == earlier).all()
     assert refined.cost == cost
     assert_tidy(refined)

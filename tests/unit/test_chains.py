@@ -10,13 +10,13 @@ import pytest
 import reference
 import reference_refinement as twin
 import tables
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import (
     TOLERANCE,
     Start,
     assert_tidy,
-    callable_here,
     changes,
     is_met,
     lists,
@@ -94,7 +94,7 @@ def test_a_group_is_paired_with_exactly_the_distinct_records_that_it_covers(star
     for g, group in enumerate(groups):
         for p in range(len(w.ranks)) if group else ():
             assert holds(x, w, g, p) == (p in expected[g])
-    reach.list_pairs(x, w, 0)
+    callable_here(reach.list_pairs)(x, w, 0)
     assert listed_pairs(w) == expected
 
 

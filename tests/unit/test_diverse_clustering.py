@@ -11,6 +11,7 @@ import pytest
 import reference
 import reference_clustering as twins
 import tables
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import swept
@@ -35,6 +36,8 @@ from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TClosenes
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import Table, encode, open_frame
+
+even_out_sides = callable_here(even_out_sides)
 
 METHODS: tuple[Method, ...] = (
     Sequential(),
@@ -229,7 +232,7 @@ def test_a_group_falls_short_by_nothing_exactly_where_it_is_diverse(sample, kind
     problem = Problem.of(sample.encoded(), "lm", 1, requirements=data.draw(KINDS[kind]))
     size = data.draw(st.integers(1, sample.records))
     counts = np.bincount(problem.values[:size].reshape(-1), minlength=problem.tallied)
-    lack = rule_kernels.shortfall(problem.rules, counts, size)
+    lack = callable_here(rule_kernels.shortfall)(problem.rules, counts, size)
     assert (lack == 0.0) == rule_kernels.is_diverse(problem.rules, counts, size)
     assert lack >= 0.0
 

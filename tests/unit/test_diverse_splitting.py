@@ -10,6 +10,7 @@ import pytest
 import reference
 import reference_requirements as twins
 import tables
+from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -126,9 +127,9 @@ def test_mondrian_makes_the_groups_of_its_twin(case, measure, relaxed):
 def cut(secret: str, requirement: Requirement, codes: list[int], relaxed: bool = False) -> int:
     problem = people(codes, secret, 1, requirement)
     return int(
-        kernels.cut_segment(problem.rules, np.array(codes, np.int32), problem.values, -1, relaxed)[
-            1
-        ]
+        callable_here(kernels.cut_segment)(
+            problem.rules, np.array(codes, np.int32), problem.values, -1, relaxed
+        )[1]
     )
 
 
@@ -146,7 +147,9 @@ def test_the_cut_is_the_nearest_to_the_median_that_leaves_enough_on_both_sides()
 def test_children_that_cannot_stand_alone_take_in_the_smallest_that_can():
     secret, children = "ss" + "stst" + "ststst", [0] * 2 + [1] * 4 + [2] * 6
     problem = people(children, secret, 2, LDiversity(2, "distinct"))
-    order, ends = kernels.part_children(problem.rules, np.array(children, np.int32), problem.values)
+    order, ends = callable_here(kernels.part_children)(
+        problem.rules, np.array(children, np.int32), problem.values
+    )
     assert [part.tolist() for part in np.split(order, ends[:-1])] == [
         [0, 1, 2, 3, 4, 5],
         [6, 7, 8, 9, 10, 11],

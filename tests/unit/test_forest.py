@@ -8,6 +8,7 @@ import pytest
 import reference
 import reference_guarantees as twins
 import tables
+from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +21,8 @@ from shoal.methods.forest import Forest, grow
 from shoal.problem import Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame
+
+distances, gather, kth_distance = map(callable_here, (distances, gather, kth_distance))
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 

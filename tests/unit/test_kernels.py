@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 import reference
 import tables
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import Sample
@@ -127,7 +128,7 @@ def test_closures_of_two_groups_join_to_the_closure_of_their_union(drawn):
     for g in range(len(found)):
         for h in range(len(found)):
             joined = closures[:, g : g + 1].copy()
-            forms.join_closures(problem.arrays, joined, 0, closures, h)
+            callable_here(forms.join_closures)(problem.arrays, joined, 0, closures, h)
             assert decoded(sample, joined) == [reference.close(sample.twins, found[g] + found[h])]
 
 
@@ -154,7 +155,7 @@ def test_covers_and_count_outside_tell_what_a_closure_holds(drawn):
     for j, twin in enumerate(sample.twins):
         inside = [twin.values[i] in sets[g][j] for i, g in enumerate(shifted)]
         found = [
-            groups.covers(problem.arrays, j, closed.closures, g, problem.codes[i, j])
+            callable_here(groups.covers)(problem.arrays, j, closed.closures, g, problem.codes[i, j])
             for i, g in enumerate(shifted)
         ]
         assert found == inside
@@ -195,14 +196,14 @@ def test_what_a_closure_costs_a_record_is_the_formula_of_its_measure(drawn, meas
         released = reference.close(sample.twins, group)
         for i in group:
             found = [
-                forms.column_cost(problem.arrays, problem.classes[i], j, closures, g)
+                callable_here(forms.column_cost)(problem.arrays, problem.classes[i], j, closures, g)
                 for j in range(len(released))
             ]
             for j, closed in enumerate(released):
                 expected = objective.cell(j, closed, i) + constant(objective, i, j)
                 assert found[j] == pytest.approx(expected, abs=1e-9)
                 alone = frozenset([sample.twins[j].values[i]])
-                assert forms.value_cost(
+                assert callable_here(forms.value_cost)(
                     problem.arrays, problem.classes[i], j, problem.codes[i, j]
                 ) == pytest.approx(
                     objective.cell(j, alone, i) + constant(objective, i, j), abs=1e-9
@@ -223,7 +224,7 @@ def test_what_a_group_costs_is_the_sum_over_its_records(drawn, measure):
     for g, group in enumerate(found):
         expected = objective.group(group) + constants(objective, group)
         assert per_column[:, g].sum() == pytest.approx(expected, abs=1e-9)
-        total = forms.total_cost(problem.arrays, closures, counts, g)
+        total = callable_here(forms.total_cost)(problem.arrays, closures, counts, g)
         assert total == pytest.approx(expected, abs=1e-9)
     whole = sum(objective.group(group) for group in found)
     assert problem.cost(np.array(partition, np.int32)) == pytest.approx(whole, abs=1e-9)
@@ -247,13 +248,17 @@ def test_rows_of_totals_are_the_costs_of_unions(largest_table, drawn, measure):
 
     for i in range(sample.records):
         code, y = problem.codes[i], problem.classes[i]
-        rows.totals_with_record(arrays, pairs, closures, counts, size, code, y, out, scratch)
+        callable_here(rows.totals_with_record)(
+            arrays, pairs, closures, counts, size, code, y, out, scratch
+        )
         assert out[:size] == pytest.approx([total([*group, i]) for group in found], abs=1e-9)
     for g in range(size):
-        rows.totals_with_group(arrays, pairs, closures, counts, size, g, out, scratch)
+        callable_here(rows.totals_with_group)(
+            arrays, pairs, closures, counts, size, g, out, scratch
+        )
         expected = [total([*group, *found[g]]) for group in found]
         assert out[:size] == pytest.approx(expected, abs=1e-9)
-        rows.totals_with_each(
+        callable_here(rows.totals_with_each)(
             arrays, pairs, np.ascontiguousarray(problem.codes.T), problem.classes,
             sample.records, closures, counts, g, out, scratch,
         )  # fmt: skip
@@ -340,7 +345,9 @@ def test_every_cell_that_is_full_when_it_is_reached_is_taken(lattice):
     columns, own, number = left.copy(), np.empty(len(weights), np.uint64), 7
     active, expected, taken = left.tolist(), [-1] * len(weights), 7
     for step in steps:
-        cell_kernels.cell_keys(np.array(keys, np.uint64), np.array(step), columns, left, own)
+        callable_here(cell_kernels.cell_keys)(
+            np.array(keys, np.uint64), np.array(step), columns, left, own
+        )
         slots = scratch(len(weights))
         still, number = cell_kernels.take_full_cells(
             own[: left.size], left, np.array(weights, np.int32), k, *slots, group, number
@@ -366,8 +373,8 @@ def test_full_cells_are_counted_among_the_active_points(lattice, random):
     placed[:, columns] = keys
     here, own = np.array(active, np.int32), np.empty(len(active), np.uint64)
     for step in steps:
-        cell_kernels.cell_keys(placed, np.array(step), columns, here, own)
-        full = cell_kernels.weigh_cells(
+        callable_here(cell_kernels.cell_keys)(placed, np.array(step), columns, here, own)
+        full = callable_here(cell_kernels.weigh_cells)(
             own, here, np.array(weights, np.int32), k, *scratch(len(active))
         )
         found = cells_at(keys, step, active)
@@ -402,7 +409,7 @@ def test_a_segment_is_cut_at_null_or_the_median(codes, has_null, relaxed, k):
     meets = reference.at_least(k)
     expected = reference.split_at_median(column, list(range(len(codes))), meets, relaxed)
     rules, values = compile_rules(column_of(codes), k)
-    order, cut = mondrian.cut_segment(
+    order, cut = callable_here(mondrian.cut_segment)(
         rules, np.array(codes, np.int32), values, 5 if has_null else -1, relaxed
     )
     found = [part for part in (order[:cut].tolist(), order[cut:].tolist()) if part]
@@ -415,7 +422,7 @@ def test_children_with_k_records_stay_apart_and_the_others_are_pooled(children, 
     meets = reference.at_least(k)
     expected = reference.split_node(column, column.whole, list(range(len(children))), meets)
     rules, values = compile_rules(column_of(children), k)
-    order, ends = mondrian.part_children(rules, np.array(children, np.int32), values)
+    order, ends = callable_here(mondrian.part_children)(rules, np.array(children, np.int32), values)
     found = [part.tolist() for part in np.split(order, ends[:-1])]
     assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference_bounds
+from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.ascent import cap_of, project
 from shoal.kernels.largest import keep_top, top_sum
+
+cap_of, project, keep_top, top_sum = map(callable_here, (cap_of, project, keep_top, top_sum))
 
 
 @given(

@@ -7,12 +7,12 @@ from math import inf
 import numpy as np
 import pytest
 import reference_refinement as twin
+from compiled import callable_here
 from hypothesis import given, settings
 from partitions import (
     TOLERANCE,
     Start,
     assert_tidy,
-    callable_here,
     changes,
     is_met,
     lists,

@@ -10,6 +10,7 @@ import pytest
 import reference
 import reference_sensitivity as twins
 import tables
+from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,8 @@ from shoal.privacy.feasibility import most_groups
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
 from shoal.table import encode, open_frame
+
+best_match, lacking = map(callable_here, (best_match, lacking))
 
 METHODS = {"enhanced_pk": (EnhancedPK(), twins.enhanced), "greedy_pk": (GreedyPK(), twins.greedy)}
 each_method = pytest.mark.parametrize("method", [EnhancedPK(), GreedyPK()], ids=METHODS)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import reference
 import reference_repacking as twin
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from partitions import TOLERANCE, Start, assert_tidy, callable_here, is_met, starts
+from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
 
 from shoal.kernels import repacking
 from shoal.progress import silent

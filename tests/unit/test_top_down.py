@@ -10,6 +10,7 @@ import pytest
 import reference
 import reference_splitting as twins
 import tables
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,7 +37,7 @@ def test_a_segment_is_parted_as_by_its_twin(sample, measure):
     arrays, codes, classes = problem.arrays, problem.codes, problem.classes
     order = np.random.default_rng(sample.records).permutation(sample.records)
     own = kernels.own_costs(arrays, codes, classes)
-    side = kernels.part_records(arrays, problem.pairs, codes, classes, own, order)
+    side = callable_here(kernels.part_records)(arrays, problem.pairs, codes, classes, own, order)
     expected = twins.part_far(sample.objective(measure), order.tolist())
     assert [order[side == g].tolist() for g in (0, 1)] == expected
 
@@ -47,7 +48,7 @@ def test_a_long_segment_is_parted_record_by_record():
     values = np.concatenate([rng.integers(400, 600, 2500), rng.integers(0, 1000, 500)])
     problem = tables.problem_of({"x": values}, {"x": Interval(domain=range(1000))}, "lm", 1)
     own = np.zeros(values.size)
-    side = kernels.part_records(
+    side = callable_here(kernels.part_records)(
         problem.arrays, problem.pairs, problem.codes, problem.classes, own, np.arange(values.size)
     )
     seeds = [0]
@@ -115,7 +116,7 @@ def test_records_are_picked_one_by_one_where_they_add_least(sample, measure, siz
     problem, objective = sample.problem(measure), sample.objective(measure)
     state = make_state(problem.arrays, problem.values, 0, 2)
     fill(problem.arrays, state, problem.codes, problem.classes, groups)
-    picks, change = kernels.pick_records(
+    picks, change = callable_here(kernels.pick_records)(
         problem.arrays, problem.pairs, state, problem.codes, problem.classes, 0, 1, need
     )
     group, donor = tables.members(groups.tolist())

@@ -11,6 +11,7 @@ import pytest
 import reference
 import reference_splitting as twins
 import tables
+from compiled import callable_here
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -59,10 +60,10 @@ def test_the_middle_of_a_side_is_the_value_nearest_its_mean_or_its_mode(values, 
     side = np.array([1] * size + [0] * (len(values) - size), np.int8)
     if model == "interval":
         places = np.array([twins.place(column, v) for v in domain])
-        found = kernels.mean_code(codes, side, 1, places, null)
+        found = callable_here(kernels.mean_code)(codes, side, 1, places, null)
     else:
         tally = np.zeros(len(domain) + 1, np.int64)
-        found = kernels.mode_code(codes, side, 1, tally)
+        found = callable_here(kernels.mode_code)(codes, side, 1, tally)
         assert not tally.any()
     assert [*domain, None][found] == twins.middle(column, list(range(size)))
 
@@ -72,7 +73,7 @@ def test_the_middle_of_a_side_is_the_value_nearest_its_mean_or_its_mode(values, 
 
 def assigned(distances: list[list[float]], k: int) -> list[int]:
     side = np.zeros(len(distances[0]), np.int8)
-    kernels.assign_sides(np.array(distances), k, side)
+    callable_here(kernels.assign_sides)(np.array(distances), k, side)
     return side.tolist()
 
 

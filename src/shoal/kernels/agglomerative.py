@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.rows import totals_with_group
 from shoal.kernels.state import group_complies, merge, offending
 
 DIFFERENCE, PER_RECORD, UNION = 0, 1, 2
 
 
-@njit(cache=True)
+@inner
 def distances(c, pairs, s, room, a, kind, out, scratch):
     """Distance of group a to each of the first `room` groups; infinite to itself and to free ones."""
     totals_with_group(c, pairs, s.closures, s.counts, room, a, out, scratch)
@@ -25,7 +25,7 @@ def distances(c, pairs, s, room, a, kind, out, scratch):
     out[a] = np.inf
 
 
-@njit(cache=True)
+@inner
 def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
     """The group closest to a among those allowed, lowest number first, and its distance."""
     distances(c, pairs, s, room, a, kind, out, scratch)
@@ -36,7 +36,7 @@ def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
     return best, least
 
 
-@njit(cache=True)
+@kernel
 def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
     """Fill `near` and `gap` for every group that chooses."""
     out, scratch = np.empty(room), np.empty(room)
@@ -45,7 +45,7 @@ def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
             near[a], gap[a] = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
 
 
-@njit(cache=True)
+@kernel
 def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, steps):
     """Merge the closest pair with a small group in it, up to `steps` times; returns the merges done.
 

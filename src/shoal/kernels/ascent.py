@@ -7,14 +7,14 @@ them for; `project_cells` brings numbers close to that for listed cells only, ag
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.closed_cells import cell_cost, next_cell
+from shoal.kernels.compilation import allocating, inner, kernel
 
 LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
 
 
-@njit(cache=True)
+@allocating
 def sort_down(values, items, weights, size):
     """Sort the first few values, with what belongs to them, in descending order."""
     order = np.argsort(-values[:size], kind="mergesort")
@@ -23,7 +23,7 @@ def sort_down(values, items, weights, size):
     weights[:size] = weights[:size][order]
 
 
-@njit(cache=True)
+@inner
 def cap_of(values, weights, size, k, limit):
     """The cap under which the k largest of descending values sum up to `limit`, and their mean without it."""
     total, held = 0.0, 0
@@ -44,7 +44,7 @@ def cap_of(values, weights, size, k, limit):
     return cap, total / k
 
 
-@njit(cache=True)
+@kernel
 def repair(t, w, k, y, slack, keep, until, cells, bounds, limits, members):
     """Lower `y` until it is valid, listing the cells it is lowered for, or until so many points were looked at.
 
@@ -97,7 +97,7 @@ def repair(t, w, k, y, slack, keep, until, cells, bounds, limits, members):
     return False, cells
 
 
-@njit(cache=True)
+@inner
 def project(z, weights, size, k, limit, out):
     """Nearest numbers to descending `z` whose k largest sum up to `limit`, into `out`."""
     top, held, last = 0.0, 0, 0
@@ -138,7 +138,7 @@ def project(z, weights, size, k, limit, out):
         out[q] = level
 
 
-@njit(cache=True)
+@kernel
 def project_cells(y, weights, k, bounds, limits, members, taken, order):
     """One round of Dykstra's projections of `y` onto what listed cells allow; returns the largest change.
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.cells import cell_keys, table_size
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.rules import complies, is_diverse, lacking
 
 NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
@@ -32,7 +32,7 @@ class Covering(NamedTuple):
     price: np.ndarray  # float64[groups], what a record paid when the group was made
 
 
-@njit(cache=True)
+@allocating
 def sort_by_cell(keys, least, table_key, table_weight, place):
     """Sort records by cell: (order, bounds); cells below `least` records are left out.
 
@@ -65,7 +65,7 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
     return order, bounds
 
 
-@njit(cache=True)
+@inner
 def find_lenders(
     part_keys, step, columns, covered, cells, table, table_key, table_weight, first, following
 ):
@@ -91,14 +91,14 @@ def find_lenders(
             first[cell] = i
 
 
-@njit(cache=True)
+@inner
 def shift(v, i, counts, by):
     """Add record i to some counts, or take it off."""
     for t in range(v.values.shape[1]):
         counts[v.values[i, t]] += by
 
 
-@njit(cache=True)
+@allocating
 def borrow(q, v, counts, size, most, first, following, cost, budget):
     """Borrow records from the chain that begins with `first` until `counts` comply; returns those borrowed.
 
@@ -131,7 +131,7 @@ def borrow(q, v, counts, size, most, first, following, cost, budget):
     return borrowed
 
 
-@njit(cache=True)
+@allocating
 def give_back(v, borrowed):
     """Undo `borrow`."""
     for m in borrowed:
@@ -139,7 +139,7 @@ def give_back(v, borrowed):
         shift(v, m, v.tally[v.group[m]], 1)
 
 
-@njit(cache=True)
+@allocating
 def found_group(v, members, borrowed, counts, cost, g):
     """Make a group of uncovered records and borrowed ones."""
     for i in members:
@@ -151,7 +151,7 @@ def found_group(v, members, borrowed, counts, cost, g):
     v.price[g] = cost
 
 
-@njit(cache=True)
+@inner
 def forget_poor(q, v, covered):
     """Keep, of the covered records, those whose group may still lend: groups never grow. Returns their number."""
     kept = 0
@@ -162,7 +162,7 @@ def forget_poor(q, v, covered):
     return kept
 
 
-@njit(cache=True)
+@kernel
 def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, groups):
     """Visit lattice points in order; at each, cells may borrow within the terms of the visit.
 
@@ -175,7 +175,7 @@ def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, 
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
     keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
     first, following = np.empty(n, np.int64), np.empty(n, np.int64)
-    counts = np.zeros(q.start[-1], np.int64)
+    counts = np.zeros(q.start[-1], np.int32)
     for step in range(steps.shape[0]):
         if left == 0:
             break

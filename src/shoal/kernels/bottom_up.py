@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.agglomerative import nearest
+from shoal.kernels.compilation import kernel
 from shoal.kernels.state import group_complies, merge
 
 
-@njit(cache=True)
+@kernel
 def merge_round(c, pairs, q, s, kind, start, stop):
     """Merge each group start..stop that does not meet the requirement with its closest group, in order."""
     room = s.size.size

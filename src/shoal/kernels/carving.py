@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
 from shoal.kernels.chains import draw, is_open
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.moves import dissolve
 from shoal.kernels.reach import list_pairs
 from shoal.kernels.rules import lacking
@@ -103,7 +102,7 @@ def make_scratch(n, room):
     )
 
 
-@njit(cache=True)
+@kernel
 def make_cells(keys, costs, first, records, column, s):
     """Cells of a lattice."""
     least = np.empty(keys.shape[0], np.float32)
@@ -115,7 +114,7 @@ def make_cells(keys, costs, first, records, column, s):
     return Cells(keys, costs, least, first, records, column, top, best, at, key, s)
 
 
-@njit(cache=True)
+@kernel
 def price_out_rare(keys, costs, weights, k):
     """Let records cost FAR where even the cell of a part of the columns holds fewer than k of them."""
     table_key = np.empty(table_size(weights.size), np.uint64)
@@ -159,7 +158,7 @@ def sum_parts(costs, keys, step, at, key):
             key[p] ^= c[p]
 
 
-@njit(cache=True)
+@kernel
 def carve_points(x, v, w, steps):
     """Carve what gains at each of some lattice points: (groups carved, what they gained, full cells seen)."""
     carved, gained = 0, 0.0
@@ -254,7 +253,7 @@ def add_others(best, cost, key, first, records, s, wanting, cells, most):
                     s.others[cell] += 1
 
 
-@inner
+@allocating
 def carve(x, v, w, wants, other, others):
     """Make a group of the records of one cell if that gains; returns what it gained."""
     wants = wants[np.argsort(-x.price[wants], kind="mergesort")]
@@ -274,7 +273,7 @@ def carve(x, v, w, wants, other, others):
     return gained
 
 
-@inner
+@allocating
 def best_of(v, other, others):
     """The records of a chain, the best offer first."""
     found = np.empty(others, np.int32)
@@ -373,7 +372,7 @@ def price_of_padding(x, v, w, padding, need, most):
     return cost if need <= 0 else np.inf
 
 
-@inner
+@allocating
 def found_group(x, v, w, wants, padding):
     """Make a group of what was taken, filled with what serves the requirement; returns what it gained."""
     g = free_group(x)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.forms import Compiled, range_cost
 
 
@@ -34,7 +34,7 @@ class Trees(NamedTuple):
     compiled: Compiled  # what ranges cost
 
 
-@njit(cache=True)
+@inner
 def shares_child(paths, slot, order, low, high):
     """Whether all members have the same node in a slot."""
     child = paths[order[low], slot]
@@ -44,7 +44,7 @@ def shares_child(paths, slot, order, low, high):
     return True
 
 
-@njit(cache=True)
+@inner
 def spans(paths, slot, order, low, high, least, most, null):
     """Whether the least range that holds all members' codes is that from `least` to `most`."""
     is_domain = most == null and least < most  # which null and any other value span
@@ -58,7 +58,7 @@ def spans(paths, slot, order, low, high, least, most, null):
     return False
 
 
-@njit(cache=True)
+@inner
 def weigh(paths, slot, weights, order, low, high, weight, touched):
     """Add the members' weights up by node, into `weight`; returns how many nodes there are, listed in `touched`."""
     parts = 0
@@ -72,7 +72,7 @@ def weigh(paths, slot, weights, order, low, high, weight, touched):
     return parts
 
 
-@njit(cache=True)
+@inner
 def lower_node(t, j, k, order, low, high, at, depth, weight, touched):
     """Lower a node of column j as far as all members go.
 
@@ -97,7 +97,7 @@ def lower_node(t, j, k, order, low, high, at, depth, weight, touched):
     return at, depth, t.cost[first + at], False
 
 
-@njit(cache=True)
+@allocating
 def narrow_range(t, j, k, order, low, high, weight, touched):
     """The least range of column j that holds all members; with null and others, the whole domain.
 
@@ -130,7 +130,7 @@ def narrow_range(t, j, k, order, low, high, weight, touched):
     return a, b, cost, least
 
 
-@njit(cache=True)
+@allocating
 def sort_parts(
     paths, slot, weights, k, every, order, low, high, end, moved, tally, weight, touched
 ):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
 class Walk(NamedTuple):
@@ -49,7 +50,7 @@ class Walk(NamedTuple):
     top: np.ndarray  # int64[2]: the cell at which the walk stands, points looked at so far
 
 
-@njit(cache=True)
+@kernel
 def make_walk(t, top):
     """A walk at its beginning, to cells whose `top` largest numbers are above their cost on average."""
     n, r = t.paths.shape[0], t.root.size

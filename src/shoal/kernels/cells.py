@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import inner, kernel
 
 
-@njit(cache=True)
+@kernel
 def table_size(items):
     """A power of two at least twice as large as the number of items."""
     size = 16
@@ -15,7 +16,7 @@ def table_size(items):
     return size
 
 
-@njit(cache=True)
+@inner
 def weigh_cells(keys, active, weights, k, table_key, table_weight):
     """Add up the records of every cell in a hash table; return how many cells hold at least k."""
     size = table_size(keys.size)
@@ -34,7 +35,7 @@ def weigh_cells(keys, active, weights, k, table_key, table_weight):
     return full
 
 
-@njit(cache=True)
+@kernel
 def take_full_cells(keys, active, weights, k, table_key, table_weight, group, next_group):
     """Make a group of every cell of the active points that holds at least k records.
 
@@ -61,7 +62,7 @@ def take_full_cells(keys, active, weights, k, table_key, table_weight, group, ne
     return left, next_group
 
 
-@njit(cache=True)
+@inner
 def cell_keys(part_keys, step, columns, active, keys):
     """Fill `keys` with the active points' cell keys at one lattice point.
 

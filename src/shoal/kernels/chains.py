@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.reach import NONE, find_supplies, holds
 from shoal.kernels.search import GAIN, keep_if_better, transfer
 
@@ -15,7 +14,7 @@ MOST_PAIRS = 3_000  # that a search for a chain looks at
 MOST_SEARCHES = 1_000
 
 
-@njit(cache=True)
+@kernel
 def shift_chains(x, w):
     """Shift records along chains from dear groups to cheap ones while that gains; returns the number of chains.
 

@@ -12,7 +12,6 @@ before the one that its parts differ in stay as they are, and others can only be
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.cell_columns import (
     lower_node,
@@ -22,13 +21,14 @@ from shoal.kernels.cell_columns import (
     spans,
 )
 from shoal.kernels.cell_walk import make_walk
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import range_cost
 from shoal.kernels.largest import keep_top, top_sum
 
 RANGE_LOOKS = 3  # what a range takes beside its points
 
 
-@njit(cache=True)
+@allocating
 def close(t, w, f, k, limit):
     """Lower the closure of cell f from its first column on as far as it goes.
 
@@ -66,7 +66,7 @@ def close(t, w, f, k, limit):
     return True
 
 
-@njit(cache=True)
+@inner
 def begin(w, f):
     """Begin the cell above f on the stack, like f but for the column that its parts differ in."""
     for i in range(w.at.shape[1]):
@@ -77,7 +77,7 @@ def begin(w, f):
         w.least[f + 1, i] = w.least[f, i]
 
 
-@njit(cache=True)
+@inner
 def mean_of_top(y, weights, top, floor, order, low, high, values, heavy):
     """The mean of the members' largest numbers, so many records; just the largest if that is at most `floor`."""
     largest = -np.inf
@@ -91,7 +91,7 @@ def mean_of_top(y, weights, top, floor, order, low, high, values, heavy):
     return top_sum(values, heavy, high - low, top) / top
 
 
-@njit(cache=True)
+@inner
 def begin_node(t, w, f, j, top, y):
     """Put the next part of cell f in a tree's column on the stack; whether it is wanted."""
     low = w.part[f]
@@ -115,7 +115,7 @@ def begin_node(t, w, f, j, top, y):
     return True
 
 
-@njit(cache=True)
+@inner
 def begin_range(t, w, f, j, k, top, y):
     """Put the next wanted part of cell f in a column of ranges on the stack; whether there is one.
 
@@ -171,7 +171,7 @@ def begin_range(t, w, f, j, k, top, y):
     return low < last
 
 
-@njit(cache=True)
+@allocating
 def next_column(t, w, f, k):
     """Sort cell f by the next column; whether there is one in which cells of it can cost less than its reach."""
     j = w.column[f]
@@ -207,7 +207,7 @@ def next_column(t, w, f, k):
     return True
 
 
-@njit(cache=True)
+@allocating
 def begin_table(t, w, k):
     """Put the whole table on the stack."""
     n = t.paths.shape[0]
@@ -221,7 +221,7 @@ def begin_table(t, w, k):
     w.top[0] = 1
 
 
-@njit(cache=True)
+@allocating
 def next_cell(t, w, k, top, y):
     """Go to the next cell; whether there is one.
 
@@ -246,7 +246,7 @@ def next_cell(t, w, k, top, y):
     return False
 
 
-@njit(cache=True)
+@inner
 def cell_cost(w):
     """What the cell's closure costs a record."""
     cost = 0.0
@@ -255,7 +255,7 @@ def cell_cost(w):
     return cost
 
 
-@njit(cache=True)
+@kernel
 def cheapest_cells(t, k, most, least):
     """Lower `least` to what the cheapest closed cell of at least k records costs that holds each point.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.forms import BITS, RANGE, TREE
 
 WORD = 63  # points to a word of bits: the sign bit stays out of it
@@ -36,7 +36,7 @@ def weigh_compatible(c, closures, sizes, points, weights):
     return of_closure, of_point
 
 
-@njit(cache=True)
+@allocating
 def list_codes(c, j, closures, g):
     """Whether the closure of column j in group g holds each code."""
     first, start, stop = c.slot[j], c.start[j], c.start[j + 1]
@@ -54,7 +54,7 @@ def list_codes(c, j, closures, g):
     return holds
 
 
-@njit(cache=True)
+@kernel
 def list_inside(c, closures, column, first, points):
     """A row of bits for column closures, the ones of closure first[i] in column[i]: the points they cover."""
     bits = np.zeros((first.size, (points.shape[0] - 1) // WORD + 1), np.int64)
@@ -66,7 +66,7 @@ def list_inside(c, closures, column, first, points):
     return bits
 
 
-@njit(cache=True)
+@kernel
 def add_inside(bits, rows, sizes, weights, of_closure, of_point):
     """Add the points in all rows of a closure to its weight, and its size to theirs."""
     for g in range(sizes.size):

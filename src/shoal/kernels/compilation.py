@@ -1,13 +1,72 @@
-"""How kernels are compiled, and whether they still have to be, so that a first run can say why it takes long."""
+"""How kernels are compiled, and whether they still have to be, so that a first run can say why it takes long.
+
+`kernel` is for functions that Python calls. Of those that only kernels call, `inner` is for loops over the elements
+of arrays, `allocating` for what makes arrays or lists, is returned some, or calls a function of NumPy on an array.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from numba import config, njit
+from numba import config, njit, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
-# For functions that only kernels call: what Python would need to call them takes longer to compile than they do.
-inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+class _Part(JITCodeLibrary):
+    """Code that becomes machine code only in the kernels that it is linked into.
+
+    Numba would optimise it on its own, too, and again in every function on the way to the kernel.
+    """
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def codegen(self):
+        return self
+
+    def set_env(self, name, environment):
+        """Do nothing: the environment is for calls from Python."""
+
+
+class _PartCompiler(Compiler):
+    def __init__(self, typing, target, library, *rest):
+        super().__init__(typing, target, _Part(target.codegen(), "part of a kernel"), *rest)
+
+
+def _decorator(**options):
+    def decorate(function):
+        if config.DISABLE_JIT:
+            return function
+        compiled = njit(**options)(function)
+        resolve = compiled.get_call_template
+        compiled.get_call_template = lambda given, named: resolve(_widened(given), named)
+        return compiled
+
+    return decorate
+
+
+def _widened(given):
+    """Types of arguments, with int64 for smaller integers and for constants."""
+    small = types.Integer | types.IntegerLiteral
+    return tuple(
+        types.int64 if isinstance(kind, small) and kind != types.uint64 else kind for kind in given
+    )
+
+
+_PART = {
+    "pipeline_class": _PartCompiler,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+kernel = _decorator(cache=True, _nrt=True)
+inner = _decorator(_nrt=False, **_PART)  # without reference counts
+allocating = _decorator(_nrt=True, **_PART)
 
 
 def is_cached() -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.rules import shortfall
 
 
-@njit(cache=True)
+@kernel
 def unite_offenders(q, groups, tally, sizes, tries, rng):
     """Unite groups that miss a limit other than k with others until none is left, in place; returns their number.
 

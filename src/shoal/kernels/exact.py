@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import open_closure, total_cost, widen_closure
 from shoal.kernels.rules import complies
 
 
-@njit(cache=True)
+@inner
 def subset_complies(q, values, subset, tally):
     """Whether the records of a bit mask meet the requirement as one group; `tally` is scratch."""
     tally[:] = 0
@@ -22,7 +22,7 @@ def subset_complies(q, values, subset, tally):
     return complies(q, tally, size)
 
 
-@njit(cache=True)
+@kernel
 def subset_costs(c, q, codes, classes, values):
     """What every subset of the records costs as one group, infinite where it may not be one: float64[2ⁿ]."""
     subsets = 1 << classes.size
@@ -46,7 +46,7 @@ def subset_costs(c, q, codes, classes, values):
     return costs
 
 
-@njit(cache=True)
+@kernel
 def cut_subsets(costs, least, choice, start, stop):
     """For the subsets start..stop, all smaller ones being done: the least cost of cutting each into groups.
 

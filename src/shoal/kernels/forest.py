@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.forms import open_closure, value_cost
 from shoal.kernels.rows import cover_costs, totals_with_group
 from shoal.kernels.state import merge
@@ -32,7 +32,7 @@ def make_forest(points):
     )
 
 
-@njit(cache=True)
+@allocating
 def distances(c, pairs, codes, columns, classes, p, closure, out):
     """What meeting each point adds to the cost of a record of point p."""
     open_closure(c, closure, 0, codes[p])
@@ -43,7 +43,7 @@ def distances(c, pairs, codes, columns, classes, p, closure, out):
     out -= own
 
 
-@njit(cache=True)
+@allocating
 def kth_distance(out, weights, k):
     """The distance within which there are k records."""
     enough = min(k, out.size) - 1
@@ -56,7 +56,7 @@ def kth_distance(out, weights, k):
     return out[order[at]]
 
 
-@njit(cache=True)
+@kernel
 def measure_points(c, pairs, codes, columns, classes, weights, f, k, start, stop):
     """Fill `limit` and `gap` for those of the points start..stop that have fewer than k records."""
     closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(weights.size)
@@ -68,7 +68,7 @@ def measure_points(c, pairs, codes, columns, classes, weights, f, k, start, stop
             f.gap[p] = out.min()
 
 
-@njit(cache=True)
+@kernel
 def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
     """Link the root of a tree below k, the one with the nearest point outside first, up to `steps` times.
 
@@ -105,7 +105,7 @@ def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
     return done
 
 
-@njit(cache=True)
+@kernel
 def records_below(link, weights):
     """Records of each point and of all that link to it, directly or not."""
     below = np.zeros(link.size, np.int64)
@@ -117,7 +117,7 @@ def records_below(link, weights):
     return below
 
 
-@njit(cache=True)
+@kernel
 def cut_links(link, below, longest_first, k):
     """Cut every link that leaves at least k records on both sides, in the order given, in place."""
     for p in longest_first:
@@ -135,7 +135,7 @@ def cut_links(link, below, longest_first, k):
         link[p] = -1
 
 
-@njit(cache=True)
+@allocating
 def gather(sizes, single, k, most):
     """Sort branches of fewer than k records, and single records, into bins of k to `most` records.
 
@@ -173,7 +173,7 @@ def gather(sizes, single, k, most):
     return bins, singles[: full + 1]
 
 
-@njit(cache=True)
+@allocating
 def split_hub(length, child, sibling, below, weights, root, k, most, part, first):
     """Sort the branches of a tree without links to cut into groups `first`, `first + 1`, ….
 
@@ -202,14 +202,14 @@ def split_hub(length, child, sibling, below, weights, root, k, most, part, first
     return hub, singles
 
 
-@njit(cache=True)
+@allocating
 def give(groups, members, given, p, count, g):
     """Put the next `count` records of point p into group g."""
     groups[members[given[p] : given[p] + count]] = g
     given[p] += count
 
 
-@njit(cache=True)
+@kernel
 def part_records(link, length, below, weights, k, most, members, bounds):
     """A group per record: its tree, or its part of one of 2k records and more, where that can be split.
 

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
+
 TREE, RANGE, SET = 0, 1, 2
 LINEAR, LOG, ENTROPY, WEIGHED_ENTROPY = 0, 1, 2, 3
 BITS = 31  # codes to a slot of a set: the sign bit stays out of it
@@ -57,7 +59,7 @@ def meet(parent, start, a, b):
     return a
 
 
-@njit(cache=True)
+@inner
 def spread_cost(c, j, several, linear, p, q):
     """Cost of a RANGE or SET closure of column j from the sums over its values."""
     kind = c.kind[j]
@@ -75,7 +77,7 @@ def spread_cost(c, j, several, linear, p, q):
     return c.scale[j] * max(0.0, p * np.log2(p) - q)
 
 
-@njit(cache=True)
+@inner
 def range_cost(c, y, j, low, high):
     """Cost of the range low..high of column j."""
     if high == c.null[j]:
@@ -93,7 +95,7 @@ def range_cost(c, y, j, low, high):
     )
 
 
-@njit(cache=True)
+@inner
 def set_sums(c, y, j, closures, g, others, h, extra):
     """Size and sums of the union of two sets of column j and one more code; h or extra may be -1."""
     s, first = c.start[j], c.slot[j]
@@ -124,14 +126,14 @@ def set_sums(c, y, j, closures, g, others, h, extra):
     return size, linear, p, q
 
 
-@njit(cache=True)
+@inner
 def set_cost(c, y, j, closures, g, others, h, extra):
     """Cost of the union of two sets of column j and one more code; h or extra may be -1."""
     size, linear, p, q = set_sums(c, y, j, closures, g, others, h, extra)
     return spread_cost(c, j, size > 1, linear, p, q)
 
 
-@njit(cache=True)
+@inner
 def column_cost(c, y, j, closures, g):
     """What closure g costs a record in column j."""
     first = c.slot[j]
@@ -142,7 +144,7 @@ def column_cost(c, y, j, closures, g):
     return set_cost(c, y, j, closures, g, closures, -1, -1)
 
 
-@njit(cache=True)
+@inner
 def value_cost(c, y, j, code):
     """What the closure of a single value of column j costs: 0 but for the LOG kind."""
     e = c.start[j] + code
@@ -153,7 +155,7 @@ def value_cost(c, y, j, code):
     return spread_cost(c, j, False, 0.0, c.records[e], c.second[y, e])
 
 
-@njit(cache=True)
+@kernel
 def closure_cost(c, y, closures, g):
     """What closure g costs a record in all columns."""
     total = 0.0
@@ -162,7 +164,7 @@ def closure_cost(c, y, closures, g):
     return total
 
 
-@njit(cache=True)
+@inner
 def total_cost(c, closures, counts, g):
     """What closure g costs all records of a group, counted by class."""
     total = 0.0
@@ -172,7 +174,7 @@ def total_cost(c, closures, counts, g):
     return total
 
 
-@njit(cache=True)
+@inner
 def open_closure(c, closures, g, record):
     """Make closure g that of a single record."""
     for j in range(c.form.size):
@@ -188,7 +190,7 @@ def open_closure(c, closures, g, record):
                 closures[first + 1, g] = code
 
 
-@njit(cache=True)
+@inner
 def widen_closure(c, closures, g, record):
     """Let closure g also cover a record."""
     for j in range(c.form.size):
@@ -203,7 +205,7 @@ def widen_closure(c, closures, g, record):
             closures[first + code // BITS, g] |= 1 << (code % BITS)
 
 
-@njit(cache=True)
+@inner
 def join_closures(c, closures, g, others, h):
     """Let closure g also cover closure h of `others`."""
     for j in range(c.form.size):

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.cells import table_size, weigh_cells
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import join_closures, total_cost, widen_closure
 from shoal.kernels.state import add, merge, remove
 
@@ -39,7 +39,7 @@ class Cells(NamedTuple):
     table: np.ndarray  # int32[a power of two], cell numbers by key, −1 for none
 
 
-@njit(cache=True)
+@allocating
 def rows_of(start, place):
     """The row per column of a lattice point."""
     rows = np.empty(start.size - 1, np.int64)
@@ -50,7 +50,7 @@ def rows_of(start, place):
     return rows
 
 
-@njit(cache=True)
+@kernel
 def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
     """List the cells with at least k records of the lattice points first..stop; return their number."""
     columns, points = rungs.start.size - 1, weights.size
@@ -91,7 +91,7 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
     return found
 
 
-@njit(cache=True)
+@inner
 def slot_of(table, keys, key):
     """Where a hash table of numbers of `keys` has that of a key, or an empty slot (−1) for it."""
     mask = np.uint64(table.size - 1)
@@ -101,7 +101,7 @@ def slot_of(table, keys, key):
     return h
 
 
-@njit(cache=True)
+@kernel
 def hash_cells(keys):
     """The numbers of keys in a hash table."""
     table = np.full(table_size(keys.size), -1, np.int32)
@@ -110,7 +110,7 @@ def hash_cells(keys):
     return table
 
 
-@njit(cache=True)
+@allocating
 def take_from_cells(cells, start, whole, fresh, own, records):
     """Count records of a point as covered in all its cells; row i of the point has key own[i] if fresh[i].
 
@@ -136,7 +136,7 @@ def take_from_cells(cells, start, whole, fresh, own, records):
             row[j] += 1
 
 
-@njit(cache=True)
+@inner
 def best_cell(cells, most):
     """The cell with the least cost over records newly covered, of which there are at most `most`."""
     heap, ratio = cells.heap, cells.ratio
@@ -159,7 +159,7 @@ def best_cell(cells, most):
         heap[at] = best
 
 
-@njit(cache=True)
+@inner
 def in_cell(rungs, rows, key, p):
     """Whether point p falls into the cell with this key at the lattice point with these rows."""
     for row in rows:
@@ -167,7 +167,7 @@ def in_cell(rungs, rows, key, p):
     return key == np.uint64(0)
 
 
-@njit(cache=True)
+@kernel
 def choose_cells(rungs, fresh, own, cells, left, members, bounds, k, chosen, set_of, done, steps):
     """Choose cells greedily, up to `steps` times; return the sets chosen, all told.
 
@@ -192,7 +192,7 @@ def choose_cells(rungs, fresh, own, cells, left, members, bounds, k, chosen, set
     return done + steps
 
 
-@njit(cache=True)
+@kernel
 def part_cover(c, codes, classes, rungs, cells, members, bounds, k, chosen, order, starts, s):
     """Make groups of the chosen sets, set i being the newly covered records order[starts[i]:starts[i + 1]]."""
     g = 0
@@ -204,7 +204,7 @@ def part_cover(c, codes, classes, rungs, cells, members, bounds, k, chosen, orde
         g += s.size[g] > 0
 
 
-@njit(cache=True)
+@allocating
 def pad(c, codes, classes, rungs, cells, members, bounds, k, cell, s, g):
     """Fill group g, the uncovered records of a cell, to k with covered ones, or unite it with a group.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import (
     BITS,
     RANGE,
@@ -18,7 +18,7 @@ from shoal.kernels.rows import totals_with_record
 from shoal.kernels.rules import is_diverse
 
 
-@njit(cache=True)
+@kernel
 def members(groups, count):
     """Records sorted by group: (order, bounds), group g being order[bounds[g]:bounds[g + 1]]."""
     bounds = np.zeros(count + 1, np.int64)
@@ -34,7 +34,7 @@ def members(groups, count):
     return order, bounds
 
 
-@njit(cache=True)
+@kernel
 def count_classes(classes, class_count, order, bounds):
     """Records of each class in each group: float64[classes, groups]."""
     counts = np.zeros((class_count, bounds.size - 1))
@@ -44,7 +44,7 @@ def count_classes(classes, class_count, order, bounds):
     return counts
 
 
-@njit(cache=True)
+@kernel
 def close_groups(c, codes, order, bounds):
     """Closure of every group, as it is while groups grow: a null may still stand beside other values."""
     closures = np.zeros((c.slot[-1], bounds.size - 1), np.int32)
@@ -55,7 +55,7 @@ def close_groups(c, codes, order, bounds):
     return closures
 
 
-@njit(cache=True)
+@kernel
 def spread_nulls(c, closures):
     """Write out closures that mix null with anything else as the whole domain, so that equals look equal."""
     for j in range(c.form.size):
@@ -76,7 +76,7 @@ def spread_nulls(c, closures):
                         closures[first + code // BITS, g] |= 1 << (code % BITS)
 
 
-@njit(cache=True)
+@kernel
 def group_costs(c, closures, counts):
     """What each group costs in each column, all its records together: float64[r, groups]."""
     costs = np.zeros((c.form.size, closures.shape[1]))
@@ -88,7 +88,7 @@ def group_costs(c, closures, counts):
     return costs
 
 
-@njit(cache=True)
+@kernel
 def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts, tally, records):
     """Put each of `records` into the group where it adds least cost and does no harm, one after the other, in place.
 
@@ -124,7 +124,7 @@ def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts,
         groups[i] = best
 
 
-@njit(cache=True)
+@inner
 def covers(c, j, closures, g, code):
     """Whether the closure of column j in group g holds `code`."""
     first = c.slot[j]
@@ -138,7 +138,7 @@ def covers(c, j, closures, g, code):
     return closures[first + code // BITS, g] >> (code % BITS) & 1 == 1
 
 
-@njit(cache=True)
+@kernel
 def induced_shares(c, closures, density, points):
     """For each point, the summed density of all closures that hold it: what the release induces (`kl`)."""
     shares = np.zeros(points.shape[0])
@@ -156,7 +156,7 @@ def induced_shares(c, closures, density, points):
     return shares
 
 
-@njit(cache=True)
+@kernel
 def count_outside(c, closures, groups, codes):
     """Per column, how many records are not inside their group's closure."""
     outside = np.zeros(c.form.size, np.int64)

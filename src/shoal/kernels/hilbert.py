@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import closure_cost, open_closure, widen_closure
 
 WORD = 62  # bits of an index to a word: words stay positive
 
 
-@njit(cache=True)
+@inner
 def follow_curve(point, bits):
     """Turn coordinates into the Hilbert index in place, its bits dealt over the coordinates in turn.
 
@@ -36,7 +36,7 @@ def follow_curve(point, bits):
         point[j] ^= turned
 
 
-@njit(cache=True)
+@kernel
 def hilbert_words(points, bits):
     """Hilbert index of each row of int64 coordinates below 2^bits: int64[words, points], highest word first."""
     n, r = points.shape
@@ -53,7 +53,7 @@ def hilbert_words(points, bits):
     return words
 
 
-@njit(cache=True)
+@kernel
 def cut_order(c, codes, classes, k, spare, first, last, least, run):
     """Find the cheapest cuts of the first `first` … `last` − 1 records into runs of k … 2k − 1.
 

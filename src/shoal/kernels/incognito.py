@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import kernel
 from shoal.kernels.rules import complies
 
 
-@njit(cache=True)
+@kernel
 def offending_cells(q, values, weights, order, bounds):
     """Which cells do not meet the requirement; cell g holds the points order[bounds[g]:bounds[g + 1]]."""
     found = np.empty(bounds.size - 1, np.bool_)

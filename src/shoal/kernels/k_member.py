@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import open_closure, widen_closure
 from shoal.kernels.rows import totals_with_each
 from shoal.kernels.rules import is_diverse, shortfall
 
 
-@njit(cache=True)
+@allocating
 def widens(c, closure, spare, record):
     """Let the closure cover a record; whether that changed it. `spare` is scratch."""
     spare[:, 0] = closure[:, 0]
@@ -21,7 +21,7 @@ def widens(c, closure, spare, record):
     return False
 
 
-@njit(cache=True)
+@allocating
 def compact(columns, classes, kinds, left, places):
     """Keep only points that still have records, in order; returns their number."""
     size = 0
@@ -34,7 +34,7 @@ def compact(columns, classes, kinds, left, places):
     return size
 
 
-@njit(cache=True)
+@inner
 def cheapest_help(q, out, kinds, kind_values, own, members, judged):
     """The point of least cost in `out` that brings a group closer to the limits, -1 for none.
 
@@ -58,7 +58,7 @@ def cheapest_help(q, out, kinds, kind_values, own, members, judged):
     return best
 
 
-@njit(cache=True)
+@kernel
 def grow_groups(
     c,
     pairs,

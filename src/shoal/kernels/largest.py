@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from shoal.kernels.compilation import inner
 
 
-@njit(cache=True)
+@inner
 def top_sum(values, weights, size, k):
     """Sum of the k largest of the first `size` values, each standing for `weights` of them; reorders both."""
     low, high, need, total = 0, size, k, 0.0
@@ -39,7 +39,7 @@ def top_sum(values, weights, size, k):
     return total
 
 
-@njit(cache=True)
+@inner
 def keep_top(values, weights, size, held, total, top, value, weight):
     """Put a number among the largest, which are kept in descending order: as few as make `top` records.
 

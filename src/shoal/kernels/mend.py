@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.rows import totals_with_group, totals_with_record
 from shoal.kernels.rules import complies
 from shoal.kernels.state import (
@@ -20,7 +20,7 @@ from shoal.kernels.state import (
 EPSILON = 1e-9  # costs closer than this are equal
 
 
-@njit(cache=True)
+@allocating
 def closest_partner(c, pairs, q, s, g, row, scratch):
     """The closest group whose union with g meets the requirement, −1 for none, and the cost that it adds."""
     totals_with_group(c, pairs, s.closures, s.counts, s.size.size, g, row, scratch)
@@ -34,7 +34,7 @@ def closest_partner(c, pairs, q, s, g, row, scratch):
     return best, least
 
 
-@njit(cache=True)
+@inner
 def best_place(c, pairs, q, s, complying, codes, classes, i, row, scratch):
     """The complying group that goes on complying with record i at least cost, −1 for none, and that cost."""
     totals_with_record(
@@ -48,7 +48,7 @@ def best_place(c, pairs, q, s, complying, codes, classes, i, row, scratch):
     return best, least
 
 
-@njit(cache=True)
+@allocating
 def hand_out(c, pairs, q, s, complying, codes, classes, g, row, scratch):
     """Move the records of group g, one after the other, to their best places; those without one stay."""
     for i in members_of(s, g):
@@ -60,7 +60,7 @@ def hand_out(c, pairs, q, s, complying, codes, classes, g, row, scratch):
     close(c, s, codes, g)
 
 
-@njit(cache=True)
+@allocating
 def mend_group(c, pairs, q, s, complying, codes, classes, g, row, scratch):
     """Merge an offending group with its closest partner or hand out its records, whichever seems to cost less.
 
@@ -82,7 +82,7 @@ def mend_group(c, pairs, q, s, complying, codes, classes, g, row, scratch):
     return partner >= 0
 
 
-@njit(cache=True)
+@kernel
 def mend_groups(c, pairs, q, s, codes, classes, groups):
     """Mend each of `groups` that still does not comply; returns how many could be."""
     row, scratch = np.empty(s.size.size), np.empty(s.size.size)

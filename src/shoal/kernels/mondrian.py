@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.forms import LOG, TREE, column_cost, open_closure, value_cost, widen_closure
 from shoal.kernels.rules import complies, count_values
 
 
-@njit(cache=True)
+@allocating
 def both_comply(q, whole, first, cut, size):
     """Whether both parts of a segment meet the requirement, the first having `cut` records and counts `first`."""
     return complies(q, first, cut) and complies(q, whole - first, size - cut)
 
 
-@njit(cache=True)
+@allocating
 def cut_segment(q, codes, values, null, relaxed):
     """Sort codes and cut them in two: (order, size of the first part), 0 when no cut is allowed.
 
@@ -53,7 +53,7 @@ def cut_segment(q, codes, values, null, relaxed):
     return order, 0
 
 
-@njit(cache=True)
+@allocating
 def part_children(q, children, values):
     """Sort records into parts by child node: children that meet the requirement alone, the others pooled.
 
@@ -100,7 +100,7 @@ def part_children(q, children, values):
     return arranged, np.array(ends)
 
 
-@njit(cache=True)
+@allocating
 def split_column(c, q, j, codes, values, segment, closure, relaxed):
     """Split a segment of records on column j: (order within the segment, ends of parts; one part = no split).
 
@@ -121,7 +121,7 @@ def split_column(c, q, j, codes, values, segment, closure, relaxed):
     return order, np.array([cut, segment.size])
 
 
-@njit(cache=True)
+@kernel
 def split_records(c, q, codes, classes, values, records, relaxed):
     """Group number of each of `records`; if these meet the requirement together, so does every group."""
     order = records.copy()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.search import (
     GAIN,
     can_spare,
@@ -21,7 +20,7 @@ from shoal.kernels.search import (
 from shoal.kernels.state import cost_without, members_of
 
 
-@njit(cache=True)
+@kernel
 def move_records(x, records):
     """Move each of `records` that gains by it to the group where it adds least; returns the number of moves.
 
@@ -51,7 +50,7 @@ def move_records(x, records):
     return moves
 
 
-@inner
+@allocating
 def dissolve(x, g, added, scratch):
     """Send the records of group g one by one to where they add least, as a change under way; whether all can go.
 
@@ -65,7 +64,7 @@ def dissolve(x, g, added, scratch):
     return True
 
 
-@njit(cache=True)
+@kernel
 def dissolve_groups(x, groups):
     """Dissolve each of `groups` that gains by it; returns how many did.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import (
     BITS,
     LINEAR,
@@ -17,7 +17,7 @@ from shoal.kernels.forms import (
 from shoal.kernels.rows import cover_costs
 
 
-@njit(cache=True)
+@inner
 def least_holding(costs, weights, k, found, held):
     """The least cost up to which `costs` hold k records; `found` and `held` are scratch for k + 1 of them."""
     size, total = 0, 0  # of the cheapest ones, ascending; all but the dearest hold less than k
@@ -37,7 +37,7 @@ def least_holding(costs, weights, k, found, held):
     return found[size - 1]
 
 
-@njit(cache=True)
+@kernel
 def nearest_costs(c, pairs, points, columns, weights, k, least):
     """For each point: the least cost up to which k records, its own among them, can join it.
 
@@ -53,7 +53,7 @@ def nearest_costs(c, pairs, points, columns, weights, k, least):
         least[i] = least_holding(costs, weights, k, found, held)
 
 
-@njit(cache=True)
+@inner
 def cheapest_pair(c, j, values):
     """Two values of a set's column that cost least together: those with the least addends or fewest records."""
     a, b, least, second = -1, -1, 0.0, 0.0
@@ -70,7 +70,7 @@ def cheapest_pair(c, j, values):
     return a, b
 
 
-@njit(cache=True)
+@kernel
 def flat_costs(c, j):
     """What each single value of a range or set costs, and last the least that several of them can cost."""
     size = c.start[j + 1] - c.start[j]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.k_member import compact
 from shoal.kernels.rows import totals_with_each
 from shoal.kernels.state import add, members_of, unlink
@@ -44,7 +44,7 @@ def make_pool(codes, classes):
     )
 
 
-@njit(cache=True)
+@inner
 def tidy(pool):
     """Drop entries that were taken."""
     size = pool.size[0]
@@ -53,7 +53,7 @@ def tidy(pool):
     pool.size[1] = 0
 
 
-@njit(cache=True)
+@kernel
 def put(pool, records):
     """Add records at the end."""
     tidy(pool)
@@ -64,14 +64,14 @@ def put(pool, records):
         pool.size[0] += 1
 
 
-@njit(cache=True)
+@kernel
 def refill(pool, records):
     """Hold these records only."""
     pool.size[:] = 0
     put(pool, records)
 
 
-@njit(cache=True)
+@kernel
 def take(c, s, pool, at, g):
     """Move an entry of the pool into group g."""
     pool.left[at] = 0
@@ -79,7 +79,7 @@ def take(c, s, pool, at, g):
     add(c, s, pool.codes, pool.classes, pool.places[at], g)
 
 
-@njit(cache=True)
+@kernel
 def dissolve(s, pool, g):
     """Put the records of group g into the pool; g becomes free."""
     records = members_of(s, g)
@@ -90,7 +90,7 @@ def dissolve(s, pool, g):
     put(pool, records)
 
 
-@njit(cache=True)
+@inner
 def lacking(q, s, g, gain):
     """How many values group g lacks, over all columns (Hom), and what a record adds to Div by value: `gain`."""
     total = 0
@@ -105,7 +105,7 @@ def lacking(q, s, g, gain):
     return total
 
 
-@njit(cache=True)
+@kernel
 def all_lacking(q, s):
     """How many values each group lacks."""
     gain = np.empty(s.tally.shape[1], np.int64)
@@ -115,7 +115,7 @@ def all_lacking(q, s):
     return found
 
 
-@njit(cache=True)
+@inner
 def best_match(c, pairs, s, pool, g, gain, out, scratch):
     """The entry for group g with the largest Div, of these the one that adds least cost: (Div, cost, entry).
 
@@ -140,7 +140,7 @@ def best_match(c, pairs, s, pool, g, gain, out, scratch):
     return most, least - s.cost[g], best
 
 
-@njit(cache=True)
+@kernel
 def deal(c, pairs, q, s, pool, first, most):
     """Hand the pool round, up to `most` records, each group from `first` on taking its best match in turn."""
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
@@ -152,7 +152,7 @@ def deal(c, pairs, q, s, pool, first, most):
         take(c, s, pool, at, g)
 
 
-@njit(cache=True)
+@kernel
 def weigh_matches(c, pairs, q, s, pool, groups, most, least, entry):
     """Find the best match of some groups."""
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
@@ -162,7 +162,7 @@ def weigh_matches(c, pairs, q, s, pool, groups, most, least, entry):
         most[g], least[g], entry[g] = best_match(c, pairs, s, pool, g, gain, out, scratch)
 
 
-@njit(cache=True)
+@kernel
 def match_pairs(c, pairs, q, s, pool, most, least, entry, rounds):
     """Let group and entry with the best match of all pairs go together, `rounds` times; a group is matched once.
 
@@ -183,7 +183,7 @@ def match_pairs(c, pairs, q, s, pool, most, least, entry, rounds):
         most[best] = -1
 
 
-@njit(cache=True)
+@kernel
 def diversify(c, pairs, q, s, pool, g):
     """Let group g take its best match until it lacks no value; False where no record of the pool helps."""
     if 8 * pool.size[1] > pool.size[0]:
@@ -198,7 +198,7 @@ def diversify(c, pairs, q, s, pool, g):
     return True
 
 
-@njit(cache=True)
+@kernel
 def grow(c, pairs, s, pool, g, k):
     """Let group g take the record that adds least cost until it has k; False where the pool has too few."""
     if s.size[g] + pool.size[0] - pool.size[1] < k:
@@ -227,7 +227,7 @@ def grow(c, pairs, s, pool, g, k):
     return True
 
 
-@njit(cache=True)
+@kernel
 def farthest(c, pairs, s, pool, g):
     """The entry that would add most cost to group g."""
     size = pool.size[0]

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import allocating, inner, kernel
 
 
 class Rungs(NamedTuple):
@@ -37,18 +38,21 @@ class Descent(NamedTuple):
     scratch: np.ndarray  # int32[counts], zero between uses
 
 
-@njit(cache=True)
+@allocating
 def count_below(x, codes, level, records, counts, by):
     """Count records by their bins one rung down in every column."""
-    columns = np.flatnonzero(level)
-    at = np.array([x.start[x.first[j] + level[j] - 1] for j in columns])
+    columns, at, some = np.empty(level.size, np.int64), np.empty(level.size, np.int64), 0
+    for j in range(level.size):
+        if level[j] > 0:
+            columns[some], at[some] = j, x.start[x.first[j] + level[j] - 1]
+            some += 1
     for i in records:
-        for c in range(columns.size):
+        for c in range(some):
             j = columns[c]
             counts[x.base[j] + x.bins[at[c] + codes[i, j]]] += by
 
 
-@njit(cache=True)
+@inner
 def recount(x, codes, d, f):
     """Count the records of cell f anew, or from the cell above where that is less work."""
     counts, cell = d.counts[f], d.order[: d.high[f]]
@@ -56,7 +60,8 @@ def recount(x, codes, d, f):
         counts[:] = 0
         count_below(x, codes, d.level[f], cell, counts, 1)
         return
-    counts[:] = d.counts[f - 1]
+    for place in range(counts.size):
+        counts[place] = d.counts[f - 1, place]
     count_below(x, codes, d.level[f - 1], d.order[d.high[f] : d.high[f - 1]], counts, -1)
     j = 0
     while d.level[f, j] == d.level[f - 1, j]:
@@ -68,7 +73,7 @@ def recount(x, codes, d, f):
             counts[x.base[j] + x.bins[at + codes[i, j]]] += 1
 
 
-@njit(cache=True)
+@inner
 def best_step(x, codes, level, seed, size, counts, k):
     """The step a seed takes, as the place of its bin in the counts, −1 where all would leave less than k records."""
     best, step = -1.0, -1
@@ -86,7 +91,7 @@ def best_step(x, codes, level, seed, size, counts, k):
     return step
 
 
-@njit(cache=True)
+@allocating
 def choose_steps(x, codes, d, f, k):
     """Sort the seeds of cell f by the step each wants to take, those that end here first."""
     size, level = d.high[f], d.level[f]
@@ -103,18 +108,23 @@ def choose_steps(x, codes, d, f, k):
     if not is_large:
         count_below(x, codes, level, d.order[:size], counts, -1)
     order = np.argsort(wish, kind="mergesort")
-    seeds[:], wish[:] = seeds[order], wish[order]
+    before, wanted = seeds.copy(), wish.copy()
+    for s in range(seeds.size):
+        seeds[s], wish[s] = before[order[s]], wanted[order[s]]
 
 
-@njit(cache=True)
+@inner
 def descend(x, codes, d, f):
     """Make the next cell below f, with all seeds that step into it."""
     step, first = d.wish[d.next_seed[f]], d.next_seed[f]
     while d.next_seed[f] < d.last_seed[f] and d.wish[d.next_seed[f]] == step:
         d.next_seed[f] += 1
     d.next_seed[f + 1], d.last_seed[f + 1] = first, d.next_seed[f]
-    j = np.searchsorted(x.base, step, side="right") - 1
-    d.level[f + 1] = d.level[f]
+    j = 0
+    while x.base[j + 1] <= step:
+        j += 1
+    for i in range(d.level.shape[1]):
+        d.level[f + 1, i] = d.level[f, i]
     d.level[f + 1, j] -= 1
     at, taken, kept = x.start[x.first[j] + d.level[f + 1, j]], step - x.base[j], 0
     for p in range(d.high[f]):
@@ -125,7 +135,7 @@ def descend(x, codes, d, f):
     d.high[f + 1] = kept
 
 
-@njit(cache=True)
+@allocating
 def make_descent(x, records, seeds, most_counts):
     """A descent at the top of the lattice."""
     r = x.first.size - 1
@@ -149,7 +159,7 @@ def make_descent(x, records, seeds, most_counts):
     )
 
 
-@njit(cache=True)
+@kernel
 def propose_points(x, codes, records, seeds, k, most_counts):
     """The lattice points where seeds end, int32[points, r], one per cell, and how many seeds end in each.
 
@@ -162,7 +172,8 @@ def propose_points(x, codes, records, seeds, k, most_counts):
         if is_new:
             choose_steps(x, codes, d, f, k)
             if d.wish[d.next_seed[f]] < 0:
-                ends[points] = d.level[f]
+                for j in range(codes.shape[1]):
+                    ends[points, j] = d.level[f, j]
                 points += 1
             while d.next_seed[f] < d.last_seed[f] and d.wish[d.next_seed[f]] < 0:
                 d.next_seed[f] += 1

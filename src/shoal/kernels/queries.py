@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True)
+@kernel
 def add_answers(shares, start, places, weights, answers):
     """Add to each answer the weights of all points times their shares in the query's conditions.
 
@@ -21,7 +22,7 @@ def add_answers(shares, start, places, weights, answers):
         answers += product
 
 
-@njit(cache=True)
+@kernel
 def add_exactly(meets, start, points, order, first, weights, answers):
     """Add to each answer the weights of the points that meet the query's condition in every column.
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import BITS, RANGE, SET, TREE
 
 NONE = -1
@@ -102,7 +102,7 @@ def make_reach(c, codes, point, room, pairs):
     )
 
 
-@njit(cache=True)
+@kernel
 def rank_leaves(c, low, high):
     """Number the leaves of every tree so that those below a node are consecutive: from low to before high."""
     for j in range(c.form.size):
@@ -149,7 +149,7 @@ def holds(x, w, g, p):
     return True
 
 
-@njit(cache=True)
+@allocating
 def list_pairs(x, w, g):
     """Pair group g with all that it covers; what it was paired with before no longer counts."""
     r, has_sets = x.c.form.size, False
@@ -178,7 +178,7 @@ def list_pairs(x, w, g):
     w.end[g] = w.used[0] = used
 
 
-@njit(cache=True)
+@kernel
 def list_all_pairs(x, w):
     """Pair all groups anew."""
     w.used[0] = 0
@@ -190,7 +190,7 @@ def list_all_pairs(x, w):
             list_pairs(x, w, g)
 
 
-@njit(cache=True)
+@kernel
 def find_supplies(x, w):
     """Find the dearest group with records to spare from which a chain leads to each group."""
     s = x.s

@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, inner, kernel
 
 RIVALS = 64
 ELSEWHERE = RIVALS  # in place of a rival: an open cell outside the pool
@@ -61,26 +60,26 @@ class Pool(NamedTuple):
     drawn: np.ndarray  # int64[RIVALS + 1], scratch
 
 
-@njit(cache=True, inline="always")
+@inner
 def has(choice, rival):
     """Whether a choice contains a rival."""
     return choice >> np.uint64(rival) & np.uint64(1) != np.uint64(0)
 
 
-@njit(cache=True, inline="always")
+@inner
 def flip(choice, rival):
     """The choice with a rival or without it."""
     return choice ^ np.uint64(1) << np.uint64(rival)
 
 
-@njit(cache=True, inline="always")
+@inner
 def cheapest(choice):
     """The first rival of a choice that is not empty."""
     lowest = choice & (~choice + np.uint64(1))
     return FIRST[lowest * SEQUENCE >> np.uint64(58)]
 
 
-@inner
+@allocating
 def price(o, k, choice, limit):
     """What a choice costs the pool, or any number that is not below `limit`; `chosen` then says who goes where.
 
@@ -106,7 +105,7 @@ def price(o, k, choice, limit):
     return total
 
 
-@inner
+@allocating
 def draw(o, k, rival):
     """Let a rival draw the records that it lacks; returns what they pay more."""
     o.shared[:] = 0
@@ -133,7 +132,7 @@ def draw(o, k, rival):
     return more
 
 
-@inner
+@allocating
 def improve(o, k, choice, cost):
     """Take rivals in or out, or exchange two, while that gains: (choice, cost)."""
     number, gains = o.rivals.size, True
@@ -156,7 +155,7 @@ def improve(o, k, choice, cost):
     return choice, cost
 
 
-@inner
+@allocating
 def owners_of(v, c, number, most, owned):
     """The open cells, up to `number`, that own most records of candidate c, with at most so many records in all.
 
@@ -180,7 +179,7 @@ def owners_of(v, c, number, most, owned):
     return cells[:kept]
 
 
-@inner
+@allocating
 def rivals_of(v, k, cells, records, chance, within, promise):
     """Some open cells, and the candidates without records that promise most to them, in order of cost.
 
@@ -204,7 +203,7 @@ def rivals_of(v, k, cells, records, chance, within, promise):
     return np.sort(np.concatenate((cells, others[order[: RIVALS - cells.size]])))
 
 
-@inner
+@allocating
 def make_pool(v, k, cells, chance, number, within, promise):
     """The records of some open cells with their rivals, and the present choice: (pool, choice, cost).
 
@@ -247,7 +246,7 @@ def make_pool(v, k, cells, chance, number, within, promise):
     return pool, choice, cost
 
 
-@inner
+@allocating
 def cheapest_outside(v, i, number):
     """The cheapest open cell outside the pool that record i lies in."""
     p = v.point[i]
@@ -275,7 +274,7 @@ def put(v, i, c):
     v.size[c] += 1
 
 
-@njit(cache=True)
+@kernel
 def repack(v, k, around, numbers, most, chance, kicks):
     """Choose anew around some candidates, with pools of so many cells each and at most so many records.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True)
+@kernel
 def draw_matching(size, k, rng):
     """A random assignment of windows to the places of a ring: place p gets a window q with p − q mod size < k.
 

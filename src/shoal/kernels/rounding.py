@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import kernel
 
 
-@njit(cache=True)
+@kernel
 def round_cells(bounds, members, shares, order, first, records, k, fussy):
     """Open cells in order that still find k records; the group of every record, −1 for none.
 

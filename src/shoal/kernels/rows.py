@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import LINEAR, RANGE, TREE, meet, range_cost, set_cost
 
 FLAT, TABLE, CLIMB = 0, 1, 2
@@ -46,7 +46,7 @@ def make_pairs(c):
     return Pairs(mode, offset, table)
 
 
-@njit(cache=True)
+@kernel
 def fill_tables(c, mode, offset, table):
     """Fill the squares of all tabulated columns."""
     for j in range(c.form.size):
@@ -60,7 +60,7 @@ def fill_tables(c, mode, offset, table):
                         table[y, offset[j] + a * nodes + b] = c.cost[y, at]
 
 
-@njit(cache=True)
+@inner
 def add_tree(c, pairs, y, j, nodes, node, out):
     """Add to `out` the cost of each of `nodes` meeting `node` in column j."""
     s = c.start[j]
@@ -78,7 +78,7 @@ def add_tree(c, pairs, y, j, nodes, node, out):
             out[g] += c.cost[y, s + meet(c.parent, s, nodes[g], node)]
 
 
-@njit(cache=True)
+@inner
 def add_range(c, y, j, lows, highs, low, high, out):
     """Add to `out` the cost of each range lows..highs joined with low..high in column j."""
     s = c.start[j]
@@ -96,7 +96,7 @@ def add_range(c, y, j, lows, highs, low, high, out):
             out[g] += range_cost(c, y, j, min(lows[g], low), max(highs[g], high))
 
 
-@njit(cache=True)
+@inner
 def record_joins(c, pairs, closures, size, record, y, out):
     """For the first `size` closures: what each costs a record of class y once it covers `record` too."""
     out = out[:size]
@@ -112,7 +112,7 @@ def record_joins(c, pairs, closures, size, record, y, out):
                 out[g] += set_cost(c, y, j, closures, g, closures, -1, code)
 
 
-@njit(cache=True)
+@inner
 def group_joins(c, pairs, closures, size, a, y, out):
     """For the first `size` closures: what each costs a record of class y once it covers closure a too."""
     out = out[:size]
@@ -129,7 +129,7 @@ def group_joins(c, pairs, closures, size, a, y, out):
                 out[g] += set_cost(c, y, j, closures, g, closures, a, -1)
 
 
-@njit(cache=True)
+@inner
 def cover_costs(c, pairs, columns, size, closures, g, y, out):
     """For the first `size` records: what closure g costs a record of class y once it covers that one too.
 
@@ -149,7 +149,7 @@ def cover_costs(c, pairs, columns, size, closures, g, y, out):
                 out[i] += set_cost(c, y, j, closures, g, closures, -1, codes[i])
 
 
-@njit(cache=True)
+@inner
 def totals_with_record(c, pairs, closures, counts, size, record, y, out, scratch):
     """For the first `size` groups: total cost of the group once it holds one more record, of class y."""
     classes = counts.shape[0]
@@ -166,7 +166,7 @@ def totals_with_record(c, pairs, closures, counts, size, record, y, out, scratch
             out[g] += (counts[z, g] + more) * scratch[g]
 
 
-@njit(cache=True)
+@inner
 def totals_with_group(c, pairs, closures, counts, size, a, out, scratch):
     """For the first `size` groups: total cost of the union of the group with group a."""
     out[:size] = 0.0
@@ -177,7 +177,7 @@ def totals_with_group(c, pairs, closures, counts, size, a, out, scratch):
             out[g] += (counts[z, g] + more) * scratch[g]
 
 
-@njit(cache=True)
+@inner
 def totals_with_each(c, pairs, columns, classes, size, closures, counts, g, out, scratch):
     """For the first `size` records: total cost of group g once it holds that record too."""
     if counts.shape[0] == 1:

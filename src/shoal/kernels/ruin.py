@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.carving import carve_points, make_cells, price_out_rare
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.moves import dissolve
 from shoal.kernels.rows import totals_with_record
 from shoal.kernels.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.state import close, link, members_of, merge, unlink
 
 
-@inner
+@allocating
 def nearest_groups(x, i, number):
     """The groups where record i costs least, its own first."""
     s = x.s
@@ -34,7 +33,7 @@ def nearest_groups(x, i, number):
     return found
 
 
-@inner
+@allocating
 def cells_of(x, v, pool):
     """The cells of a few records alone; records that are rare among them are priced out."""
     keys = np.empty((v.keys.shape[0], pool.size), v.keys.dtype)
@@ -48,7 +47,7 @@ def cells_of(x, v, pool):
     return make_cells(keys, costs, np.arange(pool.size + 1), pool.astype(np.int32), v.column, v.s)
 
 
-@njit(cache=True)
+@allocating
 def put_back(x, groups):
     """Return to an earlier partition."""
     s = x.s
@@ -66,7 +65,7 @@ def put_back(x, groups):
             reprice(x, g)
 
 
-@inner
+@allocating
 def ruin(x, v, w, steps, record, near, united):
     """Unite the first `united` of the `near` groups closest to a record and carve them anew.
 
@@ -102,7 +101,7 @@ def ruin(x, v, w, steps, record, near, united):
     return 0.0
 
 
-@njit(cache=True)
+@kernel
 def ruin_all(x, v, w, steps, records, near, united):
     """Ruin around each of some records; returns what all gained."""
     gained = 0.0

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import allocating, inner, kernel
 
 EPSILON = 1e-9
 
@@ -33,7 +34,7 @@ class Rules(NamedTuple):
     edge: np.ndarray  # float64[nodes], length of the edge to the parent
 
 
-@njit(cache=True)
+@inner
 def spread_enough(q, t, counts, size):
     """Whether the counts of tally t in a group of `size` records keep to caps and least distinct values."""
     distinct = 0
@@ -45,7 +46,7 @@ def spread_enough(q, t, counts, size):
     return distinct >= q.distinct[t]
 
 
-@njit(cache=True)
+@inner
 def entropy_of(q, t, counts, size):
     """Entropy of tally t in nats."""
     total = 0.0
@@ -55,14 +56,29 @@ def entropy_of(q, t, counts, size):
     return total / size
 
 
-@njit(cache=True)
+@allocating
+def rank_values(q, t, counts):
+    """Records of tally t with its most frequent value, and with its ℓ-th and rarer ones."""
+    left = counts[q.start[t] : q.start[t + 1]].copy()
+    most, rest = 0, 0
+    for v in range(left.size):
+        most = max(most, left[v])
+        rest += left[v]
+    for _ in range(q.depth[t] - 1):  # a few; to sort the counts takes long to compile
+        top = np.argmax(left)
+        rest -= left[top]
+        left[top] = 0
+    return most, rest
+
+
+@inner
 def is_recursive(q, t, counts):
     """Whether the most frequent value of tally t has fewer than c times the records of the ℓ-th and rarer ones."""
-    ordered = np.sort(counts[q.start[t] : q.start[t + 1]])[::-1]
-    return ordered[0] < q.factor[t] * ordered[q.depth[t] - 1 :].sum() - EPSILON
+    most, rest = rank_values(q, t, counts)
+    return most < q.factor[t] * rest - EPSILON
 
 
-@njit(cache=True)
+@allocating
 def distance_of(q, t, counts, size):
     """Earth mover's distance between tally t of a group and of the table."""
     values, first = q.start[t + 1] - q.start[t], q.node[t]
@@ -77,7 +93,7 @@ def distance_of(q, t, counts, size):
     return total
 
 
-@njit(cache=True)
+@kernel
 def is_diverse(q, counts, size):
     """Whether a group meets all limits but k."""
     for t in range(q.start.size - 1):
@@ -92,7 +108,7 @@ def is_diverse(q, counts, size):
     return True
 
 
-@njit(cache=True)
+@inner
 def shortfall(q, counts, size):
     """How far a group is from meeting all limits but k: 0 where it does, less the closer it comes.
 
@@ -113,8 +129,8 @@ def shortfall(q, counts, size):
             lack = q.entropy[t] - entropy_of(q, t, counts, size)
             total += lack if lack > EPSILON else 0.0
         if q.depth[t] > 0 and not is_recursive(q, t, counts):
-            ordered = np.sort(counts[q.start[t] : q.start[t + 1]])[::-1]
-            extra = ordered[0] - q.factor[t] * ordered[q.depth[t] - 1 :].sum()
+            most, rest = rank_values(q, t, counts)
+            extra = most - q.factor[t] * rest
             total += max(extra, 0.0) + 2 * EPSILON  # equal is not enough
         if q.distance[t] < np.inf:
             extra = distance_of(q, t, counts, size) - q.distance[t]
@@ -122,19 +138,19 @@ def shortfall(q, counts, size):
     return total
 
 
-@njit(cache=True)
+@inner
 def lacking(q, counts, size):
     """How far a group is from meeting the requirement, k included: 0 where it does."""
     return max(0, q.k - size) / q.k + shortfall(q, counts, size)
 
 
-@njit(cache=True)
+@inner
 def complies(q, counts, size):
     """Whether a group meets the requirement."""
     return size >= q.k and is_diverse(q, counts, size)
 
 
-@njit(cache=True)
+@inner
 def count_values(values, records, counts):
     """Add the values of some records to counts."""
     for i in records:
@@ -142,7 +158,7 @@ def count_values(values, records, counts):
             counts[values[i, t]] += 1
 
 
-@njit(cache=True)
+@kernel
 def count_groups(values, groups, counts):
     """Add the values of all records that have a group to the counts of their groups: counts[group, value]."""
     for i in range(groups.size):

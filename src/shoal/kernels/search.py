@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import Compiled, closure_cost
 from shoal.kernels.rows import Pairs, totals_with_record
 from shoal.kernels.rules import Rules, is_diverse
@@ -75,7 +74,7 @@ def reprice(x, g):
         m = x.s.after[m]
 
 
-@njit(cache=True)
+@kernel
 def reprice_all(x):
     """Note what every record costs."""
     for g in range(x.s.size.size):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from shoal.kernels.compilation import allocating, inner
 
 EPSILON = 1e-9  # costs closer than this are equal
 
@@ -28,7 +29,7 @@ def make_segments(order):
     return Segments(order, stack, np.ones(1, np.int64), group, np.zeros(1, np.int64))
 
 
-@njit(cache=True)
+@allocating
 def take_segment(s):
     """The records of the segment on top of the stack; `keep_whole` or `part_segment` must follow."""
     s.depth[0] -= 1
@@ -36,14 +37,14 @@ def take_segment(s):
     return s.order[low:high].copy()
 
 
-@njit(cache=True)
+@allocating
 def keep_whole(s, segment):
     """Make the segment just taken a group."""
     s.group[segment] = s.groups[0]
     s.groups[0] += 1
 
 
-@njit(cache=True)
+@allocating
 def part_segment(s, segment, side):
     """Put both sides of the segment just taken on the stack, the first on top."""
     depth = s.depth[0]
@@ -56,7 +57,7 @@ def part_segment(s, segment, side):
     s.depth[0] += 2
 
 
-@njit(cache=True)
+@inner
 def better_side(more, sizes):
     """The side, 0 or 1, that costs less, where side 1 costs `more`; the smaller one where both cost the same."""
     if abs(more) <= EPSILON:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.rows import totals_with_record
 from shoal.kernels.state import (
     add,
@@ -15,7 +15,7 @@ from shoal.kernels.state import (
 )
 
 
-@njit(cache=True)
+@kernel
 def sequential_pass(c, pairs, q, s, codes, classes, monotone, firm, start, stop):
     """Go over the records start..stop once, moving each where it costs least; returns the number of moves.
 
@@ -53,7 +53,7 @@ def sequential_pass(c, pairs, q, s, codes, classes, monotone, firm, start, stop)
     return moves
 
 
-@njit(cache=True)
+@inner
 def best_open(q, s, firm, i, added, least):
     """The group to which record i adds least, and less than `least`, among those it does no harm; -1 for none."""
     best = -1

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import closure_cost, open_closure, widen_closure
 from shoal.kernels.search import GAIN, free_group, keep_if_better, transfer
 from shoal.kernels.state import members_of
 
 
-@njit(cache=True)
+@kernel
 def split_groups(x, groups):
     """Split each of `groups` that gains by it; returns the groups that came of it.
 
@@ -65,7 +64,7 @@ def farthest(x, closures, members, i):
     return best
 
 
-@inner
+@allocating
 def best_cut(x, closures, members):
     """Where to cut an order of records so that both parts have k and cost least, as if all were of one class.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import join_closures, open_closure, total_cost, widen_closure
 from shoal.kernels.rules import complies, is_diverse
 
@@ -43,7 +43,7 @@ def make_state(c, values, tallied, room):
     )
 
 
-@njit(cache=True)
+@inner
 def link(s, i, g):
     """Make record i the first member of group g; closure and cost are left as they are."""
     s.after[i] = s.head[g]
@@ -57,7 +57,7 @@ def link(s, i, g):
         s.tally[g, s.values[i, t]] += 1
 
 
-@njit(cache=True)
+@inner
 def unlink(s, i):
     """Take record i out of its group; closure and cost are left as they are."""
     g = s.group[i]
@@ -73,7 +73,7 @@ def unlink(s, i):
         s.tally[g, s.values[i, t]] -= 1
 
 
-@njit(cache=True)
+@inner
 def add(c, s, codes, classes, i, g):
     """Put record i into group g."""
     if s.size[g] == 0:
@@ -86,7 +86,7 @@ def add(c, s, codes, classes, i, g):
     s.cost[g] = total_cost(c, s.closures, s.counts, g)
 
 
-@njit(cache=True)
+@inner
 def remove(c, s, codes, classes, i):
     """Take record i out of its group and close that again."""
     g = s.group[i]
@@ -95,7 +95,7 @@ def remove(c, s, codes, classes, i):
     close(c, s, codes, g)
 
 
-@njit(cache=True)
+@inner
 def close(c, s, codes, g):
     """Close group g anew from its members and cost it; counts must be right."""
     m = s.head[g]
@@ -110,7 +110,7 @@ def close(c, s, codes, g):
     s.cost[g] = total_cost(c, s.closures, s.counts, g)
 
 
-@njit(cache=True)
+@allocating
 def cost_without(c, s, codes, classes, i, closure, counts):
     """Cost of record i's group if i left it; `closure` and `counts` are scratch for one group."""
     g = s.group[i]
@@ -131,7 +131,7 @@ def cost_without(c, s, codes, classes, i, closure, counts):
     return total_cost(c, closure, counts, 0)
 
 
-@njit(cache=True)
+@inner
 def stays_diverse_without(q, s, i):
     """Whether the group of record i would keep all limits but k if i left it."""
     g = s.group[i]
@@ -146,7 +146,7 @@ def stays_diverse_without(q, s, i):
     return kept
 
 
-@njit(cache=True)
+@inner
 def stays_diverse_with(q, s, i, g):
     """Whether group g would keep all limits but k if record i joined it."""
     if s.values.shape[1] == 0:
@@ -160,13 +160,13 @@ def stays_diverse_with(q, s, i, g):
     return kept
 
 
-@njit(cache=True)
+@inner
 def group_complies(q, s, g):
     """Whether group g meets the requirement."""
     return complies(q, s.tally[g], s.size[g])
 
 
-@njit(cache=True)
+@kernel
 def offending(q, s):
     """Which groups, free ones aside, do not meet the requirement."""
     found = np.zeros(s.size.size, np.bool_)
@@ -175,7 +175,7 @@ def offending(q, s):
     return found
 
 
-@njit(cache=True)
+@kernel
 def merge(c, s, a, b):
     """Move all members of group b into group a; b becomes free."""
     join_closures(c, s.closures, a, s.closures, b)
@@ -191,7 +191,7 @@ def merge(c, s, a, b):
     s.cost[a] = total_cost(c, s.closures, s.counts, a)
 
 
-@njit(cache=True)
+@allocating
 def members_of(s, g):
     """The records of group g, ascending."""
     found = np.empty(s.size[g], np.int64)
@@ -205,7 +205,7 @@ def members_of(s, g):
     return found
 
 
-@njit(cache=True)
+@kernel
 def pack(s):
     """Renumber groups without gaps, in order of number: (group per record, number of groups)."""
     number = np.full(s.size.size, -1, np.int32)
@@ -220,7 +220,7 @@ def pack(s):
     return packed, groups
 
 
-@njit(cache=True)
+@kernel
 def fill(c, s, codes, classes, groups):
     """Start from a given group per record (−1: none)."""
     for i in range(groups.size - 1, -1, -1):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.state import cost_without, remove, stays_diverse_without
 
 GAIN = 1e-9
 
 
-@njit(cache=True)
+@inner
 def gain_of(c, q, s, codes, classes, i, whole, closure, counts):
     """What leaving out record i gains, −inf where its group would miss the requirement."""
     if s.size[s.group[i]] <= q.k or not stays_diverse_without(q, s, i):
@@ -19,7 +19,7 @@ def gain_of(c, q, s, codes, classes, i, whole, closure, counts):
     return s.cost[s.group[i]] - left - whole[classes[i]]
 
 
-@njit(cache=True)
+@kernel
 def suppress_records(c, q, s, codes, classes, whole, most):
     """Leave out up to `most` records, in each round those that gain most first; returns their number.
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.search import GAIN, cost_everywhere, finish, keep_if_better, transfer, undo
 from shoal.kernels.state import cost_without, members_of
 
 
-@njit(cache=True)
+@kernel
 def swap_records(x, records, near):
     """Swap each of `records` that makes its group dearer with the best one of the `near` closest groups, if that gains.
 
@@ -44,7 +43,7 @@ def swap_records(x, records, near):
     return swaps
 
 
-@inner
+@allocating
 def best_partner(x, i, g):
     """The record of group g that gains most by a swap with record i, −1 for none."""
     best, least = -1, -GAIN

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import closure_cost, open_closure, total_cost, value_cost, widen_closure
 from shoal.kernels.rows import cover_costs, totals_with_each, totals_with_group
 from shoal.kernels.segments import EPSILON, better_side, keep_whole, part_segment, take_segment
@@ -14,7 +14,7 @@ ROUNDS = 3
 LONGEST = 512  # records looked ahead
 
 
-@njit(cache=True)
+@kernel
 def own_costs(c, codes, classes):
     """What each record costs in a group of its own: 0 but for objectives with constants (`mi`, `pmi`, `wmi`)."""
     own = np.zeros(classes.size)
@@ -24,7 +24,7 @@ def own_costs(c, codes, classes):
     return own
 
 
-@njit(cache=True)
+@allocating
 def first_least(values):
     """The first place whose value is the least one, but for rounding."""
     least = values.min()
@@ -34,7 +34,7 @@ def first_least(values):
     return place
 
 
-@njit(cache=True)
+@allocating
 def find_seeds(c, pairs, columns, classes, own):
     """Two records far apart: the farthest from the first record, from that one, and from that one again.
 
@@ -60,7 +60,7 @@ def find_seeds(c, pairs, columns, classes, own):
     return other, seed
 
 
-@njit(cache=True)
+@allocating
 def part_records(c, pairs, codes, classes, own, segment):
     """Side, 0 or 1, of every record of a segment; all 0 where no seeds were found.
 
@@ -109,7 +109,7 @@ def part_records(c, pairs, codes, classes, own, segment):
     return side
 
 
-@njit(cache=True)
+@kernel
 def split_segments(c, pairs, codes, classes, own, segments, k, work):
     """Part segments until none is left or `work` records were handled.
 
@@ -128,7 +128,7 @@ def split_segments(c, pairs, codes, classes, own, segments, k, work):
             part_segment(segments, segment, side)
 
 
-@njit(cache=True)
+@allocating
 def pick_records(c, pairs, s, codes, classes, g, h, need):
     """Choose `need` records of group h for group g, one after the other the one that adds least.
 
@@ -170,7 +170,7 @@ def pick_records(c, pairs, s, codes, classes, g, h, need):
     return members[taken], change + total_cost(c, closure, counts, 0)
 
 
-@njit(cache=True)
+@inner
 def move_records(c, s, codes, classes, records, g):
     """Move some records of one group to group g."""
     h = s.group[records[0]]
@@ -183,7 +183,7 @@ def move_records(c, s, codes, classes, records, g):
     close(c, s, codes, h)
 
 
-@njit(cache=True)
+@allocating
 def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
     """Let a group below k take what it lacks from a group that can spare it, or merge with the nearest one.
 
@@ -216,7 +216,7 @@ def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
         merge(c, s, g, nearest)
 
 
-@njit(cache=True)
+@kernel
 def repair_groups(c, pairs, s, codes, classes, k, candidates, groups):
     """Bring each of `groups` that is below k, and not merged away meanwhile, up to it."""
     row, scratch = np.empty(s.size.size), np.empty(s.size.size)

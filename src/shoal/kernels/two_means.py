@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import RANGE, open_closure, total_cost, widen_closure
 from shoal.kernels.rows import cover_costs
 from shoal.kernels.rules import complies, count_values, is_diverse, shortfall
 from shoal.kernels.segments import EPSILON, better_side, keep_whole, part_segment, take_segment
 
 
-@njit(cache=True)
+@allocating
 def draw_centres(rng, columns, centres):
     """Take two random records that differ as centres; False where all are equal."""
     r, size = columns.shape
@@ -31,7 +31,7 @@ def draw_centres(rng, columns, centres):
     return True
 
 
-@njit(cache=True)
+@allocating
 def mean_code(codes, side, g, places, null):
     """The code nearest to the mean place of a side's values; null where most of them are."""
     total, known, nulls = 0.0, 0, 0
@@ -51,7 +51,7 @@ def mean_code(codes, side, g, places, null):
     return above
 
 
-@njit(cache=True)
+@inner
 def mode_code(codes, side, g, tally):
     """A side's most frequent code, the lowest of several; `tally` holds zeros, before and after."""
     best = -1
@@ -69,7 +69,7 @@ def mode_code(codes, side, g, tally):
     return best
 
 
-@njit(cache=True)
+@inner
 def weigh_centres(c, pairs, columns, classes, centres, closures, distances, scratch):
     """What closing each record together with either centre costs that record: distances[centre, record]."""
     size = classes.size
@@ -85,7 +85,7 @@ def weigh_centres(c, pairs, columns, classes, centres, closures, distances, scra
                     distances[g, i] = scratch[i]
 
 
-@njit(cache=True)
+@allocating
 def assign_sides(distances, k, side):
     """Put every record on the side of the nearer centre, the smaller side where they are equally near.
 
@@ -108,7 +108,7 @@ def assign_sides(distances, k, side):
             sizes[small] += 1
 
 
-@njit(cache=True)
+@allocating
 def sides_cost(c, columns, classes, side, closures):
     """Total cost of both sides once each is closed."""
     counts = np.zeros((c.cost.shape[0], 2))
@@ -124,7 +124,7 @@ def sides_cost(c, columns, classes, side, closures):
     return total_cost(c, closures, counts, 0) + total_cost(c, closures, counts, 1)
 
 
-@njit(cache=True)
+@allocating
 def even_out_sides(q, values, distances, side):
     """Let a side that misses a limit borrow records that bring it closer, those whose distance grows least first.
 
@@ -156,7 +156,7 @@ def even_out_sides(q, values, distances, side):
     return complies(q, counts[0], sizes[0]) and complies(q, counts[1], sizes[1])
 
 
-@njit(cache=True)
+@inner
 def move_values(values, counts, sizes, source, target):
     """Count the values of a record on another side."""
     for v in values:
@@ -166,7 +166,7 @@ def move_values(values, counts, sizes, source, target):
     sizes[target] += 1
 
 
-@njit(cache=True)
+@allocating
 def part_records(c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng):
     """Side, 0 or 1, of every record of a segment in the cheapest of all rounds; all 0 where none is worth it.
 
@@ -206,7 +206,7 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
     return best
 
 
-@njit(cache=True)
+@kernel
 def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds, rng, work):
     """Part segments until none is left or `work` records were handled.
 
