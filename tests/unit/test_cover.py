@@ -20,7 +20,7 @@ from reference_proposals import propose
 import shoal
 from shoal.kernels.proposals import propose_points
 from shoal.methods import Cover, cover, lending, proposals
-from shoal.methods.ladders import make_ladders
+from shoal.methods.ladders import make_ladders, rung_costs
 from shoal.methods.lattice import make_lattice
 from shoal.privacy import LDiversity, PSensitive, Requirement, TCloseness
 from shoal.problem import Problem
@@ -67,20 +67,29 @@ REQUIREMENTS: dict[str, tuple[Sequence[Requirement], Callable[[Table], Cost]]] =
 
 
 def visits_of(problem: Problem, terms: Sequence[tuple[float, float]]) -> list[twins.Visit]:
-    """Every lattice point under each of the terms, in order of price."""
+    """Every lattice point under each of the terms of borrowing and with each reach, in order of price."""
     ladders = make_ladders(problem)
+    paid = [
+        [rung_costs(problem, j, rung) for rung in ladder.rungs] for j, ladder in enumerate(ladders)
+    ]
     found = []
     for point in product(*(range(len(ladder.rungs)) for ladder in ladders)):
         own = [(ladder.rungs[r], ladder.costs[r]) for ladder, r in zip(ladders, point, strict=True)]
         rungs = [rung for rung, _ in own]
         keys = [tuple(rung[v] for rung, v in zip(rungs, row, strict=True)) for row in problem.codes]
-        found.append((round(sum(cost for _, cost in own), 9), keys))
+        costs = [
+            sum(paid[j][r][y, row[j]] for j, r in enumerate(point))
+            for row, y in zip(problem.codes, problem.classes, strict=True)
+        ]
+        found.append((round(sum(cost for _, cost in own), 9), keys, costs))
     found.sort(key=lambda item: item[0])
     priced: list[tuple[float, twins.Visit]] = []
-    for markup, share in terms:
-        for cost, keys in found:
-            visit = twins.Visit(keys, cost, markup, share)
-            priced.append((round((1 + markup) * cost, 9), visit))
+    for term, (markup, share) in enumerate(terms):
+        for reach in lending.REACHES:
+            for point, (cost, keys, costs) in enumerate(found):
+                limit = (1 + 1e-5) * reach * cost if reach < lending.REACHES[-1] else np.inf
+                visit = twins.Visit(keys, costs, limit, term * len(found) + point, markup, share)
+                priced.append((round((1 + markup) * reach * cost, 9), visit))
     return [visit for _, visit in sorted(priced, key=lambda item: item[0])]
 
 

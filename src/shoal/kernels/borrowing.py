@@ -16,6 +16,7 @@ from shoal.kernels.cells import cell_keys, table_size
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.rules import complies, is_diverse, lacking
 
+ROUNDING = 1e-6  # costs of parts are numbers of single precision
 NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
 
 
@@ -110,7 +111,7 @@ def borrow(q, v, counts, size, most, first, following, cost, budget):
     m = first
     while m >= 0 and size < most and lack > 0.0:
         g = v.group[m]
-        if v.size[g] > q.k and cost - v.price[g] <= budget:
+        if v.size[g] > q.k and cost - v.price[g] <= budget + ROUNDING:
             shift(v, m, counts, 1)
             now = lacking(q, counts, size + 1)
             lends = False
@@ -152,6 +153,15 @@ def found_group(v, members, borrowed, counts, cost, g):
 
 
 @inner
+def cell_cost(part_costs, step, column):
+    """What a record whose costs stand in a column pays in its cell."""
+    cost = 0.0
+    for part in range(step.size):
+        cost += part_costs[step[part], column]
+    return cost
+
+
+@inner
 def forget_poor(q, v, covered):
     """Keep, of the covered records, those whose group may still lend: groups never grow. Returns their number."""
     kept = 0
@@ -163,12 +173,27 @@ def forget_poor(q, v, covered):
 
 
 @kernel
-def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, groups):
+def walk_lending(
+    q,
+    v,
+    part_keys,
+    part_costs,
+    steps,
+    limits,
+    markups,
+    shares,
+    places,
+    waiting,
+    left,
+    covered,
+    groups,
+):
     """Visit lattice points in order; at each, cells may borrow within the terms of the visit.
 
-    A cell borrows at most `shares` of its own number of records and until that has added `markups` of the
-    cell's cost to what each of its own pays. Returns (records left uncovered, covered records that may lend,
-    number of groups).
+    Cells that cost more than `limits` wait. Cells never grow, so a visit is left out where even the cheapest that had
+    to wait at the last one costs more, which is kept in `waiting`, at the visit's place. A cell borrows at most
+    `shares` of its own number of records and until that has added `markups` of the cell's cost to what each of its
+    own pays. Returns (records left uncovered, covered records that may lend, number of groups).
     """
     covered = forget_poor(q, v, covered)
     n = v.group.size
@@ -179,7 +204,10 @@ def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, 
     for step in range(steps.shape[0]):
         if left == 0:
             break
-        cost, markup, share, before = costs[step], markups[step], shares[step], groups
+        limit, markup, share, before = limits[step], markups[step], shares[step], groups
+        if waiting[places[step]] > limit:
+            continue
+        waiting[places[step]] = np.inf
         least = int(np.ceil(q.k / (1.0 + share) - 1e-9)) if markup > 0.0 else q.k
         cell_keys(part_keys, steps[step], v.columns, v.uncovered[:left], keys)
         order, bounds = sort_by_cell(keys[:left], least, table_key, table_weight, place)
@@ -202,6 +230,10 @@ def walk_lending(q, v, part_keys, steps, costs, markups, shares, left, covered, 
             )
         for cell in range(cells):
             members = v.uncovered[order[bounds[cell] : bounds[cell + 1]]]
+            cost = cell_cost(part_costs, steps[step], v.columns[members[0]])
+            if cost > limit:
+                waiting[places[step]] = min(waiting[places[step]], cost)
+                continue
             counts[:] = 0
             for i in members:
                 shift(v, i, counts, 1)

@@ -11,7 +11,7 @@ from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Lattice, make_lattice, size_of
-from shoal.methods.lending import Lending, terms_of
+from shoal.methods.lending import TERMS, Lending
 from shoal.methods.proposals import walk_proposals
 from shoal.methods.settle import settle
 from shoal.problem import Problem
@@ -68,7 +68,7 @@ class Cover(Method):
             return covered_with_guarantee(problem, seed, progress)
         ladders = make_ladders(problem)
         points, notes = size_of(ladders), []
-        looks = problem.table.records * points * len(terms_of(problem))
+        looks = problem.table.records * points * len(TERMS)
         if points <= self.max_points and looks <= MOST_LOOKS:
             record_group = _walk(
                 problem, make_lattice(problem, ladders, self.max_points, seed), progress
@@ -84,15 +84,16 @@ class Cover(Method):
 def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
     """The group of every record, −1 for those not covered.
 
-    Every lattice point is visited once under each of the terms of borrowing, in order of price.
+    Every lattice point is visited under each of the terms, in order of price.
     """
-    steps, costs, terms = lattice.steps, lattice.costs, terms_of(problem)
-    prices = np.outer(1 + terms[:, 0], costs).reshape(-1)
-    visits = np.argsort(np.round(prices, 9), kind="stable")
-    lending = Lending.of(problem, lattice.keys)
+    steps, costs = lattice.steps, lattice.costs
+    lending = Lending.of(problem, lattice.ladders, lattice.parts, lattice.keys)
+    terms, waiting = lending.terms, np.zeros((len(TERMS), len(steps)))
+    visits = np.argsort(np.round(np.outer(terms.price, costs), 9), axis=None, kind="stable")
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)
         term, point = np.divmod(visits[start : start + CHUNK], len(steps))
-        lending.visit(steps[point], costs[point], terms[term])
+        places = terms.borrowing[term] * len(steps) + point
+        lending.visit(steps[point], costs[point], term, places, waiting.reshape(-1))
     progress("covering records", visits.size, visits.size)
     return lending.group

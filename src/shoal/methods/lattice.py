@@ -151,17 +151,16 @@ def split_columns(
     return parts
 
 
-def part_costs(problem: Problem, lattice: Lattice) -> npt.NDArray[np.float32]:
+def part_costs(
+    problem: Problem, ladders: list[Ladder], parts: list[list[int]]
+) -> npt.NDArray[np.float32]:
     """What each distinct record costs in the columns of a part, by row of keys: their sum is the cost of a cell."""
     codes, classes = problem.points.codes, problem.points.classes
     costs = []
-    for part in lattice.parts:
+    for part in parts:
         rows = np.zeros((1, len(codes)), dtype=np.float32)
         for j in part:
-            own = [
-                rung_costs(problem, j, rung)[classes, codes[:, j]]
-                for rung in lattice.ladders[j].rungs
-            ]
+            own = [rung_costs(problem, j, rung)[classes, codes[:, j]] for rung in ladders[j].rungs]
             more = np.array(own, dtype=np.float32)
             rows = (rows[:, None, :] + more[None, :, :]).reshape(-1, len(codes))
         costs.append(rows)

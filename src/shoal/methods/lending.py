@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.borrowing import Covering, walk_lending
-from shoal.methods.lattice import Keys, Rows
+from shoal.methods.ladders import Ladder
+from shoal.methods.lattice import Keys, Rows, part_costs
 from shoal.problem import Problem
 
 # What borrowing may add to what a cell's own records pay, as a share of it, and how many records each of them
@@ -16,10 +18,40 @@ from shoal.problem import Problem
 TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
 SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
 
+# Where hierarchies are uneven, cells of a lattice point differ in cost. Every point is visited again and again, at
+# so many times its mean cost, and cells that cost more than that wait; at the last visit none does.
+REACHES = (1.0, 1.1, 1.2, 1.4, 1.7)
+ROUNDING = 1e-5  # share by which costs may differ from what they are
 
-def terms_of(problem: Problem) -> Floats:
-    """Terms under which every lattice point is visited: a markup and a share each."""
-    return np.array(SCARCE_TERMS if problem.tallied else TERMS)
+
+@dataclass(frozen=True)
+class Terms:
+    """All ways in which a lattice point is visited: under each of the terms of borrowing, with each reach."""
+
+    markup: Floats
+    share: Floats
+    limit: Floats  # what cells may cost, times the mean cost of the point
+    price: Floats  # when it is visited, likewise
+    borrowing: Records  # the number of the terms of borrowing
+
+    @property
+    def number(self) -> int:
+        return len(self.price)
+
+
+def terms_of(problem: Problem) -> Terms:
+    """Terms under which every lattice point is visited."""
+    borrowing = np.array(SCARCE_TERMS if problem.tallied else TERMS)
+    markup, share = np.repeat(borrowing, len(REACHES), axis=0).T
+    reach = np.tile(REACHES, len(borrowing))
+    limit = np.where(reach < REACHES[-1], (1 + ROUNDING) * reach, np.inf)
+    return Terms(
+        markup,
+        share,
+        limit,
+        (1 + markup) * reach,
+        np.repeat(np.arange(len(borrowing)), len(REACHES)),
+    )
 
 
 @dataclass
@@ -27,7 +59,9 @@ class Lending:
     """Records that have a group or not yet, between visits; equal records are numbered in sequence, for speed."""
 
     problem: Problem
+    terms: Terms
     keys: Keys
+    costs: npt.NDArray[np.float32]  # what records pay in the parts of a cell, by row of keys
     order: Ints  # the record of each number
     covering: Covering
     left: int
@@ -35,7 +69,9 @@ class Lending:
     groups: int = 0
 
     @classmethod
-    def of(cls, problem: Problem, keys: Keys) -> Lending:
+    def of(
+        cls, problem: Problem, ladders: list[Ladder], parts: list[list[int]], keys: Keys
+    ) -> Lending:
         """All records still uncovered."""
         n = problem.table.records
         room = n // problem.k + 1
@@ -50,7 +86,15 @@ class Lending:
             np.zeros(room, np.int64),
             np.zeros(room),
         )
-        return cls(problem, keys, order, covering, n)
+        return cls(
+            problem,
+            terms_of(problem),
+            keys,
+            part_costs(problem, ladders, parts),
+            order,
+            covering,
+            n,
+        )
 
     @property
     def uncovered(self) -> Ints:
@@ -63,16 +107,27 @@ class Lending:
         group[self.order] = self.covering.group
         return group
 
-    def visit(self, steps: Rows, costs: Floats, terms: Floats) -> None:
-        """Visit lattice points in order, each under its terms."""
+    def visit(
+        self, steps: Rows, costs: Floats, terms: Records, places: Records, waiting: Floats
+    ) -> None:
+        """Visit lattice points of some mean cost in order, each under its terms.
+
+        What the cheapest cell costs that waits for a later visit is kept in `waiting`, at the place of a point and
+        terms of borrowing.
+        """
+        limit = self.terms.limit[terms]
+        limits = np.where(np.isinf(limit), np.inf, np.where(np.isinf(limit), 1, limit) * costs)
         self.left, self.covered, self.groups = walk_lending(
             self.problem.rules,
             self.covering,
             self.keys,
+            self.costs,
             steps,
-            costs,
-            np.ascontiguousarray(terms[:, 0]),
-            np.ascontiguousarray(terms[:, 1]),
+            limits,
+            self.terms.markup[terms],
+            self.terms.share[terms],
+            places,
+            waiting,
             self.left,
             self.covered,
             self.groups,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.proposals import Rungs, propose_points
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import make_keys, rows_of, split_columns
-from shoal.methods.lending import Lending, terms_of
+from shoal.methods.lending import TERMS, Lending, Terms
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -34,11 +34,11 @@ def walk_proposals(
     problem: Problem, ladders: list[Ladder], seed: int, progress: Progress
 ) -> tuple[Ints, int]:
     """The group of every record, −1 for those not covered, and the number of points visited."""
-    n, terms = problem.table.records, terms_of(problem)
+    n = problem.table.records
     parts = split_columns(ladders, len(problem.points.codes))
-    lending = Lending.of(problem, make_keys(problem, ladders, parts, seed))
-    queue = _Queue(ladders, terms)
-    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * len(terms))))
+    lending = Lending.of(problem, ladders, parts, make_keys(problem, ladders, parts, seed))
+    queue = _Queue(ladders, lending.terms)
+    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * len(TERMS))))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
     queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
     _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)
@@ -59,12 +59,15 @@ def walk_proposals(
 class _Queue:
     """Points that were proposed, with the terms under which they are still to be visited."""
 
-    def __init__(self, ladders: list[Ladder], terms: Floats) -> None:
+    def __init__(self, ladders: list[Ladder], terms: Terms) -> None:
         self.ladders, self.terms = ladders, terms
         self.known: set[bytes] = set()
         self.points = np.empty((0, len(ladders)), np.int32)
         self.costs = np.empty(0)
         self.visits = np.empty((0, 2), np.int64)  # a point and its terms
+        self.waiting = np.empty(
+            (0, len(TERMS))
+        )  # what the cheapest cell costs that is still to come
 
     def costs_of(self, points: Ints) -> Floats:
         """What points cost, mean over records."""
@@ -83,14 +86,15 @@ class _Queue:
         self.points = np.concatenate([self.points, points[fresh]])
         self.costs = np.concatenate([self.costs, self.costs_of(points[fresh])])
         wanted = [
-            np.column_stack([numbers, np.full(len(fresh), t)]) for t in range(len(self.terms))
+            np.column_stack([numbers, np.full(len(fresh), t)]) for t in range(self.terms.number)
         ]
         self.visits = np.concatenate([self.visits, *wanted])
+        self.waiting = np.concatenate([self.waiting, np.zeros((len(fresh), len(TERMS)))])
 
-    def take(self, reach: float) -> Ints:
+    def take(self, reach: float) -> Records:
         """Visits that cost at most so much, markup included, in order of cost; they wait no longer."""
         point, term = self.visits.T
-        prices = np.round((1 + self.terms[term, 0]) * self.costs[point], 9)
+        prices = np.round(self.terms.price[term] * self.costs[point], 9)
         within = prices <= reach + 1e-9
         chosen = self.visits[within][np.argsort(prices[within], kind="stable")]
         self.visits = self.visits[~within]
@@ -98,14 +102,15 @@ class _Queue:
 
 
 def _visit(
-    lending: Lending, queue: _Queue, visits: Ints, parts: list[list[int]], progress: Progress
+    lending: Lending, queue: _Queue, visits: Records, parts: list[list[int]], progress: Progress
 ) -> None:
     n = len(lending.order)
     for start in range(0, len(visits), CHUNK):
         progress("covering records", n - lending.left, n)
         point, term = visits[start : start + CHUNK].T
         steps = rows_of(queue.points[point], queue.ladders, parts)
-        lending.visit(steps, queue.costs[point], queue.terms[term])
+        places = point * len(TERMS) + lending.terms.borrowing[term]
+        lending.visit(steps, queue.costs[point], term, places, queue.waiting.reshape(-1))
 
 
 def _flatten(ladders: list[Ladder]) -> Rungs:

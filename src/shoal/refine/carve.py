@@ -44,7 +44,7 @@ class Carver:
         points = min(MOST_POINTS, MOST_LOOKS // problem.table.records)
         points = points if points >= FEWEST_POINTS else 1
         lattice = make_lattice(problem, make_ladders(problem), points, seed, KEY_BYTES)
-        costs = part_costs(problem, lattice)
+        costs = part_costs(problem, lattice.ladders, lattice.parts)
         price_out_rare(lattice.keys, costs, problem.points.weights, problem.k)
         column = problem.points.of_record
         first = np.append(0, np.cumsum(np.bincount(column)))
