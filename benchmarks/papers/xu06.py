@@ -15,8 +15,8 @@ from benchmarks.tables import Table
 from benchmarks.timing import Run, measure
 from shoal.evaluation.queries import compare_answers, count_errors
 from shoal.generalization.forms import Floats
-from shoal.kernels.forms import open_closure
-from shoal.kernels.rows import totals_with_each
+from shoal.kernels import forms, rows
+from shoal.kernels.compilation import kernel
 from shoal.problem import Problem
 from shoal.table import encode, open_frame
 
@@ -231,12 +231,17 @@ def _distances(problem: Problem, i: int) -> Floats:
     columns = np.ascontiguousarray(problem.codes.T)
     closure = np.empty((c.slot[-1], 1), np.int32)
     counts = np.ones((c.cost.shape[0], 1))
-    open_closure(c, closure, 0, columns[:, i])
     out, scratch = np.empty(n), np.empty(n)
-    totals_with_each(
-        c, problem.pairs, columns, problem.classes, n, closure, counts, 0, out, scratch
-    )
+    _join_each(c, problem.pairs, columns, problem.classes, i, closure, counts, out, scratch)
     return out / 2
+
+
+@kernel
+def _join_each(c, pairs, columns, classes, i, closure, counts, out, scratch):  # type: ignore[no-untyped-def]
+    forms.open_closure(c, closure, 0, columns[:, i])
+    rows.totals_with_each(
+        c, pairs, columns, classes, classes.size, closure, counts, 0, out, scratch
+    )
 
 
 def _query_figure(

@@ -36,6 +36,13 @@ def test_a_function_that_kernels_call_can_be_called_from_tests() -> None:
     assert callable_here(double)(4) == 8
 
 
+def test_a_function_that_only_kernels_call_says_so() -> None:
+    double_all(np.array([2], np.int32), np.array([3], np.int64))  # compiled, for kernels
+    for number in (4, 4.0):
+        with pytest.raises(TypeError, match="Only kernels can call"):
+            double(number)
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_functions_without_reference_counts_leave_arrays_to_others(file: Path) -> None:
     called = {

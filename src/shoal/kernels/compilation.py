@@ -6,6 +6,7 @@ of arrays, `allocating` for what makes arrays or lists, is returned some, or cal
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from numba import config, njit, types
@@ -46,9 +47,21 @@ def _decorator(**options):
         compiled = njit(**options)(function)
         resolve = compiled.get_call_template
         compiled.get_call_template = lambda given, named: resolve(_widened(given), named)
+        if "pipeline_class" in options:
+            compiled.add_overload = partial(_hide, compiled)
+            compiled._compile_for_args = _refuse
         return compiled
 
     return decorate
+
+
+def _hide(compiled, result):
+    """Note what was compiled for kernels, out of reach of calls from Python, which would crash."""
+    compiled.overloads[result.signature.args] = result
+
+
+def _refuse(*given, **named):
+    raise TypeError("Only kernels can call this function; compile it with 'kernel' to call it.")
 
 
 def _widened(given):
