@@ -20,10 +20,10 @@ from partitions import (
     undo,
 )
 
-from shoal.kernels import moves, search
+from shoal.kernels import dissolving, moves, search
 from shoal.kernels.search import FAR, reprice_all
 
-finish, dissolve = callable_here(search.finish), callable_here(moves.dissolve)
+finish, dissolve = callable_here(search.finish), callable_here(dissolving.dissolve)
 
 
 @settings(max_examples=150)
@@ -88,7 +88,7 @@ def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(sta
         x.joins[:] = -FAR  # all look as if they could gain
         reprice_all(x)
         gains = all_go and change < -TOLERANCE
-        assert moves.dissolve_groups(x, np.array([g])) == gains or abs(change) <= TOLERANCE
+        assert dissolving.dissolve_groups(x, np.array([g])) == gains or abs(change) <= TOLERANCE
         assert not gains or lists(x) == after
     assert_tidy(refined)
     assert is_met(start.problem, refined.groups)
@@ -100,7 +100,7 @@ def test_dissolving_takes_as_many_groups_away_as_it_reports(start: Start) -> Non
     refined = start.refined()
     moves.move_records(refined.search, refined.dearest())
     before, groups = refined.cost, int(refined.groups.max()) + 1
-    dissolved = moves.dissolve_groups(refined.search, np.arange(refined.search.s.size.size))
+    dissolved = dissolving.dissolve_groups(refined.search, np.arange(refined.search.s.size.size))
     assert int(refined.groups.max()) + 1 == groups - dissolved
     assert refined.cost < before if dissolved else refined.cost == before
     assert_tidy(refined)

@@ -22,7 +22,8 @@ from shoal.progress import silent
 from shoal.refine import Refine, refine
 from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of
-from shoal.refine.moves import dissolve_all, move_all
+from shoal.refine.dissolve import dissolve_all
+from shoal.refine.moves import move_all
 from shoal.refine.partition import Refined
 from shoal.refine.splits import split_all
 from shoal.refine.swaps import swap_all

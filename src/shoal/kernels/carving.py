@@ -14,7 +14,7 @@ from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
 from shoal.kernels.chains import draw, is_open
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.moves import dissolve
+from shoal.kernels.dissolving import dissolve
 from shoal.kernels.reach import list_pairs
 from shoal.kernels.rules import lacking
 from shoal.kernels.search import (

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.carving import carve_points, make_cells, price_out_rare
 from shoal.kernels.compilation import allocating, kernel
-from shoal.kernels.moves import dissolve
+from shoal.kernels.dissolving import dissolve
 from shoal.kernels.rows import totals_with_record
 from shoal.kernels.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.state import close, link, members_of, merge, unlink

@@ -6,7 +6,8 @@ from shoal.kernels.reach import Reach
 from shoal.progress import Progress
 from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of, shift_all
-from shoal.refine.moves import dissolve_all, move_all
+from shoal.refine.dissolve import dissolve_all
+from shoal.refine.moves import move_all
 from shoal.refine.partition import Refined
 from shoal.refine.splits import split_all
 from shoal.refine.swaps import swap_all

@@ -1,10 +1,8 @@
-"""Single records move to other groups, and groups dissolve into others."""
+"""Single records move to other groups."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from shoal.kernels.moves import dissolve_groups, move_records
+from shoal.kernels.moves import move_records
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
 
@@ -33,8 +31,3 @@ def most_movers(refined: Refined) -> int:
 def _work(refined: Refined) -> int:
     """What looking for one record's best group takes."""
     return len(refined.search.s.size) * len(refined.problem.columns)
-
-
-def dissolve_all(refined: Refined) -> int:
-    """Dissolve groups whose records cost less elsewhere; returns how many did."""
-    return int(dissolve_groups(refined.search, np.arange(len(refined.search.s.size))))
