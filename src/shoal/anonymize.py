@@ -322,7 +322,7 @@ def _compile(problem: Problem, settings: Settings) -> None:
 def _sample_of(budget: object) -> Refine:
     """A short refinement that takes the same kernels: only one that is given time perturbs."""
     has_time = isinstance(budget, Refine) and (budget.seconds or budget.steps)
-    return Refine(steps=4) if has_time else Refine()
+    return Refine(steps=30) if has_time else Refine()
 
 
 def examine(released: Frame, table: Table, settings: Settings) -> Verdict:

@@ -89,7 +89,7 @@ def test_a_pool_is_made_of_all_that_its_records_lie_in(start: Start, passes: int
     v = make_candidates(refined, relaxation.cells())
     number = len(v.cost)
     lies_in = [set(v.owner[v.start[p] : v.start[p + 1]].tolist()) for p in problem.points.of_record]
-    cells = v.cell.tolist()
+    cells = v.s.group.tolist()
     assert all(cell in within for cell, within in zip(cells, lies_in, strict=True))
     for c in range(number):
         below = set(v.covered[v.begin[c] : v.end[c]].tolist())
@@ -122,7 +122,7 @@ def test_cells_chosen_anew_hold_k_records_each_and_cost_what_is_said(
     for _ in range(passes):
         relaxation.advance(lambda: True)
     v = make_candidates(refined, relaxation.cells())
-    before = v.cost[v.cell].sum()
+    before = v.cost[v.s.group].sum()
     assert abs(before - refined.cost) <= TOLERANCE * max(1.0, before)
     rng = np.random.default_rng(seed)
     number = len(v.cost)
@@ -135,13 +135,13 @@ def test_cells_chosen_anew_hold_k_records_each_and_cost_what_is_said(
         np.ones(number),
         rng.integers(0, 1 << 30, (number, kicks, 3)),
     )
-    after = v.cost[v.cell].sum()
+    after = v.cost[v.s.group].sum()
     assert gained >= 0
     assert abs(before - gained - after) <= TOLERANCE * max(1.0, before)
-    sizes = np.bincount(v.cell, minlength=number)
-    assert (sizes == v.size).all()
+    sizes = np.bincount(v.s.group, minlength=number)
+    assert (sizes == v.s.size).all()
     assert (sizes[sizes > 0] >= problem.k).all()
-    for i, cell in enumerate(v.cell):
+    for i, cell in enumerate(v.s.group):
         p = problem.points.of_record[i]
         assert cell in v.owner[v.start[p] : v.start[p + 1]]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.state import State, link, unlink
 
 RIVALS = 64
 ELSEWHERE = RIVALS  # in place of a rival: an open cell outside the pool
@@ -37,11 +38,7 @@ class Candidates(NamedTuple):
     point: np.ndarray  # int32[n], the distinct record of each
     first: np.ndarray  # int64[points + 1], into `records`
     records: np.ndarray  # int32[n], by distinct record
-    cell: np.ndarray  # int32[n], of each record
-    head: np.ndarray  # int32[cells], first record, -1 for none
-    after: np.ndarray  # int32[n], next record of the same cell, -1 at the end
-    before: np.ndarray  # int32[n]
-    size: np.ndarray  # int64[cells]
+    s: State  # the cells as groups
 
 
 class Pool(NamedTuple):
@@ -165,16 +162,16 @@ def owners_of(v, c, number, most, owned):
     for e in range(v.begin[c], v.end[c]):
         p = v.covered[e]
         for i in v.records[v.first[p] : v.first[p + 1]]:
-            if owned[v.cell[i]] == 0:
-                found.append(np.int64(v.cell[i]))
-            owned[v.cell[i]] += 1
+            if owned[v.s.group[i]] == 0:
+                found.append(np.int64(v.s.group[i]))
+            owned[v.s.group[i]] += 1
     cells = np.array(found)
     cells = cells[np.argsort(-owned[cells], kind="mergesort")][:number]
     for cell in found:
         owned[cell] = 0
     kept, records = 0, 0
-    while kept < cells.size and records + v.size[cells[kept]] <= most:
-        records += v.size[cells[kept]]
+    while kept < cells.size and records + v.s.size[cells[kept]] <= most:
+        records += v.s.size[cells[kept]]
         kept += 1
     return cells[:kept]
 
@@ -188,9 +185,9 @@ def rivals_of(v, k, cells, records, chance, within, promise):
     """
     found = [np.int64(0) for _ in range(0)]
     for i in records:
-        p, cost = v.point[i], v.cost[v.cell[i]]
+        p, cost = v.point[i], v.cost[v.s.group[i]]
         for c in v.owner[v.start[p] : v.start[p + 1]]:
-            if v.size[c] == 0:
+            if v.s.size[c] == 0:
                 if within[c] == 0:
                     found.append(np.int64(c))
                 within[c] += 1
@@ -209,28 +206,28 @@ def make_pool(v, k, cells, chance, number, within, promise):
 
     `number` is scratch: -1 between uses.
     """
-    records = np.empty(v.size[cells].sum(), np.int32)
+    records = np.empty(v.s.size[cells].sum(), np.int32)
     at = 0
     for c in cells:
-        i = v.head[c]
+        i = v.s.head[c]
         while i >= 0:
             records[at] = i
             at += 1
-            i = v.after[i]
+            i = v.s.after[i]
     rivals = rivals_of(v, k, cells, records, chance, within, promise)
     choice, cost = np.uint64(0), 0.0
     for a in range(rivals.size):
         number[rivals[a]] = a
-        if v.size[rivals[a]] > 0:
+        if v.s.size[rivals[a]] > 0:
             choice = flip(choice, a)
     lies_in, outside = np.zeros(records.size, np.uint64), np.full(records.size, np.inf)
     for at in range(records.size):
-        cost += v.cost[v.cell[records[at]]]
+        cost += v.cost[v.s.group[records[at]]]
         p = v.point[records[at]]
         for c in v.owner[v.start[p] : v.start[p + 1]]:
             if number[c] >= 0:
                 lies_in[at] = flip(lies_in[at], number[c])
-            elif v.size[c] > 0:
+            elif v.s.size[c] > 0:
                 outside[at] = min(outside[at], v.cost[c])
     pool = Pool(
         records,
@@ -251,27 +248,9 @@ def cheapest_outside(v, i, number):
     """The cheapest open cell outside the pool that record i lies in."""
     p = v.point[i]
     for c in v.owner[v.start[p] : v.start[p + 1]]:
-        if number[c] < 0 and v.size[c] > 0:
+        if number[c] < 0 and v.s.size[c] > 0:
             return c
     return -1
-
-
-@inner
-def put(v, i, c):
-    """Let record i belong to another cell."""
-    own = v.cell[i]
-    if v.before[i] >= 0:
-        v.after[v.before[i]] = v.after[i]
-    else:
-        v.head[own] = v.after[i]
-    if v.after[i] >= 0:
-        v.before[v.after[i]] = v.before[i]
-    v.size[own] -= 1
-    v.before[i], v.after[i] = -1, v.head[c]
-    if v.head[c] >= 0:
-        v.before[v.head[c]] = i
-    v.head[c], v.cell[i] = i, c
-    v.size[c] += 1
 
 
 @kernel
@@ -303,7 +282,8 @@ def repack(v, k, around, numbers, most, chance, kicks):
             for at in range(o.records.size):
                 i, to = o.records[at], o.chosen[at]
                 c = cheapest_outside(v, i, number) if to == ELSEWHERE else o.rivals[to]
-                if c != v.cell[i]:
-                    put(v, i, c)
+                if c != v.s.group[i]:
+                    unlink(v.s, i)
+                    link(v.s, i, c)
         number[o.rivals] = -1
     return gained

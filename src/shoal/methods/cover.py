@@ -27,10 +27,11 @@ class Cover(Method):
 
     Every quasi-identifier has a ladder from the value itself to `*`; a lattice point picks a rung of each.
     Points are visited in order of their mean cost, and at each one every cell whose records not yet covered
-    meet the requirement becomes a group. A cell that lacks a little borrows records from groups that can
-    spare them. Where there are too many points, only those are visited that records propose: in rounds, some of
-    the records left look for a cheap cell of at least k. The few records left at the end join where they cost
-    least. Time is O(points visited × records), memory O(records × columns).
+    meet the requirement becomes a group, unless it costs more than the point does on average, as happens where
+    hierarchies are uneven: then it waits until its own cost is due. A cell that lacks a little borrows records from
+    groups that can spare them. Where there are too many points, only those are visited that records propose: in
+    rounds, some of the records left look for a cheap cell of at least k. The few records left at the end join where
+    they cost least. Time is O(points visited × records), memory O(records × columns).
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def repack_all(
         pools = rng.integers(FEWEST, MOST + 1, len(some))
         random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
         repack(candidates, refined.problem.k, some, pools, MOST_RECORDS, chance, random)
-    return np.unique(candidates.cell, return_inverse=True)[1].astype(np.int32)
+    return pack(candidates.s)[0]
 
 
 def make_candidates(refined: Refined, cells: Ints) -> Candidates:
@@ -85,9 +85,5 @@ def make_candidates(refined: Refined, cells: Ints) -> Candidates:
         reach.point,
         reach.first,
         reach.records,
-        state.group,
-        state.head,
-        state.after,
-        state.before,
-        state.size,
+        state,
     )
