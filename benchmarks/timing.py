@@ -60,8 +60,9 @@ def measure(
         "refine": refine,
         "weights": weights,
     }
+    warm_up = {**job, "refine": shoal.Refine(steps=30)} if isinstance(refine, float) else job
     with suppress(shoal.Infeasible):  # the small part may not allow what the table does
-        _anonymize(table.sample(max(WARM_UP, k)), job)
+        _anonymize(table.sample(max(WARM_UP, k)), warm_up)
     runs: list[Run] = []
     while len(runs) < repeats and sum(run.wall for run in runs) < ENOUGH:
         wall, cpu = time.perf_counter(), time.process_time()

@@ -18,6 +18,7 @@ from shoal.refine.ruin import ruin_and_recreate
 
 FIRST, EVERY, MOST = 6, 4, 22  # passes of the relaxation before a partition is made of it
 RELAXED = 0.6  # share of the budget that it may take
+UNRELAXED = 0.3  # share that may pass before
 KICKS = 10  # random choices to start again from, around every cell
 LITTLE = 1e-4  # share of the cost: gains below this are not worth another try of the same kind
 
@@ -31,16 +32,16 @@ def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> 
     relaxation = Relaxation(problem, refined.search.price)
     rng = np.random.default_rng([seed, 2])
 
-    def start(groups: Ints) -> Refined:
+    def start(groups: Ints, share: float = 1.0) -> Refined:
         """A local optimum near a partition."""
         found = Refined.of(problem, groups)
         if not can_repack(problem):
             descend(found, seed, progress)
             return found
         settle_down(found, reach_of(found), progress)
-        return _repack(found, relaxation.cells(), 0, rng, progress, clock)
+        return _repack(found, relaxation.cells(), 0, rng, progress, clock, share)
 
-    best = start(refined.groups) if can_repack(problem) else refined
+    best = start(refined.groups, UNRELAXED) if can_repack(problem) else refined
     best = _relax(best, relaxation, start, clock)
     before = np.inf
     while clock.goes_on("perturbing"):
@@ -78,12 +79,15 @@ def _repack(
     rng: np.random.Generator,
     progress: Progress,
     clock: Clock,
+    share: float = 1.0,
 ) -> Refined:
-    """Choose cells anew as long as that gains."""
+    """Choose cells anew as long as that gains and less than a share of the budget is spent."""
     before = np.inf
-    while refined.cost < (1 - LITTLE) * before and clock.goes_on("choosing cells"):
+    while refined.cost < (1 - LITTLE) * before and clock.goes_on("choosing cells", share):
         before = refined.cost
-        groups = repack_all(refined, cells, kicks, rng, lambda: clock.goes_on("choosing cells"))
+        groups = repack_all(
+            refined, cells, kicks, rng, lambda: clock.goes_on("choosing cells", share)
+        )
         refined = Refined.of(refined.problem, groups)
         settle_down(refined, reach_of(refined), progress)
         clock.tick()
