@@ -87,7 +87,7 @@ def words_of(text: str, name: str) -> list[str]:
         {"render": "bounds"},
         {"objective": "ncp", "weights": {"age": 3.0}},
         {"objective": "wmi"},
-        {"suppression_limit": 0.2, "k": 7},
+        {"suppression_limit": 0.2, "k": 8},
         {"requirements": [shoal.LDiversity(2, columns=["ill"])]},
         {"sensitive": []},
         {"method": "non_homogeneous"},
@@ -110,7 +110,7 @@ def test_a_release_by_itself_gets_the_figures_of_its_own_report(
 
 
 def test_any_pairing_of_records_gives_the_same_loss_in_every_measure() -> None:
-    release = anonymize(suppression_limit=0.2, k=7)
+    release = anonymize(suppression_limit=0.2, k=8)
     assert release.suppressed > 0
     data = release.data.sample(frac=1, random_state=5)
     found = shoal.evaluate(people(), data, settings=release.settings, queries=0)
