@@ -172,6 +172,21 @@ def forget_poor(q, v, covered):
     return kept
 
 
+@inner
+def set_apart(v, left, covered):
+    """Sort the first `left` uncovered records into those that are and those now covered: the number of each."""
+    still = 0
+    for at in range(left):
+        i = v.uncovered[at]
+        if v.group[i] < 0:
+            v.uncovered[still] = i
+            still += 1
+        else:
+            v.covered[covered] = i
+            covered += 1
+    return still, covered
+
+
 @kernel
 def walk_lending(
     q,
@@ -252,14 +267,5 @@ def walk_lending(
                 else:
                     give_back(v, borrowed)
         if groups > before:
-            still = 0
-            for at in range(left):
-                i = v.uncovered[at]
-                if v.group[i] < 0:
-                    v.uncovered[still] = i
-                    still += 1
-                else:
-                    v.covered[covered] = i
-                    covered += 1
-            left = still
+            left, covered = set_apart(v, left, covered)
     return left, covered, groups

@@ -22,6 +22,7 @@ SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
 # so many times its mean cost, and cells that cost more than that wait; at the last visit none does.
 REACHES = (1.0, 1.1, 1.2, 1.4, 1.7)
 ROUNDING = 1e-5  # share by which costs may differ from what they are
+LEAST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,9 @@ class Lending:
         What the cheapest cell costs that waits for a later visit is kept in `waiting`, at the place of a point and
         terms of borrowing.
         """
-        limit = self.terms.limit[terms]
-        limits = np.where(np.isinf(limit), np.inf, np.where(np.isinf(limit), 1, limit) * costs)
+        limits = self.terms.limit[terms] * np.maximum(
+            costs, LEAST
+        )  # no limit is no limit for 0 either
         self.left, self.covered, self.groups = walk_lending(
             self.problem.rules,
             self.covering,
