@@ -45,6 +45,25 @@ class Proof:
     reached: float
 
 
+@dataclass(frozen=True)
+class Persons:
+    """What an identifier that repeats says about the persons behind the records.
+
+    Attributes
+    ----------
+    identifier
+        The column.
+    persons
+        Its distinct values in the released records.
+    smallest
+        Its distinct values in the group that has fewest.
+    """
+
+    identifier: str
+    persons: int
+    smallest: int
+
+
 @dataclass(frozen=True, repr=False)
 class Audit:
     """What was proved of a released table.
@@ -59,16 +78,28 @@ class Audit:
         Records in the smallest group.
     proofs
         One `Proof` for every requirement beyond k and column it is about.
+    persons
+        Identifiers that repeat and of which some group has fewer than k: there k counts records, not persons,
+        and for persons nothing is proved.
+    unnamed
+        Columns that are in the table although nobody gave them a role; nothing is proved about them.
     """
 
     records: int
     groups: int
     k: int
     proofs: tuple[Proof, ...] = ()
+    persons: tuple[Persons, ...] = ()
+    unnamed: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        proofs = f", proofs={self.proofs}" if self.proofs else ""
-        return f"Audit(records={self.records}, groups={self.groups}, k={self.k}{proofs})"
+        more = [
+            f"{name}={found}"
+            for name in ("proofs", "persons", "unnamed")
+            if (found := getattr(self, name))
+        ]
+        counted = f"records={self.records}, groups={self.groups}, k={self.k}"
+        return f"Audit({', '.join([counted, *more])})"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ from shoal.methods import METHODS, Auto, Method
 from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
 from shoal.refine import Refine, read_refine
 from shoal.table.render import STYLES, bound_names
+from shoal.table.source import Input
+
+OTHERS = ("refuse", "drop", "keep")  # what becomes of columns without a role
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,9 @@ class Settings:
     quasi_identifiers: Mapping[str, Model | None] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    others: str = "refuse"
+    allow: tuple[str, ...] = ()
     k: int = 0
     requirements: tuple[Requirement, ...] = ()
     suppression_limit: float = 0.0
@@ -42,6 +48,8 @@ class Settings:
     seed: int = 0
     keep_order: bool = False
     render: str = "text"
+    title: str = ""
+    input: Input = field(default_factory=Input)
 
     def problems(self) -> list[str]:
         """Sentences for everything wrong with these settings, the table aside."""

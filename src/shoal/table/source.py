@@ -1,0 +1,60 @@
+"""Where a table comes from: how its file is to be read, and how it was written, so that a release reads like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Input:
+    """How to read a table's file; what is not said is found out or the usual.
+
+    Parameters
+    ----------
+    encoding
+        Of a text file, like "cp1252"; by default UTF-8.
+    delimiter
+        Between the fields of a CSV file; by default the most frequent of , ; tab | in its first row.
+    decimal
+        The decimal sign of numbers in a CSV file, "." (default) or ",".
+    date_format
+        How dates in a CSV file are written, like "%d.%m.%Y"; by default ISO dates are known as such.
+    sheet
+        The name of a workbook's sheet; by default the first.
+    missing
+        Texts that stand for a missing value, like ["?", "99"]. They count as missing in quasi-identifiers and
+        sensitive columns; columns that are released unchanged keep them.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    date_format: str | None = None
+    sheet: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written: fields, numbers, dates, lines and bytes."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    date_format: str | None = None
+    line_end: str = "\n"
+    encoding: str = "utf-8"
+    has_mark: bool = False  # whether a byte order mark comes first
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open table: a frame, or a file's content with the way it was written.
+
+    Columns of a CSV file are text unless another type loses nothing: `is_text` says that the others may
+    still hold numbers or dates, which quasi-identifiers are asked for.
+    """
+
+    data: Any
+    dialect: Dialect | None = None
+    is_text: bool = False
