@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize import anonymize, examine, open_table
+from shoal.anonymize import anonymize
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
 from shoal.evaluation.classification import (
@@ -20,6 +20,7 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
+from shoal.examine import examine, open_table
 from shoal.generalization import Model
 from shoal.privacy import Requirement
 from shoal.settings import Settings, make_settings

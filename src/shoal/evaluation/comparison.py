@@ -86,7 +86,7 @@ def read_comparison(
     AuditFailed
         If an identifier is in the release, which no risk of its groups would tell.
     """
-    refuse_identifiers(release, settings.identifiers)
+    refuse_identifiers(release.columns, settings.identifiers)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
     encoded = encode(table, settings.quasi_identifiers, unchanged)

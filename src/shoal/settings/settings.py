@@ -17,6 +17,7 @@ from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import METHODS, Auto, Method
 from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
 from shoal.refine import Refine, read_refine
+from shoal.settings.reading import read_input
 from shoal.table.render import STYLES, bound_names
 from shoal.table.source import Input
 
@@ -81,6 +82,10 @@ class Settings:
             found.append(_wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
         if not isinstance(self.keep_order, bool):
             found.append(_wrong("keep_order", "true or false", self.keep_order))
+        if self.others not in OTHERS:
+            found.append(_wrong("others", "'refuse', 'drop' or 'keep'", self.others))
+        if not isinstance(self.title, str):
+            found.append(_wrong("title", "text", self.title))
         if self.render not in STYLES:
             found.append(_wrong("render", "'text' or 'bounds'", self.render))
         if isinstance(self.refine, Refine):
@@ -147,6 +152,9 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         quasi_identifiers=_models(settings.quasi_identifiers, problems),
         sensitive=_names("sensitive", settings.sensitive, problems),
         identifiers=_names("identifiers", settings.identifiers, problems),
+        keep=_names("keep", settings.keep, problems),
+        allow=_names("allow", settings.allow, problems),
+        input=read_input(settings.input, problems),
         k=plain(settings.k),
         requirements=_requirements(settings.requirements, problems),
         suppression_limit=plain(settings.suppression_limit),
@@ -263,6 +271,7 @@ def _role_problems(settings: Settings) -> list[str]:
         "quasi-identifier": tuple(settings.quasi_identifiers),
         "sensitive": settings.sensitive,
         "identifier": settings.identifiers,
+        "kept": settings.keep,
     }
     seen: dict[str, str] = {}
     problems = []
