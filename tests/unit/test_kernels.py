@@ -9,7 +9,6 @@ from itertools import pairwise
 from math import log2
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -24,7 +23,6 @@ import shoal
 from shoal.generalization.forms import Form, RangeForm, TreeForm
 from shoal.kernels import cells as cell_kernels
 from shoal.kernels import forms, groups, mondrian, rows
-from shoal.kernels.compilation import is_cached
 from shoal.methods import Mondrian
 from shoal.methods.base import join_rest
 from shoal.methods.ladders import make_ladders
@@ -505,14 +503,3 @@ def test_every_node_of_a_tree_and_everything_but_null_is_a_bin_of_some_rung(samp
             assert bins == set(twin.allowed)
         else:
             assert bins >= {frozenset(twin.domain), twin.whole}
-
-
-# Compilation
-
-
-def test_kernels_count_as_compiled_once_a_compiled_file_is_there(monkeypatch, tmp_path):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    assert not is_cached()
-    (tmp_path / "place").mkdir()
-    (tmp_path / "place" / "kernel.nbi").touch()
-    assert is_cached()

@@ -7,11 +7,12 @@ of arrays, `allocating` for what makes arrays or lists, is returned some, or cal
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from numba import config, njit, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+
+from shoal.kernels.cache import cache_folder, kernel_cache
 
 
 class _Part(JITCodeLibrary):
@@ -40,13 +41,15 @@ class _PartCompiler(Compiler):
         super().__init__(typing, target, _Part(target.codegen(), "part of a kernel"), *rest)
 
 
-def _decorator(**options):
+def _decorator(keep=False, **options):
     def decorate(function):
         if config.DISABLE_JIT:
             return function
         compiled = njit(**options)(function)
         resolve = compiled.get_call_template
         compiled.get_call_template = lambda given, named: resolve(_widened(given), named)
+        if keep:
+            compiled._cache = kernel_cache(function)
         if "pipeline_class" in options:
             compiled.add_overload = partial(_hide, compiled)
             compiled._compile_for_args = _refuse
@@ -77,12 +80,12 @@ _PART = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-kernel = _decorator(cache=True, _nrt=True)
+kernel = _decorator(keep=True, _nrt=True)
 inner = _decorator(_nrt=False, **_PART)  # without reference counts
 allocating = _decorator(_nrt=True, **_PART)
 
 
 def is_cached() -> bool:
-    """Whether compiled kernels are on disk from an earlier run."""
-    folder = Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parent / "__pycache__"
-    return next(folder.rglob("*.nbi"), None) is not None
+    """Whether compiled kernels are on disk, from an earlier run or from this one."""
+    folder = cache_folder()
+    return folder is not None and next(folder.glob("*.nbi"), None) is not None

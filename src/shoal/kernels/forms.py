@@ -48,7 +48,7 @@ class Compiled(NamedTuple):
     )  # float64[classes, entries], ENTROPY: n·log2(n) likewise; LOG: records of the class
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def meet(parent, start, a, b):
     """Lowest common ancestor of two nodes of the tree whose entries begin at `start`."""
     while a != b:

@@ -122,7 +122,7 @@ def rank_leaves(c, low, high):
             high[s + node] = low[s + node] + leaves[node]
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def span(x, w, g, j):
     """The ranks that column j of group g covers, the last one excluded; of a set, all."""
     first = x.c.slot[j]

@@ -1,0 +1,198 @@
+"""Where compiled kernels are kept between runs: in a folder of the user, named by all that goes into them.
+
+Numba would keep them beside the sources, which a user often cannot write, and would compile a kernel anew only when the
+kernel's own file changes, not when a function does that is linked in from another file. A cache is never a reason to
+fail: where nothing can be kept, kernels are compiled in every run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numba
+import numpy as np
+from numba import config
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    NullCache,
+    _CacheLocator,
+    _SourceFileBackedLocatorMixin,
+)
+
+NAME = "kernels-"  # of a folder, before the fingerprint
+UNUSED = 30 * 86_400  # seconds after which kernels of other sources or versions are removed
+ROOT = 0
+UNMAPPED = 65_534  # in a container, the owner of what belongs to nobody there
+
+
+def cache_folder() -> Path | None:
+    """Return the folder that compiled kernels are kept in by this process, or None if they are kept nowhere."""
+    return _place()[0]
+
+
+def cache_note() -> str:
+    """Return a sentence that says why compiled kernels do not outlast this process; empty if they do."""
+    return _place()[1]
+
+
+def kernel_cache(function: Callable) -> FunctionCache | NullCache:
+    """Return what loads and saves a function's machine code."""
+    folder = cache_folder()
+    if folder is None:
+        return NullCache()
+    try:
+        return _KernelCache(function)
+    except (OSError, TypeError):  # no source file, as in a zip archive or an interactive session
+        return NullCache()
+
+
+@cache
+def _place() -> tuple[Path | None, str]:
+    """The folder of this process, and a note if it does not outlast the process."""
+    wanted = None
+    try:
+        wanted = _folder_of_user()
+        return _private_folder(wanted, NAME + _fingerprint()), ""
+    except (OSError, RuntimeError):
+        place = f"cannot be kept in {wanted}" if wanted else "cannot be kept without a home folder"
+        variable = "NUMBA_CACHE_DIR" if config.CACHE_DIR else "XDG_CACHE_HOME"
+        note = (
+            f"Compiled kernels {place}; every run compiles them anew: set {variable} to a folder "
+            "that you can write and others cannot."
+        )
+        return _temporary_folder(), note
+
+
+def _folder_of_user() -> Path:
+    """Where this user's programs keep what they can make again."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR).absolute()
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if not Path(named).is_absolute() and sys.platform == "win32":
+        named = os.environ.get("LOCALAPPDATA", "")
+    if Path(named).is_absolute():
+        return Path(named) / "shoal"
+    home = Path.home()
+    if not home.is_absolute() or not home.is_dir():
+        raise FileNotFoundError("There is no home folder.")
+    return home / ("Library/Caches" if sys.platform == "darwin" else ".cache") / "shoal"
+
+
+def _fingerprint() -> str:
+    """A hash of all kernels' sources and of the versions that machine code depends on."""
+    text = hashlib.sha256()
+    for version in (sys.version, numba.__version__, np.__version__):
+        text.update(f"{version}\n".encode())
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        source = file.read_bytes()
+        text.update(f"{file.name} {len(source)}\n".encode() + source)
+    return text.hexdigest()[:16]
+
+
+def _private_folder(parent: Path, name: str) -> Path:
+    """Make a folder that can be written and that only this user can change, and remove what it supersedes."""
+    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = parent.resolve() / name
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if not _is_private(folder):
+        raise PermissionError("Others could exchange the code in this folder.")
+    tempfile.TemporaryFile(dir=folder).close()
+    os.utime(folder)
+    _remove_unused(folder)
+    return folder
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether no other user but root can write into a folder or put another in its place."""
+    if not hasattr(os, "geteuid"):
+        return True  # Windows: folders of a user's profile are private
+    user = os.geteuid()
+    own = folder.lstat()
+    if folder.is_symlink() or own.st_uid != user or own.st_mode & 0o022:
+        return False
+    above = [place.stat() for place in folder.parents]
+    return all(
+        facts.st_uid in (user, ROOT, UNMAPPED)
+        and (not facts.st_mode & 0o002 or facts.st_mode & 0o1000)  # sticky: only owners rename
+        for facts in above
+    )
+
+
+def _remove_unused(folder: Path) -> None:
+    for other in folder.parent.glob(f"{NAME}*"):
+        try:
+            if other != folder and other.stat().st_mtime < time.time() - UNUSED:
+                shutil.rmtree(other, ignore_errors=True)
+        except OSError:  # removed by another process
+            continue
+
+
+def _temporary_folder() -> Path | None:
+    """A private folder that is removed when this process ends; None if there cannot be one."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="shoal-kernels-")).resolve()
+    except OSError:
+        return None
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: Path, process: int) -> None:
+    if os.getpid() == process:  # not in a fork, whose parent still uses the folder
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """The folder of this process, for every function."""
+
+    def __init__(self, function, file):
+        self._py_file = file
+        self._lineno = function.__code__.co_firstlineno
+
+    def get_cache_path(self):
+        return str(cache_folder())
+
+
+class _KernelFiles(CompileResultCacheImpl):
+    """Names of a function's files: they carry the module's whole name, since all share one folder."""
+
+    def __init__(self, function):
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = _Locator(function, function.__code__.co_filename)
+        name = f"{function.__module__}.{function.__qualname__}"
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
+
+
+class _KernelCache(FunctionCache):
+    """Numba's cache of one function, which compiles anew whatever cannot be read and drops what cannot be written."""
+
+    _impl_class = _KernelFiles
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # unpickling a torn file may raise anything
+            self._forget()
+            return None
+
+    def save_overload(self, sig, data):
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # the disk is full, the folder is gone, the index is torn
+            self._forget()
+
+    def _forget(self):
+        try:
+            self.flush()
+        except OSError:
+            self.disable()

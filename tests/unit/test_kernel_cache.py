@@ -1,0 +1,362 @@
+"""Compiled kernels are kept where the user can write and nobody else can, and never stop a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib import util
+from pathlib import Path
+from types import ModuleType
+
+import numba
+import pytest
+
+import shoal
+from shoal.kernels import cache
+from shoal.kernels.compilation import is_cached
+
+PACKAGE = Path(shoal.__file__).parent
+KERNEL = """
+from shoal.kernels.compilation import inner, kernel
+
+@inner
+def double(number):
+    return number + number
+
+@kernel
+def double_all(numbers):
+    total = 0
+    for number in numbers:
+        total += double(number)
+    return total
+"""
+RUN = """
+import numpy as np
+from tiny import double_all
+from shoal.kernels.cache import cache_folder, cache_note
+print(double_all(np.array([1, 2, 3])), sum(double_all.stats.cache_hits.values()), cache_folder())
+print(cache_note())
+"""
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A home folder of its own, and a process that has not chosen a folder for kernels yet."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("HOME", str(folder))
+    cache._place.cache_clear()
+    yield folder
+    cache._place.cache_clear()
+
+
+@pytest.fixture
+def tiny(home: Path, tmp_path: Path) -> Callable[[], ModuleType]:
+    """Load a small kernel as a new run would."""
+    file = tmp_path / "tiny.py"
+    file.write_text(KERNEL)
+
+    def load() -> ModuleType:
+        cache._place.cache_clear()
+        spec = util.spec_from_file_location("tiny", file)
+        assert spec is not None
+        assert spec.loader is not None
+        module = util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
+
+
+def twelve(module: ModuleType) -> int:
+    """Let the kernel add 2 + 4 + 6; return how much of it came from the cache."""
+    assert module.double_all((1, 2, 3)) == 12
+    return sum(module.double_all.stats.cache_hits.values())
+
+
+def start(tmp_path: Path, *before: str, **changed: str) -> subprocess.Popen[str]:
+    """Start a run of the small kernel in a process of its own."""
+    (tmp_path / "tiny.py").write_text(KERNEL)
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE.parent}:{tmp_path}", **changed}
+    command = [*before, sys.executable, "-c", RUN]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+
+
+# Where
+
+
+def test_kernels_are_kept_below_the_home_folder(home: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == home / ".cache" / "shoal"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert cache.cache_note() == ""
+
+
+@pytest.mark.parametrize(
+    ("platform", "variable", "place"),
+    [
+        ("linux", "XDG_CACHE_HOME", "named/shoal"),
+        ("darwin", "XDG_CACHE_HOME", "named/shoal"),
+        ("win32", "LOCALAPPDATA", "named/shoal"),
+        ("linux", "LOCALAPPDATA", "home/.cache/shoal"),
+        ("darwin", "LOCALAPPDATA", "home/Library/Caches/shoal"),
+    ],
+)
+def test_variables_of_the_system_name_the_folder(
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    platform: str,
+    variable: str,
+    place: str,
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv(variable, str(tmp_path / "named"))
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path / place
+
+
+def test_a_folder_named_for_numba_is_used_as_it_is(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "numba"))
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == tmp_path / "numba"
+
+
+def test_a_relative_folder_is_not_taken_from_the_system(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == home / ".cache" / "shoal"
+
+
+def test_kernels_count_as_compiled_once_a_compiled_file_is_in_the_folder_in_use(home: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert not is_cached()
+    (folder / "kernel.nbi").touch()
+    assert is_cached()
+
+
+def test_other_functions_of_the_process_keep_their_own_folder(
+    tiny: Callable[[], ModuleType],
+) -> None:
+    twelve(tiny())
+    assert numba.config.CACHE_DIR == ""
+
+
+# When kernels cannot be kept
+
+
+@pytest.mark.parametrize("absent", ["/nonexistent/home", "relative", ""])
+def test_without_a_home_folder_kernels_live_in_a_temporary_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch, absent: str
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: Path(absent))
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert folder.parent == Path(tempfile.gettempdir()).resolve()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert "without a home folder; every run compiles them anew" in cache.cache_note()
+    assert not Path("/nonexistent").exists()
+
+
+def test_a_user_whom_the_system_does_not_know_has_no_home_folder(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    assert "without a home folder" in cache.cache_note()
+
+
+def test_a_file_in_the_way_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / ".cache").touch()
+    assert f"cannot be kept in {home}/.cache/shoal;" in cache.cache_note()
+    assert "set XDG_CACHE_HOME" in cache.cache_note()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(home / ".cache"))
+    cache._place.cache_clear()
+    assert "set NUMBA_CACHE_DIR" in cache.cache_note()
+
+
+def test_kernels_run_without_any_folder(
+    tiny: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object, **named: object) -> str:
+        raise OSError("No space left on device")
+
+    monkeypatch.setenv("HOME", "/nonexistent")
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    assert twelve(tiny()) == 0
+    assert cache.cache_folder() is None
+    assert not is_cached()
+    assert cache.cache_note()
+
+
+def test_kernels_run_when_their_folder_is_lost_on_the_way(tiny: Callable[[], ModuleType]) -> None:
+    module = tiny()
+    folder = cache.cache_folder()
+    assert folder is not None
+    folder.rmdir()
+    folder.touch()
+    assert twelve(module) == 0
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("left", [0, 10])
+def test_torn_files_are_compiled_anew(tiny: Callable[[], ModuleType], kind: str, left: int) -> None:
+    twelve(tiny())
+    folder = cache.cache_folder()
+    assert folder is not None
+    (file,) = folder.glob(f"*.{kind}")
+    file.write_bytes(file.read_bytes()[:left])
+    assert twelve(tiny()) == 0
+    assert twelve(tiny()) == 1
+
+
+def test_kernels_without_a_source_file_are_compiled_all_the_same(
+    tiny: Callable[[], ModuleType], tmp_path: Path
+) -> None:
+    names: dict[str, object] = {"__name__": "typed"}
+    exec(compile(KERNEL, str(tmp_path / "nowhere.py"), "exec"), names)
+    assert names["double_all"]((1, 2, 3)) == 12  # type: ignore[operator]
+
+
+def needs_root() -> pytest.MarkDecorator:
+    able = hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("setpriv")
+    return pytest.mark.skipif(not able, reason="needs root and setpriv")
+
+
+@needs_root()
+def test_kernels_run_where_neither_package_nor_home_can_be_written(tmp_path: Path) -> None:
+    skipped = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(PACKAGE, tmp_path / "read-only" / "shoal", ignore=skipped)
+    (tmp_path / "home").mkdir()
+    modules = sorted(file.stem for file in (PACKAGE / "kernels").glob("*.py"))
+    every = "\n".join(f"import shoal.kernels.{name}" for name in modules if name != "__init__")
+    (tmp_path / "every.py").write_text(f"{every}\nprint(shoal.kernels.forms.__file__)\n{RUN}")
+    (tmp_path / "tiny.py").write_text(KERNEL)
+    subprocess.run(["chmod", "-R", "a-w", tmp_path], check=True)
+    environment = {
+        "HOME": str(tmp_path / "home"),
+        "PYTHONPATH": str(tmp_path / "read-only"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    powerless = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    try:
+        run = subprocess.run(
+            [*powerless, sys.executable, str(tmp_path / "every.py")],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        subprocess.run(["chmod", "-R", "u+w", tmp_path], check=True)
+    assert run.returncode == 0, run.stderr
+    source, result, note = run.stdout.splitlines()
+    assert source.startswith(str(tmp_path))
+    assert result.startswith("12 0 ")
+    assert f"cannot be kept in {tmp_path}/home/.cache/shoal;" in note
+    assert not Path(result.split()[-1]).exists()  # removed at the end
+
+
+# Whom to trust
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_folder_that_others_can_write_is_not_trusted(home: Path, mode: int) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    folder.chmod(mode)
+    cache._place.cache_clear()
+    assert cache.cache_folder() != folder
+    assert "others cannot" in cache.cache_note()
+
+
+def test_a_folder_that_others_can_exchange_is_not_trusted(home: Path) -> None:
+    home.chmod(0o777)
+    assert "others cannot" in cache.cache_note()
+    home.chmod(0o1777)  # like /tmp: only its owner can rename what is in it
+    cache._place.cache_clear()
+    assert cache.cache_note() == ""
+
+
+@needs_root()
+@pytest.mark.parametrize("owned", [".", "..", "../../.."])
+def test_a_folder_of_another_user_is_not_trusted(home: Path, owned: str) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    os.chown(folder / owned, 1234, 1234)
+    cache._place.cache_clear()
+    assert cache.cache_folder() != folder
+    assert "others cannot" in cache.cache_note()
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(home: Path, tmp_path: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    folder.rmdir()
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "elsewhere")
+    cache._place.cache_clear()
+    assert cache.cache_folder() != folder
+
+
+# What is compiled anew
+
+
+def test_a_second_run_compiles_nothing(tiny: Callable[[], ModuleType]) -> None:
+    assert twelve(tiny()) == 0
+    assert twelve(tiny()) == 1
+
+
+def test_kernels_are_compiled_anew_when_any_of_their_sources_changes(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels")
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "kernels" / "cache.py"))
+    folders = {cache.cache_folder()}
+    for changed in ("largest.py", "new.py"):
+        with (tmp_path / "kernels" / changed).open("a") as file:
+            file.write("# changed\n")
+        cache._place.cache_clear()
+        folders.add(cache.cache_folder())
+    assert len(folders) == 3
+
+
+def test_kernels_that_nobody_used_for_a_month_are_removed(home: Path) -> None:
+    shelf = home / ".cache" / "shoal"
+    days = {"kernels-old": 31, "kernels-recent": 29, "of-somebody-else": 365}
+    for name, age in days.items():
+        (shelf / name).mkdir(parents=True)
+        (shelf / name / "kernel.nbi").touch()
+        os.utime(shelf / name, times=(time.time() - age * 86_400,) * 2)
+    folder = cache.cache_folder()
+    assert folder is not None
+    assert {place.name for place in shelf.iterdir()} == {
+        folder.name,
+        "kernels-recent",
+        "of-somebody-else",
+    }
+
+
+def test_two_first_runs_at_once_both_work(tmp_path: Path) -> None:
+    folder = str(tmp_path / "cache")
+    runs = [start(tmp_path, XDG_CACHE_HOME=folder, NUMBA_CACHE_DIR="") for _ in range(2)]
+    said = [run.communicate()[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0]
+    assert all(text.startswith("12 ") for text in said)
+    third = start(tmp_path, XDG_CACHE_HOME=folder, NUMBA_CACHE_DIR="")
+    assert third.communicate()[0].startswith("12 1 ")
