@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from shoal.io.holding import encoding_problems, type_problems
 from shoal.io.lines import BATCH, TEXT, content, joined
 from shoal.table.inference import has_time
 from shoal.table.source import Dialect
+
+_SIGNS = "+-.: "  # in numbers, dates and times, besides letters and digits
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
@@ -44,10 +47,13 @@ def _lines(table: pa.Table, delimiter: str, dialect: Dialect) -> Iterator[pa.Buf
     """The header and the records, line ends and all, as UTF-8."""
     names = _quoted(pa.array(table.column_names, TEXT), delimiter)
     yield pa.py_buffer((delimiter.join(names.to_pylist()) + dialect.line_end).encode())
-    for batch in table.combine_chunks().to_batches(BATCH):
-        fields = [_fields(column, delimiter, dialect) for column in batch.columns]
-        fields[-1] = joined([fields[-1], dialect.line_end])
-        yield content(joined(fields, delimiter))
+    with (
+        ThreadPoolExecutor() as threads
+    ):  # a column each, since Arrow works outside of Python's lock
+        for batch in table.combine_chunks().to_batches(BATCH):
+            fields = list(threads.map(lambda c: _fields(c, delimiter, dialect), batch.columns))
+            fields[-1] = joined([fields[-1], dialect.line_end])
+            yield content(joined(fields, delimiter))
 
 
 def _fields(column: pa.Array, delimiter: str, dialect: Dialect) -> pa.Array:
@@ -61,22 +67,24 @@ def _fields(column: pa.Array, delimiter: str, dialect: Dialect) -> pa.Array:
         fields = column.cast(TEXT)
         if dialect.decimal != "." and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
             fields = pc.replace_substring(fields, ".", dialect.decimal)
-        if delimiter not in "\t;|":  # the others stand in no number and no ISO date
+        if delimiter in _SIGNS + dialect.decimal:
             fields = _quoted(fields, delimiter)
     return fields.fill_null("") if fields.null_count else fields
 
 
 def _quoted(fields: pa.Array, delimiter: str) -> pa.Array:
     """Enclose the fields that hold a delimiter, a quotation mark or a line break, and empty ones."""
-    must = pc.equal(pc.binary_length(fields), 0)
     octets = content(fields).to_pybytes()  # searched at once, which is faster than each field
-    for mark in (delimiter, '"', "\r", "\n"):
-        if mark.encode() in octets:
-            must = pc.or_(must, pc.match_substring(fields, mark))
-    if not pc.any(must).as_py():
+    marks = [mark for mark in (delimiter, '"', "\r", "\n") if mark.encode() in octets]
+    if not marks and pc.min(pc.binary_length(fields)).as_py() != 0:
         return fields
-    inside = pc.replace_substring(fields, '"', '""') if b'"' in octets else fields
-    return pc.if_else(must, joined(['"', inside, '"']), fields)
+    codes = fields.dictionary_encode()  # texts with commas or quotes tend to come again
+    texts = codes.dictionary
+    must = pc.equal(pc.binary_length(texts), 0)
+    for mark in marks:
+        must = pc.or_(must, pc.match_substring(texts, mark))
+    enclosed = joined(['"', pc.replace_substring(texts, '"', '""'), '"'])
+    return pc.if_else(must, enclosed, texts).take(codes.indices)
 
 
 def _has_format(kind: pa.DataType, date_format: str) -> bool:

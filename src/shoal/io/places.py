@@ -109,9 +109,7 @@ def _mode(path: Path) -> int | None:
     """Kind and permissions of the file that a path leads to, None where there is none."""
     try:
         return path.stat().st_mode
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except PermissionError:  # a closed folder, of which place_problems says so
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # told by the folder
         return None
 
 
