@@ -18,6 +18,8 @@ from shoal.table.source import Input, Source
 
 def open_table(table: Any, input: Input | None = None) -> Source:
     """Whatever the user gave, a frame or a path, as a frame with what is known of its file."""
+    if isinstance(table, Source):
+        return table
     is_path = isinstance(table, str | os.PathLike)
     source = open_file(table, input or Input()) if is_path else Source(table)
     return replace(source, data=open_frame(source.data))

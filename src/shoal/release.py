@@ -20,6 +20,7 @@ from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
 from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.risk import Risks, compare_risks
+from shoal.evaluation.singled import Kept, singled_out
 from shoal.examine import examine
 from shoal.generalization.forms import Ints
 from shoal.io import read_texts, write
@@ -140,6 +141,11 @@ class Release:
         )
 
     @cached_property
+    def singled_out(self) -> list[Kept]:
+        """How many released records are alone with their value in each kept column, and in all together."""
+        return singled_out(open_frame(self.data), self.settings.keep)
+
+    @cached_property
     def risk(self) -> Risks:
         """The risk of re-identification and of disclosed sensitive values, before and after."""
         return compare_risks(self.comparison)
@@ -227,13 +233,17 @@ class Release:
         a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
         `delimiter` or `encoding` say otherwise.
         """
-        frame = open_frame(self.data)
-        columns = {name: arrow_values(frame, name) for name in frame.columns}
-        asked = {"delimiter": delimiter, "encoding": encoding}
+        own = self.dialect or Dialect()
         dialect = replace(
-            self.dialect or Dialect(), **{name: way for name, way in asked.items() if way}
+            own, delimiter=delimiter or own.delimiter, encoding=encoding or own.encoding
         )
-        write(pa.table(columns), path, overwrite, dialect, partial(self._prove, dialect))
+        write(self._table(), path, overwrite, dialect, partial(self._prove, dialect))
+
+    def _table(self) -> pa.Table:
+        if isinstance(self.data, pa.Table):
+            return self.data
+        frame = open_frame(self.data)
+        return pa.table({name: arrow_values(frame, name) for name in frame.columns})
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the release."""

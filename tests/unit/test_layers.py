@@ -16,6 +16,7 @@ ORDER = (
     "evaluate",
     "anonymize",
     "listing",
+    "estimate",
     "plan",
     "release",
     "evaluated",

@@ -118,8 +118,15 @@ class Settings:
         save(settings, path)
 
 
-def make_settings(base: Settings | str | os.PathLike[str] | None, **given: Any) -> Settings:
-    """Settings from a file, an object or nothing, with whatever else was given put in its place."""
+def make_settings(
+    base: Settings | str | os.PathLike[str] | None,
+    reading: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Settings:
+    """Settings from a file, an object or nothing, with whatever else was given put in its place.
+
+    `reading` replaces single fields of `input`.
+    """
     problems: list[str] = []
     settings = base
     if base is None:
@@ -134,6 +141,10 @@ def make_settings(base: Settings | str | os.PathLike[str] | None, **given: Any) 
         )
     changes = {key: value for key, value in given.items() if value is not None}
     settings = normalized(replace(settings, **changes), problems)
+    if reading:
+        settings = replace(
+            settings, input=read_input({**vars(settings.input), **reading}, problems)
+        )
     if "quasi_identifiers" in changes and "weights" not in changes:
         kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
         settings = replace(settings, weights=kept)

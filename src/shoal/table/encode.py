@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization import Form, Interval, Model, Suppression
-from shoal.generalization.forms import Floats, Ints, RangeForm
+from shoal.generalization.forms import Floats, Ints, RangeForm, Records
 from shoal.generalization.models import is_ordered, labels_of
 from shoal.table.folding import fold_all
 from shoal.table.frames import Frame, arrow_column
@@ -73,6 +73,15 @@ class Table:
             return np.zeros(self.records, dtype=np.int32)
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return distinct_rows(rows).place
+
+    def take(self, records: Records) -> Table:
+        """Some of the records, with the same domains."""
+        columns = tuple(
+            replace(column, counts=np.bincount(codes, minlength=column.form.size).astype(float))
+            for column, codes in zip(self.columns, self.codes[records].T, strict=True)
+        )
+        secrets = {n: replace(s, codes=s.codes[records]) for n, s in self.sensitive.items()}
+        return Table(columns, self.codes[records], secrets)
 
     @cached_property
     def slots(self) -> tuple[slice, ...]:

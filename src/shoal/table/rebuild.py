@@ -6,6 +6,7 @@ names and notes of the original.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.table.frames import Frame
+
+NUMBER = b"shoal"  # metadata of a field whose texts are numbers
 
 
 def rebuilt(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
@@ -28,6 +31,20 @@ def rebuilt(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
     elif implementation.is_pyarrow():
         native = _arrow(native)
     return nw.from_native(native, eager_only=True)
+
+
+def marked(frame: Frame, original: Frame, columns: Sequence[str]) -> Frame:
+    """Mark the columns of an Arrow table that are texts of numbers, as its original does; files need it."""
+    table, known = frame.to_native(), original.to_native()
+    if not isinstance(table, pa.Table) or not isinstance(known, pa.Table):
+        return frame
+    for name in columns:
+        mark = (known.schema.field(name).metadata or {}).get(NUMBER)
+        if mark:
+            place = table.column_names.index(name)
+            field = table.schema.field(name).with_metadata({NUMBER: mark})
+            table = table.set_column(place, field, table[name])
+    return nw.from_native(table, eager_only=True)
 
 
 def _pandas(data: Any) -> Any:

@@ -16,7 +16,7 @@ from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
 from shoal.table.frames import Frame, arrow_column
-from shoal.table.rebuild import rebuilt
+from shoal.table.rebuild import marked, rebuilt
 from shoal.table.rows import distinct_rows
 
 STYLES = ("text", "bounds")
@@ -57,7 +57,8 @@ def render(
     if not kept:
         return generalized.select(names)
     others = rebuilt(frame.select(kept), order)
-    return nw.concat([others, generalized], how="horizontal").select(names)
+    joined = nw.concat([others, generalized], how="horizontal").select(names)
+    return marked(joined, frame, kept)
 
 
 def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
