@@ -307,6 +307,13 @@ def test_a_name_may_hold_digits_or_occur_in_another_column(tmp_path):
     assert read(tmp_path / "t.csv").column_names == ["q1", "2nd", "icd-10", "b"]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_what_is_written_is_read_as_text_whatever_its_columns_are_called(tmp_path, suffix):
+    table = pa.table({"2024": ["x"], "stroke": ["stroke"], "3.5": ["y"]})
+    write(table, tmp_path / f"t{suffix}")
+    assert_same(read_texts(tmp_path / f"t{suffix}"), table)
+
+
 # What is written
 
 
