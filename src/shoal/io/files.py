@@ -14,8 +14,8 @@ from shoal.io.formats import Format, format_of, suffix_of, suffix_problems
 from shoal.io.header import check_names
 from shoal.io.options import option_problems
 from shoal.io.places import input_problems, output_problems, place_problems, reason
-from shoal.io.plain import plain, plain_schema
 from shoal.io.whole import write_whole
+from shoal.table.plain import plain, plain_schema
 from shoal.table.source import Dialect, Input, Source
 
 Found = TypeVar("Found")

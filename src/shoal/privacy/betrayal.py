@@ -20,7 +20,7 @@ from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
 from shoal.table import Table
 from shoal.table.frames import Frame, arrow_values
-from shoal.table.rebuild import plain_type
+from shoal.table.plain import plain_column
 
 Codes = npt.NDArray[np.int64]
 
@@ -96,10 +96,8 @@ def _of_column(
 
 
 def _column(array: pa.ChunkedArray) -> _Column:
-    kind = plain_type(array.type)
     try:
-        plain = (array.cast(kind) if kind != array.type else array).combine_chunks()
-        encoded = plain.dictionary_encode("encode")
+        encoded = plain_column(array).combine_chunks().dictionary_encode("encode")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # lists and structures
         texts = [None if value is None else repr(value) for value in array.to_pylist()]
         encoded = pa.array(texts, type=pa.string()).dictionary_encode("encode")
