@@ -35,6 +35,5 @@ def read_input(given: Any, problems: list[str]) -> Input:
     for name, value in texts.items():
         if not isinstance(value, str) or not value:
             problems.append(f"'{name}' in [input] must be text. Got {shown(value)} instead.")
-    found = Input(
-        **{n: v for n, v in texts.items() if isinstance(v, str) and v}, missing=tuple(missing)
-    )
+    known_texts = {n: v for n, v in texts.items() if isinstance(v, str) and v}
+    return Input(**known_texts, missing=tuple(missing))
