@@ -147,10 +147,13 @@ def _errors(one: _Column, other: _Column) -> tuple[int, int]:
 
 
 def _same_order(one: _Column, other: _Column) -> bool:
-    """Whether two columns of almost unique numbers or dates rise, or fall, together."""
+    """Whether two columns of numbers or dates rise, or fall, together, and not by chance."""
     if not (one.is_ordered and other.is_ordered):
         return False
     first = np.unique(one.codes, return_index=True)[1]
-    steps = np.diff(other.codes[first])
-    together = bool((steps > 0).all() or (steps < 0).all())
-    return together and log(2) - lgamma(first.size + 1) < log(CHANCE)
+    beside = other.codes[first]
+    steps = np.diff(beside)
+    if not ((steps >= 0).all() or (steps <= 0).all()):
+        return False
+    orders = lgamma(first.size + 1) - sum(lgamma(size + 1) for size in np.bincount(beside))
+    return bool(log(2) - orders < log(CHANCE))
