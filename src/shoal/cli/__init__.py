@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from shoal.errors import ShoalError
 
+STOPPED = 130  # exit code, as shells have it
 WRITTEN: list[Path] = []  # files that this run has written
 
 
@@ -21,6 +22,7 @@ def main() -> NoReturn:
 
     0 done, 2 the user's input, 3 requirement not met, 130 stopped from outside, 1 anything else.
     """
+    WRITTEN.clear()
     signal.signal(signal.SIGTERM, _stop)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -33,6 +35,8 @@ def main() -> NoReturn:
     code = None
     try:
         code = app(prog_name="shoal", standalone_mode=False)
+        if code == STOPPED:
+            _fail(_stopped(), STOPPED)
         _flush()
     except TyperException as error:  # what was typed is no command
         context = getattr(error, "ctx", None)
@@ -42,7 +46,7 @@ def main() -> NoReturn:
     except ShoalError as error:
         _fail(str(error), error.exit_code)
     except (KeyboardInterrupt, Abort):
-        _fail(_stopped(), 130)
+        _fail(_stopped(), STOPPED)
     except BrokenPipeError:
         _close_output()
         sys.exit(0 if WRITTEN else 1)
