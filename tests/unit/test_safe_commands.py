@@ -68,7 +68,7 @@ def test_a_dry_run_tells_roles_models_and_time_and_writes_nothing(shell: Shell) 
     assert code == 0
     for word in ("age: interval", "ward", "name", "k = 5", "combinations", "about", "dry run"):
         assert word in out
-    assert os.listdir() == ["people.csv"]
+    assert [path.name for path in Path().iterdir()] == ["people.csv"]
     facts = json.loads(
         shell("anonymize", "people.csv", *ROLES, "-x", "ward", "--dry-run", "--json")[1]
     )
