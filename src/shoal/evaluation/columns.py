@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.evaluation.comparison import Comparison
+from shoal.evaluation.scales import texts_of
 from shoal.generalization.forms import Floats, Ints, RangeForm
-from shoal.generalization.models import is_ordered, labels_of
+from shoal.generalization.models import is_ordered
 
 
 class ComparedColumn(ABC):
@@ -38,6 +39,8 @@ class ComparedColumn(ABC):
             rank[np.argsort(-counts, kind="stable")] = np.arange(counts.size)
             return np.minimum(rank, most - 1)
         known = counts[: len(self.labels)]
+        if not known.sum():
+            return np.zeros(counts.size, dtype=np.int32)
         below = np.cumsum(known) - known / 2
         part = np.floor(below / known.sum() * (most - 1)).astype(np.int32)
         part = np.append(part, [part.max() + 1] * (counts.size - known.size))  # null has its own
@@ -66,7 +69,7 @@ class _Unchanged(ComparedColumn):
 
     def __init__(self, comparison: Comparison, name: str) -> None:
         column = comparison.table.sensitive[name]
-        self.name, self.labels = name, labels_of(column.values)
+        self.name, self.labels = name, texts_of(column.values)
         self.ordered = column.values if is_ordered(column.values.type) else None
         self.codes, self.released = column.codes, comparison.released[name]
         self.groups, self.number = comparison.groups, comparison.sizes.size
