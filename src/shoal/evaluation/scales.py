@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, inf, log10, nextafter
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class Scale:
         """The number after one, itself where there is none."""
         if self.numbers.dtype == np.int64:
             return min(number + 1, np.iinfo(np.int64).max)
-        return number + 1 if whole else float(np.nextafter(number, np.inf))
+        return number + 1 if whole else nextafter(number, inf)
 
     def round(self, low: int, high: int) -> list[Cut]:
         """Cuts at round numbers or dates strictly between two values, given by their codes."""

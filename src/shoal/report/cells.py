@@ -14,6 +14,7 @@ from shoal.report.markup import percent
 
 Marks = npt.NDArray[np.bool_]
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
+_YEAR = 365.25 * 86400.0
 _UNITS = (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
@@ -92,6 +93,8 @@ def _width(width: float, unit: str) -> str:
         text = f"{width:,.0f}" if width % 1 == 0 and width < 1e15 else f"{width:.4g}"
         return f"a range of at most {text}"
     seconds = width * _SECONDS[unit]
+    if seconds >= 2 * _YEAR:
+        return f"{seconds / _YEAR:,.0f} years"
     name, length = next(
         ((name, length) for name, length in _UNITS if seconds >= length), ("second", 1.0)
     )
