@@ -205,6 +205,22 @@ def test_one_hidden_person_is_enough_to_join_bins() -> None:
     assert len(join_others(others, touched, np.array([9, 6, 5]), 5)) == 1
 
 
+def test_few_originals_are_joined_even_where_the_release_tells_them() -> None:
+    counts, at, sizes = np.array([1.0, 9.0]), np.array([0, 1]), np.array([1, 9])
+    assert join_ordered(counts, at, at, sizes, 2) == [[0, 1]]
+    assert join_ordered(counts, at, at, sizes, 1) == [[0], [1]]
+    assert join_others(counts, np.eye(2, dtype=bool), sizes, 2) == [[0, 1]]
+    assert join_others(counts, np.eye(2, dtype=bool), sizes, 1) == [[0], [1]]
+
+
+def test_many_records_left_out_of_a_release_made_elsewhere_are_in_no_histogram() -> None:
+    table = pd.DataFrame({"n": [1] * 5 + [2] * 5 + [900] * 6})
+    release = table.head(10).astype(str)
+    found = shoal.evaluate(table, release, quasi_identifiers=["n"], k=3, queries=0)
+    [n] = found.distributions.histograms
+    assert (n.labels, n.before, n.after) == (("1", "2"), (), (5.0, 5.0))
+
+
 def unchanged(values: pa.Array) -> Any:
     frame = pa.table({"q": ["a"] * len(values), "s": values})
     release = shoal.anonymize(frame, quasi_identifiers=["q"], sensitive=["s"], k=2)
@@ -240,6 +256,14 @@ def test_a_rare_code_is_joined_with_its_neighbour_and_not_named() -> None:
     assert "11" not in " ".join(kids.labels[:-1])
     assert release.data["kids"].to_pylist().count("11") == 0
     assert sum(kids.before) == 71
+
+
+def test_no_bin_ends_at_a_value_that_few_have_and_the_release_hides() -> None:
+    table = pd.DataFrame({"n": [*range(10)] * 2})
+    release = pd.DataFrame({"n": ["[0, 9]"] * 20})
+    found = shoal.evaluate(table, release, quasi_identifiers=["n"], k=5, queries=0)
+    [n] = found.distributions.histograms
+    assert (n.labels, n.before) == (("0", "9"), ())  # round numbers would do, 4 and 5 would not
 
 
 @pytest.mark.parametrize(

@@ -453,4 +453,4 @@ def _caption(item: Histogram, facts: Facts) -> str:
         )
     if not facts.tells_before:
         return "the release alone"
-    return f"the release alone: originals could be told by fewer than {facts.k:,} people"
+    return f"the release alone: counts of originals would betray fewer than {facts.k:,} people"

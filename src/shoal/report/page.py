@@ -264,12 +264,13 @@ def _kept(facts: Facts) -> list[Markup]:
         name = cut(item.columns[0], NAME) if len(item.columns) == 1 else "all of them together"
         rows.append([join([name, *(element("p", text) for text in remarks)]), f"{item.alone:,}"])
     return [
+        element("p", "Columns that are released as they are, though not sensitive. ", more("kept")),
         table(
             ["Other column, released unchanged", "Records it singles out"],
             rows,
             "Records whose value no other released record has",
             numbers=(1,),
-        )
+        ),
     ]
 
 
