@@ -115,5 +115,5 @@ def _sums_of_subsets(values: Numbers) -> Numbers:
 def shares(touched: Numbers, weights: Sequence[float]) -> Numbers:
     """Spread each closure (row) over the bins it touches by the weight of the bins, evenly if all weigh nothing."""
     part = touched * np.asarray(weights, dtype=np.float64)
-    part = np.where(part.sum(axis=1, keepdims=True) > 0, part, touched)
+    part = np.where(part.sum(axis=1, keepdims=True) > 0, part, touched > 0)
     return part / part.sum(axis=1, keepdims=True)

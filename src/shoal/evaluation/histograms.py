@@ -119,75 +119,94 @@ def _labels(cuts: Sequence[Cut], scale: Scale) -> list[str]:
 def _draw_ranges(
     column: Column, form: RangeForm, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
 ) -> Histogram:
-    """Bins of an ordered column, the missing values last."""
+    """Bins of an ordered column: by value if it has few, else by round numbers, the missing values last."""
     known = len(form.labels)
-    is_range = closures[1] < known  # else null alone, or null with values, which reads as anything
-    printed = np.unique(closures[:, is_range])
-    if not printed.size:
-        return Histogram(column.name, True, False, *_columns([], ()))
+    printed = np.unique(closures[:, closures[1] < known])
+    if not printed.size:  # nothing but missing and hidden values
+        return _draw_texts(column.name, form, closures, sizes)
     scale = scale_of(form.values)
-    distinct = np.flatnonzero(counts[:known])
-    by_value = 0 < distinct.size <= MOST_BINS or (not distinct.size and printed.size <= MOST_BINS)
-    if by_value:
-        frequent = np.flatnonzero(counts[:known] >= k)
+    by_round = _Line(scale, scale.round(int(printed[0]), int(printed[-1])), form, closures, sizes)
+    frequent = np.flatnonzero(counts[:known] >= k)
+    candidates = [by_round]
+    if 0 < np.count_nonzero(counts[:known]) <= MOST_BINS:
         cuts = scale.around(np.union1d(printed, frequent))
-    else:
-        cuts = scale.round(int(printed[0]), int(printed[-1]))
-    labels, places = _labels(cuts, scale), scale.places(cuts)
-    bins = len(labels) + form.has_null
-    first = np.where(closures[0] < known, places[np.minimum(closures[0], known - 1)], bins - 1)
-    first = np.where(is_range | (closures[0] == form.null), first, 0)
-    last = np.where(is_range, places[np.minimum(closures[1], known - 1)], bins - 1)
-    held = np.bincount(places, weights=counts[:known], minlength=len(labels))
-    held = np.append(held, counts[known:])
-    joined = join_ordered(held, first, last, sizes, k)
-    totals = np.array([held[one].sum() for one in joined])
-    tells = bool(np.count_nonzero(totals) > 1)
-    if not tells:
-        joined, totals = [[i] for i in range(bins)], np.zeros(bins)
-    place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
-    first, last = place[first], place[last]
-    if by_value:
-        at = np.arange(len(joined))
+        candidates.insert(0, _Line(scale, cuts, form, closures, sizes, by_value=True))
+    for line in candidates:
+        held = line.count(counts)
+        joined = join_ordered(held, line.first, line.last, sizes, k)
+        totals = np.array([held[one].sum() for one in joined])
+        if np.count_nonzero(totals) > 1:
+            spread = line.spread(joined, totals)
+            return _shown(column.name, True, line.names(joined), totals, spread, True)
+    is_exact = bool((closures[0] == closures[1]).all())
+    if is_exact and printed.size <= MOST_BINS:
+        by_round = _Line(scale, scale.around(printed), form, closures, sizes)
+    bins = [[i] for i in range(by_round.bins)]
+    nothing = np.zeros(by_round.bins)
+    spread = by_round.spread(bins, nothing)
+    return _shown(column.name, True, by_round.names(bins), nothing, spread, False)
+
+
+class _Line:
+    """An ordered column cut into bins, of which the last is that of missing values if there may be any."""
+
+    def __init__(
+        self,
+        scale: Scale,
+        cuts: Sequence[Cut],
+        form: RangeForm,
+        closures: Numbers,
+        sizes: Numbers,
+        by_value: bool = False,
+    ) -> None:
+        self.scale, self.cuts, self.by_value = scale, cuts, by_value
+        self.closures, self.sizes = closures, sizes
+        self.places, self.ranges = scale.places(cuts), len(cuts) + 1
+        self.bins = self.ranges + form.has_null
+        known = len(form.labels)
+        self.is_range = closures[1] < known  # else null alone, or null with values: anything
+        place = np.append(self.places, self.bins - 1)
+        low = np.where(self.is_range | (closures[0] == form.null), closures[0], 0)
+        self.first = np.where(self.is_range | (closures[0] == form.null), place[low], 0)
+        self.last = place[np.minimum(closures[1], known)]
+
+    def count(self, counts: Numbers) -> Numbers:
+        """Originals in each bin, given those of each code."""
+        known = self.places.size
+        held = np.bincount(self.places, weights=counts[:known], minlength=self.ranges)
+        return np.append(held, counts[known:])
+
+    def names(self, joined: Sequence[Sequence[int]]) -> list[str]:
+        """The names of joined bins."""
+        ends, dates = [None, *self.cuts, None], bool(self.scale.unit)
+        found = []
+        for one in joined:
+            inner = [i for i in one if i < self.ranges]
+            label = label_of_bin(ends[inner[0]], ends[inner[-1] + 1], dates) if inner else MISSING
+            found.append(label if len(inner) in (0, len(one)) else f"{label}, or {MISSING}")
+        return found
+
+    def spread(self, joined: Sequence[Sequence[int]], totals: Numbers) -> Numbers:
+        """Released records by joined bins.
+
+        A closure that reaches into several is spread over those with any originals evenly where bins are values,
+        and otherwise by the length of the overlap.
+        """
+        place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
+        at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
         touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
-        weights = totals > 0
-        if not tells:
-            weights = np.bincount(place[places[printed]], minlength=len(joined)) > 0
-        spread = sizes @ shares(touched, weights.astype(np.float64).tolist())
-    else:
-        ends = [one[0] for one in joined[1:] if one[0] < len(labels)]
-        spread = _overlaps(scale, [cuts[i - 1] for i in ends], closures, first, last, len(joined))
-        spread = sizes @ spread
-    names = [_joined_label(one, cuts, scale, len(labels)) for one in joined]
-    return _shown(column.name, True, names, totals, spread, tells)
-
-
-def _joined_label(one: Sequence[int], cuts: Sequence[Cut], scale: Scale, ranges: int) -> str:
-    """The name of joined bins, of which the last may be that of missing values."""
-    inner = [i for i in one if i < ranges]
-    if not inner:
-        return MISSING
-    ends = [None, *cuts, None]
-    label = label_of_bin(ends[inner[0]], ends[inner[-1] + 1], bool(scale.unit))
-    return label if len(inner) == len(one) else f"{label}, or {MISSING}"
-
-
-def _overlaps(
-    scale: Scale, cuts: Sequence[Cut], closures: Numbers, first: Numbers, last: Numbers, bins: int
-) -> Numbers:
-    """The share of each closure that lies in each bin, by length; one that may be anything is in all evenly."""
-    at = np.arange(bins)
-    touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
-    known = scale.numbers.size
-    ranges = (closures[1] < known) & (first < last)
-    low, high = scale.numbers[closures[:, ranges]].astype(np.float64) / 4  # else lengths overflow
-    if scale.is_whole(np.unique(closures[:, ranges])):
-        high = high + 1 / 4
-    edges = np.array([cut.at for cut in cuts], dtype=np.float64) / 4
-    edges = np.concatenate([[-np.inf], edges, [np.inf] * (bins - len(cuts))])
-    length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
-    touched[ranges] *= np.maximum(length, 0.0)
-    return shares(touched, [1.0] * bins)
+        if self.by_value:
+            return self.sizes @ shares(touched, (totals > 0).astype(np.float64).tolist())
+        wide = self.is_range & (first < last)
+        low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
+        if self.scale.is_whole(np.unique(self.closures[:, wide])):
+            high = high + 1 / 4
+        cuts = [self.cuts[one[0] - 1].at for one in joined[1:] if one[0] < self.ranges]
+        edges = np.array(cuts, dtype=np.float64) / 4  # else lengths may be no finite numbers
+        edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
+        length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
+        touched[wide] *= np.maximum(length, 0.0)
+        return self.sizes @ shares(touched, [1.0] * at.size)
 
 
 def _draw_values(
