@@ -451,6 +451,6 @@ def _caption(item: Histogram, facts: Facts) -> str:
         return (
             f"{percent(differing)} of the records differ" if differing > 1e-9 else "no difference"
         )
-    if not facts.tells_before:
+    if len(item.labels) == 1 or not facts.tells_before:
         return "the release alone"
     return f"the release alone: counts of originals would betray fewer than {facts.k:,} people"
