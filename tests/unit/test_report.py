@@ -26,10 +26,10 @@ from shoal.generalization import Model
 from shoal.privacy.audit import Persons
 from shoal.report.cells import Cells, sentence_of
 from shoal.report.charts import Part, Row, bars, round_up
-from shoal.report.figures import of_originals
 from shoal.report.gather import size_edges
 from shoal.report.markup import cut, element, percent, whole_percent
 from shoal.report.reproduce import settings_text
+from shoal.report.risks import of_originals
 from shoal.report.words import promise_of
 from shoal.table import open_frame
 from shoal.table.closed import Closed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 VOID = {"meta", "br", "hr"}
@@ -90,6 +90,15 @@ def tiles(*entries: tuple[str, str, str]) -> Markup:
             for name, value, note in entries
         ),
         class_="tiles",
+    )
+
+
+def fact_list(what: Mapping[str, str]) -> Markup:
+    """Names and what belongs to each."""
+    return element(
+        "dl",
+        *(join([element("dt", name), element("dd", text)]) for name, text in what.items()),
+        class_="facts",
     )
 
 

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from shoal.report.experts import NOTE, expert_parts
 from shoal.report.facts import Facts, Promise
-from shoal.report.figures import (
-    MOST_COLUMNS,
-    NAME,
-    attacker_parts,
-    distribution_parts,
-    group_parts,
-    loss_parts,
-    measure_parts,
-    risk_parts,
-    short,
-)
+from shoal.report.figures import MOST_COLUMNS, NAME, distribution_parts, loss_parts
 from shoal.report.markup import (
     Markup,
     count,
     cut,
-    details,
     element,
+    fact_list,
     join,
     listed,
     more,
-    number,
     percent,
     rest,
     table,
     tiles,
 )
+from shoal.report.risks import risk_parts
 from shoal.report.words import WORDS
 
-NOTE, TITLE = 300, 120  # characters
+TITLE = 120  # characters
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no browser loads or runs anything
 DEFAULT_TITLE = "Release report"
 
@@ -49,7 +40,7 @@ def render_page(facts: Facts) -> str:
         ("care", "What to care about", _care(facts)),
         ("distributions", "Distributions", distribution_parts(facts)),
         ("sample", "A few released records", _sample(facts)),
-        ("experts", "For experts", _experts(facts)),
+        ("experts", "For experts", expert_parts(facts)),
         ("words", "What the figures mean", _words(facts)),
     )
     title = cut(facts.title.strip(), TITLE) or DEFAULT_TITLE
@@ -245,7 +236,7 @@ def _done(facts: Facts) -> list[Markup]:
             ("Groups that read the same", f"{facts.groups:,}", ""),
             ("Smallest group", f"{facts.sizes.smallest:,}", f"{facts.k:,} required"),
         ),
-        _facts(what),
+        fact_list(what),
         *_kept(facts),
     ]
 
@@ -274,79 +265,6 @@ def _kept(facts: Facts) -> list[Markup]:
     ]
 
 
-def _facts(what: Mapping[str, str]) -> Markup:
-    return element(
-        "dl",
-        *(join([element("dt", name), element("dd", text)]) for name, text in what.items()),
-        class_="facts",
-    )
-
-
-def _experts(facts: Facts) -> list[Markup]:
-    """Everything that takes the literature for granted, folded."""
-    return [
-        element("p", "Figures for those who know the methods, each to be opened."),
-        details("How it was made", _making(facts)),
-        details("Loss by measures", *measure_parts(facts)),
-        details("Group sizes", *group_parts(facts)),
-        details("Risk by kind of attacker", *attacker_parts(facts)),
-        *([details("How near the best possible", *_certificate(facts))] if facts.making else []),
-        details("Settings", *_settings(facts)),
-    ]
-
-
-def _making(facts: Facts) -> Markup:
-    making = facts.making
-    if not making:
-        return _facts(
-            {"Method": "not known: the release was compared with its table as it was given"}
-        )
-    notes = [cut(note, NOTE) for note in making.notes]
-    return _facts(
-        {
-            "Method": join([element("code", facts.method), f", {facts.refined}"]),
-            "Notes of the method": "; ".join(notes) or "none",
-            "Seconds": _seconds(making.seconds),
-        }
-    )
-
-
-def _seconds(spent: Mapping[str, float]) -> Markup:
-    """Seconds in all and by stage, marked as times: they are all that differs between two equal runs."""
-    stages = [[f"{stage} ", _time(f"{seconds:.2f}")] for stage, seconds in spent.items()]
-    total = [_time(f"{sum(spent.values()):.2f}"), " in all: "]
-    return join([*total, *(part for stage in stages for part in (*stage, ", "))][:-1])
-
-
-def _time(text: str) -> Markup:
-    return element("time", text, datetime=f"PT{text}S")
-
-
-def _certificate(facts: Facts) -> list[Markup]:
-    """How far from the least possible loss the release is, which only one that was made here can know."""
-    assert facts.making
-    found, measure = facts.making.certificate, facts.objective
-    if found is None:
-        why = f"No certificate: {facts.making.no_certificate}. "
-        return [element("p", why, more("certificate"))]
-    beyond = (
-        " It does not know of the requirements beyond k, which may cost more."
-        if len(facts.promises) > 1
-        else ""
-    )
-    show = short if measure.rounded else number
-    verdict = f"about {found.ratio:.2g} times the optimum" if measure.rounded else str(found)
-    return [
-        element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
-        element(
-            "p",
-            f"No release of this table that keeps k = {facts.k:,} can lose less than {show(found.bound)}, and "
-            f"this one loses {show(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
-            more("certificate"),
-        ),
-    ]
-
-
 def _sample(facts: Facts) -> list[Markup]:
     if facts.sample is None:
         return [element("p", "None is shown: the audit did not prove that records are hidden.")]
@@ -366,19 +284,6 @@ def _sample(facts: Facts) -> list[Markup]:
             class_="sample",
         ),
         *rest(facts.sample.more),
-    ]
-
-
-def _settings(facts: Facts) -> list[Markup]:
-    what = (
-        "They make this release again from the same table. "
-        if facts.making
-        else "The release was read and audited by them. "
-    )
-    return [
-        element("p", what, more("settings")),
-        element("pre", element("code", facts.settings)),
-        *(element("p", remark, class_="quiet") for remark in facts.remarks),
     ]
 
 
