@@ -9,12 +9,11 @@ SECTIONS = (
     "verdict",
     "done",
     "loss",
-    "groups",
     "risk",
+    "care",
     "distributions",
-    "certificate",
     "sample",
-    "settings",
+    "experts",
     "words",
 )
 
@@ -33,7 +32,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
-        if tag != "meta":
+        if tag not in ("meta", "br"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_evaluation import compared, spread_cells
 from tables import partitioned_samples
@@ -17,7 +19,7 @@ from tables import partitioned_samples
 import shoal
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.distributions import compare_distributions, earth_movers, total_variation
-from shoal.evaluation.histograms import draw_histogram
+from shoal.evaluation.guard import join_ordered, join_others
 from shoal.settings import make_settings
 from shoal.table import open_frame
 
@@ -76,34 +78,243 @@ def test_earth_is_moved_along_the_range() -> None:
     assert total_variation(np.array([2.0, 2.0]), np.array([1.0, 0.0])) == 0.5
 
 
-@given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from(["text", "number", "date"]))
-def test_no_bin_stands_for_fewer_than_k_originals(seed: int, k: int, kind: str) -> None:
+def interval(label: str) -> tuple[float, float]:
+    """The first and the last whole number of a bin."""
+    if label.endswith(" or less"):
+        return -math.inf, int(label.removesuffix(" or less"))
+    if label.endswith(" and more"):
+        return int(label.removesuffix(" and more")), math.inf
+    first, _, last = label.partition(" to ")
+    return int(first), int(last or first)
+
+
+def members(label: str, values: list[Any], shown: list[str]) -> set[Any]:
+    """The values that a bin of numbers stands for, or one of text beside the others."""
+    if label in ("other", "all values"):
+        return {v for v in values if ("missing" if v is None else str(v)) not in shown}
+    plain = label.removesuffix(", or missing")
+    null = {None} if label != plain or label == "missing" else set()
+    if label == "missing":
+        return null
+    if isinstance(next(v for v in values if v is not None), str):
+        return {label}
+    low, high = interval(plain)
+    return null | {v for v in values if v is not None and low <= v <= high}
+
+
+def cell_members(text: str | None, values: list[Any]) -> set[Any]:
+    """The values that a released text may stand for."""
+    if text is None:
+        return {None}
+    if text == "*":
+        return set(values)
+    if text.startswith("["):
+        low, high = map(int, text[1:-1].split(", "))
+        return {v for v in values if v is not None and low <= v <= high}
+    if text.startswith("{"):
+        return set(text[1:-1].split(", "))
+    return {v for v in values if str(v) == text}
+
+
+KINDS = {"text": shoal.Suppression(), "set": shoal.Subset(), "number": shoal.Interval()}
+
+
+def release_of(seed: int, k: int, kind: str) -> tuple[list[Any], shoal.Release]:
+    """A column of some values, rare ones among them, and a release of it beside another column."""
     rng = np.random.default_rng(seed)
-    cells = np.rint(rng.exponential(6, 60)).astype(int)
-    if kind == "date":
-        values: Any = [date(2000 + v // 12, 1 + v % 12, 1 + v % 28) for v in cells]
-    else:
-        values = [f"v{v}" if kind == "text" else int(v) for v in cells]
-    column = pa.array([*values, None, None])
-    frame = pa.table({"a": column})
-    model = shoal.Suppression() if kind == "text" else shoal.Interval()
-    release = shoal.anonymize(frame, quasi_identifiers={"a": model}, k=k, refine=False)
-    [histogram] = release.distributions.histograms
-    assert min(histogram.before) >= k
-    assert sum(histogram.before) == 62
-    assert sum(histogram.after) == pytest.approx(62)
-    assert len(histogram.labels) == len(set(histogram.labels)) <= 13
-    if kind == "text":
-        counts = pd.Series(column.to_pylist()).fillna("missing").value_counts()
-        named = [label for label in histogram.labels if label != "other"]
-        assert all(counts[label] >= k for label in named)
+    spread = rng.choice([2, 6, 25])
+    cells = np.rint(rng.exponential(spread, 60)).astype(int).tolist()
+    values: list[Any] = cells if kind == "number" else [f"v{v}" for v in cells]
+    nulls = int(rng.integers(0, 8))
+    values[:nulls] = [None] * nulls
+    frame = pa.table({"a": pa.array(values), "b": rng.integers(0, 9, 60)})
+    models = {"a": KINDS[kind], "b": shoal.Interval()}
+    return values, shoal.anonymize(frame, quasi_identifiers=models, k=k, refine=False)
 
 
-def test_bins_have_round_ends() -> None:
-    numbers = pa.array([1, 7, 12, 38, 39, 61])
-    counts = np.array([5.0, 5, 5, 5, 5, 5])
-    drawn = draw_histogram("n", (), numbers, counts, counts, 5)
-    assert drawn.labels == ("0 to 9", "10 to 19", "30 to 39", "60 to 69")
-    assert drawn.before == (10, 5, 10, 5)
-    joined = draw_histogram("n", (), numbers, counts, counts, 6)
-    assert joined.labels == ("0 to 9", "10 to 69")
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 7), st.sampled_from([*KINDS]))
+def test_no_count_and_no_difference_of_any_bins_stands_for_fewer_than_k(
+    seed: int, k: int, kind: str
+) -> None:
+    values, release = release_of(seed, k, kind)
+    histogram = release.distributions.histograms[0]
+    domain = list(dict.fromkeys(values))
+    cells = [cell_members(text, domain) for text in release.data["a"].to_pylist()]
+    assert sum(histogram.after) == pytest.approx(60)
+    if not histogram.before:
+        return
+    named = [label for label in histogram.labels if label != "other"]
+    bins = [members(label, domain, named) for label in histogram.labels]
+    assert [sum(v in one for v in values) for one in bins] == list(histogram.before)
+    assert sum(histogram.before) == 60
+    for size in range(1, len(bins) + 1):
+        for chosen in combinations(range(len(bins)), size):
+            union = set().union(*(bins[b] for b in chosen))
+            held = sum(v in union for v in values)
+            inside = sum(cell <= union for cell in cells)
+            touching = sum(bool(cell & union) for cell in cells)
+            for number in (held, held - inside, touching - held):
+                assert number == 0 or number >= k
+            if size > 3:
+                break  # one of many unions of many bins
+
+
+def test_histograms_count_originals_where_they_may() -> None:
+    counted = [
+        bool(release_of(seed, k, kind)[1].distributions.histograms[0].before)
+        for seed in range(12)
+        for k in (2, 4)
+        for kind in KINDS
+    ]
+    assert 20 < sum(counted) <= len(counted)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=6),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 9)), max_size=8),
+    st.integers(2, 6),
+)
+def test_joined_neighbours_hide_every_difference(
+    counts: list[int], closures: list[tuple[int, int, int]], k: int
+) -> None:
+    last = len(counts) - 1
+    ranges = [(min(a, b, last), min(max(a, b), last), n) for a, b, n in closures]
+    first, end, sizes = (np.array([row[i] for row in ranges], dtype=np.int64) for i in range(3))
+    bins = join_ordered(np.array(counts, dtype=float), first, end, sizes, k)
+    assert [i for one in bins for i in one] == list(range(len(counts)))
+    if len(bins) == 1:
+        return
+    for i, j in combinations(range(len(bins) + 1), 2):
+        union = {b for one in bins[i:j] for b in one}
+        held = sum(counts[b] for b in union)
+        inside = sum(n for a, b, n in ranges if set(range(a, b + 1)) <= union)
+        assert held == 0 or held >= k
+        assert held == inside or held - inside >= k
+
+
+def test_one_hidden_person_is_enough_to_join_bins() -> None:
+    counts, first, last = np.array([10.0, 10.0]), np.array([0, 1, 0]), np.array([0, 1, 1])
+    apart = join_ordered(counts, first, last, np.array([5, 5, 10]), 5)
+    assert apart == [[0], [1]]  # five of ten are in each
+    joined = join_ordered(counts, first, last, np.array([9, 6, 5]), 5)
+    assert joined == [[0, 1]]  # the first bin has one more than the release says
+    touched = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=bool)
+    others = np.array([10.0, 10.0, 0.0])
+    assert join_others(others, touched, np.array([5, 5, 10]), 5) == [[0], [1], [2]]
+    assert len(join_others(others, touched, np.array([9, 6, 5]), 5)) == 1
+
+
+def test_few_originals_are_joined_even_where_the_release_tells_them() -> None:
+    counts, at, sizes = np.array([1.0, 9.0]), np.array([0, 1]), np.array([1, 9])
+    assert join_ordered(counts, at, at, sizes, 2) == [[0, 1]]
+    assert join_ordered(counts, at, at, sizes, 1) == [[0], [1]]
+    assert join_others(counts, np.eye(2, dtype=bool), sizes, 2) == [[0, 1]]
+    assert join_others(counts, np.eye(2, dtype=bool), sizes, 1) == [[0], [1]]
+
+
+def test_many_records_left_out_of_a_release_made_elsewhere_are_in_no_histogram() -> None:
+    table = pd.DataFrame({"n": [1] * 5 + [2] * 5 + [900] * 6})
+    release = table.head(10).astype(str)
+    found = shoal.evaluate(table, release, quasi_identifiers=["n"], k=3, queries=0)
+    [n] = found.distributions.histograms
+    assert (n.labels, n.before, n.after) == (("1", "2"), (), (5.0, 5.0))
+
+
+def unchanged(values: pa.Array) -> Any:
+    frame = pa.table({"q": ["a"] * len(values), "s": values})
+    release = shoal.anonymize(frame, quasi_identifiers=["q"], sensitive=["s"], k=2)
+    return release.distributions.histograms[1]
+
+
+def test_bins_have_round_ends_and_extremes_have_no_name() -> None:
+    numbers = [1, 7, 12, 22, 33, 38, 39, 41, 44, 49, 57, 58, 61]
+    drawn = unchanged(pa.array(numbers))
+    assert drawn.labels == (
+        "9 or less", "10 to 19", "20 to 29", "30 to 39", "40 to 49", "50 to 59", "60 and more"
+    )  # fmt: skip
+    assert drawn.after == (2, 1, 1, 3, 3, 2, 1)
+    days = unchanged(pa.array([date(1950 + 3 * n, 5, 1 + n) for n in range(14)]))
+    assert days.labels[0] == "1954 or earlier"
+    assert days.labels[-1] == "1985 and later"
+
+
+def test_few_numbers_are_shown_as_values() -> None:
+    codes = unchanged(pa.array([1, 2, 2, 97, 98, None] * 4))
+    assert codes.labels == ("1", "2", "97", "98", "missing")
+    table = pa.table({"age": range(100), "code": [1, 2, 2, 97, 98] * 20})
+    release = shoal.anonymize(table, quasi_identifiers=["age", "code"], k=4)
+    code = release.distributions.histograms[1]
+    assert code.labels == ("1", "2", "97", "98")
+    assert code.before == (20, 40, 20, 20)
+
+
+def test_a_rare_code_is_joined_with_its_neighbour_and_not_named() -> None:
+    table = pa.table({"kids": [0] * 20 + [1] * 20 + [2] * 20 + [3] * 10 + [11]})
+    release = shoal.anonymize(table, quasi_identifiers=["kids"], k=5)
+    [kids] = release.distributions.histograms
+    assert "11" not in " ".join(kids.labels[:-1])
+    assert release.data["kids"].to_pylist().count("11") == 0
+    assert sum(kids.before) == 71
+
+
+def test_no_bin_ends_at_a_value_that_few_have_and_the_release_hides() -> None:
+    table = pd.DataFrame({"n": [*range(0, 1000, 110)] * 2})
+    release = pd.DataFrame({"n": ["[0, 990]"] * 20})
+    found = shoal.evaluate(table, release, quasi_identifiers=["n"], k=5, queries=0)
+    [n] = found.distributions.histograms
+    assert sum(n.before) == 20
+    ends = {end for label in n.labels for end in interval(label) if math.isfinite(end)}
+    assert ends
+    assert all(end % 100 in (0, 99) for end in ends)  # round numbers, not 440 or 549
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([-1e308, 1e308, 0.0, 1.0] * 4 + [float(2**n) for n in range(16)]),
+        pa.array([None] * 4, pa.int64()),
+        pa.array([None] * 4, pa.date32()),
+        pa.array([None] * 4, pa.timestamp("ns", tz="Europe/Berlin")),
+        pa.array([None] * 4, pa.bool_()),
+        pa.array([None] * 4, pa.decimal128(9, 2)),
+        pa.array([-(2**31) + 1, 2**31 - 1, *range(20)], pa.int32()).cast(pa.date32()),
+        pa.array([-(2**63) + 1, 2**63 - 1, *range(20)], pa.int64()),
+        pa.array([-(2**63) + 1, 2**63 - 1, *range(20)], pa.int64()).cast(pa.timestamp("ns")),
+        pa.array([0, 2**64 - 1, *range(20)], pa.uint64()),
+        pa.array([5e-324, 1e-323, 1.5e-323] * 2 + [n * 5e-324 for n in range(20)]),
+        pa.array([date(1, 1, 1), date(9999, 12, 31)] * 2),
+    ],
+    ids=lambda values: str(values.type),
+)
+def test_any_values_have_a_histogram(values: pa.Array) -> None:
+    frame = pa.table({"q": [*"ab"] * (len(values) // 2), "s": values})
+    release = shoal.anonymize(frame, quasi_identifiers=["q"], sensitive=["s"], k=2)
+    drawn = release.distributions.histograms[1]
+    assert sum(drawn.after) == len(values)
+    assert len(set(drawn.labels)) == len(drawn.labels) > 0
+    assert all(math.isfinite(item.total_variation) for item in release.distributions.columns)
+    assert all(math.isfinite(item.earth_movers or 0) for item in release.distributions.columns)
+
+
+def test_records_left_out_are_in_no_histogram() -> None:
+    table = pd.DataFrame(
+        {
+            "n": [1] * 5 + [2] * 5 + [900],
+            "zip": [*"aaaaaaaaaa", "z"],
+            "ill": [*"ababaababa", "rare"],
+        }
+    )
+    job: dict[str, Any] = {"quasi_identifiers": ["n", "zip"], "sensitive": ["ill"], "k": 3}
+    release = shoal.anonymize(
+        table, **job, suppression_limit=0.1, objective="ncp", method="mondrian"
+    )
+    assert release.suppressed == 1
+    read = shoal.evaluate(table, release.data, **job, queries=0).distributions
+    for histograms in (release.distributions.histograms, read.histograms):
+        n, _, ill = histograms
+        assert n.labels == ("1", "2")
+        assert sum(n.after) == 10
+        assert n.before in ((), (5, 5))
+        assert ill.labels == ("a", "b")
+        assert ill.before == ()

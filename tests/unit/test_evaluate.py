@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
+from shoal.evaluation.singled import Kept, singled_out
+from shoal.table import open_frame
 
 PEOPLE = pd.DataFrame(
     {
@@ -136,3 +140,26 @@ def test_all_problems_are_said_together() -> None:
             PEOPLE.drop(columns="sex"), release.data.drop(columns="age"), settings=release.settings
         )
     assert len(caught.value.problems) == 2
+
+
+@pytest.mark.parametrize("kind", [pa.Table.to_pandas, pl.from_arrow, pa.Table.combine_chunks])
+def test_records_are_singled_out_by_values_that_no_other_has(kind: Any) -> None:
+    table = pa.table(
+        {
+            "ward": [1, 1, 2, 2, None],
+            "bed": ["a", "b", "a", "b", "a"],
+            "none": pa.array([None] * 5, pa.string()),
+            "list": [[1], [1], [2], [2], [2]],
+        }
+    )
+    frame = open_frame(kind(table))
+    found = singled_out(frame, table.column_names)
+    assert [item.alone for item in found] == [1, 0, 0, 0, 5]
+    assert found[-1].columns == ("ward", "bed", "none", "list")
+    assert singled_out(frame, ["ward"]) == [Kept(("ward",), 1)]
+    assert singled_out(frame, []) == []
+
+
+def test_objects_and_mixed_values_are_compared_as_text() -> None:
+    frame = open_frame(pd.DataFrame({"mixed": [1, "1", None, {2}], "sets": [{1}, {1}, {2}, {3}]}))
+    assert [item.alone for item in singled_out(frame, ["mixed", "sets"])] == [4, 2, 4]

@@ -4,25 +4,35 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from pages import SECTIONS, Page, section
 
 import shoal
 from shoal import InputError
 from shoal.generalization import Model
+from shoal.privacy.audit import Persons
+from shoal.report.cells import Cells, sentence_of
 from shoal.report.charts import Part, Row, bars, round_up
 from shoal.report.gather import size_edges
-from shoal.report.markup import cut, element, percent
+from shoal.report.markup import cut, element, percent, whole_percent
 from shoal.report.reproduce import settings_text
+from shoal.report.risks import of_originals
 from shoal.report.words import promise_of
+from shoal.table import open_frame
+from shoal.table.closed import Closed
 
 HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
 CAP = 500_000
@@ -77,7 +87,14 @@ def anonymize(**given: Any) -> shoal.Release:
         "k": K,
         "refine": False,
     }
-    return shoal.anonymize(**{**options, **given})
+    options |= given
+    roles = ("quasi_identifiers", "sensitive", "identifiers")
+    named = {name for role in roles for name in options[role]}
+    rest = tuple(name for name in open_frame(options["table"]).columns if name not in named)
+    settings = shoal.Settings(
+        keep=rest, title=options.pop("title", ""), allow=options.pop("allow", ())
+    )
+    return shoal.anonymize(**options, settings=settings)
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +133,7 @@ def test_every_chart_can_be_read_without_seeing_it(text: str) -> None:
     page = Page(text)
     charts = [svg for svg in page.all("svg") if "aria-hidden" not in svg]
     names = {attributes["id"] for _, attributes in page.elements if "id" in attributes}
-    assert len(charts) == 3 + 7  # loss, groups, risk; six quasi-identifiers, one sensitive column
+    assert len(charts) == 3 + 7  # loss, risk, groups; six quasi-identifiers, one sensitive column
     for chart in charts:
         assert chart["role"] == "img"
         assert len(set(chart["aria-labelledby"].split()) & names) == 2
@@ -268,8 +285,8 @@ def test_every_kind_of_release_has_a_report(given: dict[str, Any], tmp_path: Pat
 
 
 def test_group_sizes_add_up(release: shoal.Release, text: str) -> None:
-    words = section(text, "groups").words
-    cells = words[words.index("Records in all") + 1 :]
+    words = section(text, "experts").words
+    cells = words[words.index("Records in all") + 1 : words.index("Risk by kind of attacker")]
     sizes = [
         (int(groups.replace(",", "")), int(records.replace(",", "")))
         for groups, records in zip(cells[1::3], cells[2::3], strict=True)
@@ -420,3 +437,292 @@ def test_a_report_appears_whole_or_not_at_all(
     with pytest.raises(InputError, match="No space left on device; choose another place"):
         release.save_report(tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_title_is_the_heading(tmp_path: Path) -> None:
+    text = report_of(anonymize(title=f"Patients {HOSTILE} {'of a hospital ' * 20}"), tmp_path)
+    page = Page(text)
+    assert any(words.startswith("Patients <script>") for words in page.words)
+    assert text.count("<h1>Patients &lt;script&gt;") == 1
+    [heading] = re.findall("<h1>(.*?)</h1>", text)
+    assert heading.endswith("…")
+    assert "<title>Patients" in text
+    assert "<h1>Release report</h1>" in report_of(anonymize(), tmp_path)
+
+
+def test_every_kept_column_is_named_with_the_records_it_singles_out(tmp_path: Path) -> None:
+    more = {f"column {j:02}": [i % (j + 1) for i in range(120)] for j in range(30)}
+    table = people()
+    for name, cells in more.items():
+        table = table.append_column(name, pa.array(cells))
+    table = table.append_column("own", pa.array([f"x{i}" for i in range(120)]))
+    text = report_of(anonymize(table=table, allow=("own",)), tmp_path)
+    words = section(text, "done").words
+    for name in more:
+        assert name in words
+    assert words[words.index("own") + 1 : words.index("own") + 3] == [
+        "released although it betrays: allowed",
+        "120",
+    ]
+    assert words[words.index("ward") + 1] == "0"
+    assert words[words.index("all of them together") + 1] == "120"
+    assert "because the settings allow it: own." in section(text, "care").text
+    assert "Together they single out 120 of 120 records." in section(text, "care").text
+
+
+def test_where_persons_repeat_nothing_is_said_to_be_proved_for_them(
+    release: shoal.Release, tmp_path: Path
+) -> None:
+    audit = replace(release.audit, persons=(Persons("patient", 21, 1),))
+    said = section(report_of(replace(release, audit=audit), tmp_path), "verdict")
+    assert said.words.count("✓ proved for records") == 2
+    assert said.words.count("✗ not for persons") == 2
+    assert (
+        "k counts records, not persons: 'patient' repeats (21 values in 120 records), and one group holds records "
+        "of only 1 of them. For persons nothing is proved."
+    ) in said.words
+    assert "✓ proved" not in said.words
+    assert not [line for line in said.words if line.startswith("✓ All")]
+    risk = section(report_of(replace(release, audit=audit), tmp_path), "risk").text
+    assert "no limit of the chance is proved" in risk
+    assert "at most 1 in" not in risk
+
+
+def folded(text: str) -> tuple[str, str]:
+    """What is seen of a report at once, and what is folded."""
+    inside = "".join(re.findall("<details>.*?</details>", text, re.DOTALL))
+    return Page(re.sub("<details>.*?</details>", "", text, flags=re.DOTALL)).text, inside
+
+
+def test_what_takes_expertise_is_folded(tmp_path: Path) -> None:
+    release = anonymize(method="cover", objective="lm")
+    release.certify(passes=1)
+    seen, inside = folded(report_of(release, tmp_path))
+    jargon = r"\b(lm|gcp|mi|c_avg|dm|cover|lattice|prosecutor|marketer|seconds)\b"
+    before_words = seen[: seen.index("What the figures mean", seen.index("For experts") + 40)]
+    assert not re.search(jargon, before_words, re.IGNORECASE)
+    for word in ("gcp", "cover", "Prosecutor", "Marketer", "Seconds", "certificate", "[method]"):
+        assert word.lower() in inside.lower()
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (Cells(1, 0, 0, 0, ""), "every value is released exactly."),
+        (Cells(0, 0, 1, float("inf"), ""), "every value is hidden."),
+        (
+            Cells(0, 1, 0, 4.0, ""),
+            "half of the values are released within a range of at most 4.",
+        ),
+        (
+            Cells(0.25, 0.5, 0.25, 31.0, "D"),
+            "half of the values are released within 31 days; 25.0 % are exact, 25.0 % hidden.",
+        ),
+        (Cells(0, 1, 0, 3.6e9, "us"), "half of the values are released within 1 hour."),
+        (Cells(0, 1, 0, 4383, "D"), "half of the values are released within 12 years."),
+        (
+            Cells(0.5, 0.5, 0, 0, "D"),
+            "at least half of the values are released exactly; 50.0 % are exact.",
+        ),
+        (
+            Cells(0.4, 0, 0.6, float("inf"), ""),
+            "half of the values or more cannot be narrowed down; 40.0 % are exact, 60.0 % hidden.",
+        ),
+        (Cells(0.4, 0.6, 0, None, ""), "40.0 % are exact, 60.0 % more general."),
+    ],
+)
+def test_what_a_column_lost_is_said_in_a_sentence(cells: Cells, sentence: str) -> None:
+    assert sentence_of(cells) == sentence
+
+
+def test_half_of_the_values_are_within_the_width_that_is_said(tmp_path: Path) -> None:
+    table = pa.table({"n": [1, 2, 3, 10, 14, 18], "t": [*"aaabbb"]})
+    release = shoal.anonymize(table, quasi_identifiers=["n", "t"], k=3)
+    told = section(report_of(release, tmp_path), "loss").text
+    assert ": half of the values are released within a range of at most 2." in told
+    assert ": every value is released exactly." in told
+
+
+def test_shares_of_originals_never_stand_for_fewer_than_k() -> None:
+    told = [of_originals(number / 200, 200, 5) for number in (0, 1, 4, 6, 100, 194, 196, 199, 200)]
+    assert told == [
+        ("0 %", 0.0),
+        ("fewer than 5 records", 0.0),
+        ("fewer than 5 records", 0.0),
+        ("3 %", 0.03),
+        ("50 %", 0.5),
+        ("97 %", 0.97),
+        ("all but fewer than 5 records", 1.0),
+        ("all but fewer than 5 records", 1.0),
+        ("100 %", 1.0),
+    ]
+    assert [whole_percent(share) for share in (1e-9, 1 - 1e-9)] == ["< 1 %", "> 99 %"]
+
+
+def test_few_people_at_risk_in_the_table_are_not_counted_in_the_report(tmp_path: Path) -> None:
+    table = pa.table({"a": ["x"] * 97 + ["u", "v", "w"], "s": [*"abcd"] * 25})
+    release = shoal.anonymize(table, quasi_identifiers=["a"], sensitive=["s"], k=5)
+    assert release.risk.before.sizes.unique == 3
+    words = section(report_of(release, tmp_path), "risk").words
+    assert "fewer than 5 records → 0.0 %" in words
+    assert not [word for word in words if word.startswith(("3.0 %", "3 %"))]
+
+
+def people_of(seed: int, records: int = 60) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": rng.integers(20, 90, records),
+            "town": rng.choice([*"abcdefg"], records),
+            "ill": rng.choice([*"uvwxyz"], records),
+            "pay": rng.integers(0, 3000, records),
+        }
+    )
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10_000), st.sampled_from(["lm", "ncp", "mi"]))
+def test_which_sensitive_value_was_whose_does_not_change_the_report(
+    seed: int, objective: str
+) -> None:
+    table = people_of(seed)
+    job: dict[str, Any] = {
+        "quasi_identifiers": ["age", "town"],
+        "sensitive": ["ill", "pay"],
+        "k": 4,
+        "method": "mondrian",
+        "refine": False,
+        "objective": objective,
+    }
+    release = shoal.anonymize(table, **job)
+    rng = np.random.default_rng(seed + 1)
+    order = np.arange(table.num_rows)
+    for group in np.unique(release.groups):
+        members = np.flatnonzero(release.groups == group)
+        order[members] = rng.permutation(members)
+    swapped = table.set_column(2, "ill", table["ill"].take(order))
+    swapped = swapped.set_column(3, "pay", table["pay"].take(order))
+    assert not swapped.equals(table)
+    other = shoal.anonymize(swapped, **job)
+    rows = [sorted(map(str, one.data.to_pylist())) for one in (release, other)]
+    assert rows[0] == rows[1]
+    with tempfile.TemporaryDirectory() as folder:
+        texts = [without_times(report_of(one, Path(folder))) for one in (release, other)]
+    assert texts[0] == texts[1]
+
+
+LONE = {"age": [997, 5], "town": ["z", "q"], "ill": ["rare", "u"], "pay": [9, 7]}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_was_left_out_does_not_change_the_report(seed: int, tmp_path: Path) -> None:
+    usual = people_of(seed).to_pandas()
+    usual[["age", "town"]] = usual[["age", "town"]].iloc[np.arange(60) // 6 * 6].to_numpy()
+    usual = usual.astype({"age": int})
+    texts, rows = [], []
+    for i in range(2):  # everything about the lone record differs
+        lone = {name: [cells[i]] for name, cells in LONE.items()}
+        table = pd.concat([usual, pd.DataFrame(lone)], ignore_index=True)
+        release = shoal.anonymize(
+            table,
+            quasi_identifiers=["age", "town"],
+            sensitive=["ill", "pay"],
+            k=4,
+            suppression_limit=0.02,
+            objective="ncp",
+            method="mondrian",
+            refine=False,
+        )
+        assert release.groups[-1] < 0
+        rows.append(sorted(map(str, release.data.to_dict("records"))))
+        texts.append(without_times(report_of(release, tmp_path)))
+    assert rows[0] == rows[1]
+    for part in SECTIONS:
+        if part != "experts" or hasattr(Closed, "records"):
+            assert section(texts[0], part).words == section(texts[1], part).words
+    assert "997" not in Page(texts[0]).text
+
+
+def test_measures_that_link_sensitive_values_and_originals_have_two_digits(tmp_path: Path) -> None:
+    release = anonymize(objective="wmi")
+    text = report_of(release, tmp_path)
+    words = section(text, "experts").words
+    at = words.index("Loss of the whole release")
+    shown = words[words.index("wmi", at) + 3]
+    assert float(shown) == float(f"{release.loss():.2g}")
+    assert len(re.sub(r"^0\.0*|\.", "", shown)) <= 2
+    assert "since more would tell which value was whose" in text
+    for name, loss in release.column_losses().items():
+        assert words[words.index(name, words.index("Loss by measures")) + 2] == f"{loss:.2g}"
+
+
+def test_the_order_of_a_release_does_not_change_the_sample(
+    release: shoal.Release, tmp_path: Path
+) -> None:
+    order = np.random.default_rng(1).permutation(release.data.num_rows)
+    shuffled = replace(release, data=release.data.take(order))
+    texts = [section(report_of(one, tmp_path), "sample").words for one in (release, shuffled)]
+    assert texts[0] == texts[1]
+
+
+SECRETS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
+    "float": (pa.float64(), st.floats(allow_nan=False, allow_infinity=False)),
+    "int": (pa.int64(), st.integers(-(2**63), 2**63 - 1)),
+    "unsigned": (pa.uint64(), st.integers(0, 2**64 - 1)),
+    "code": (pa.int8(), st.integers(-3, 3)),
+    "text": (pa.string(), st.text(max_size=6)),
+    "flag": (pa.bool_(), st.booleans()),
+    "day": (pa.date32(), st.dates()),
+    "far day": (pa.date32(), st.integers(-(2**31), 2**31 - 1)),
+    "moment": (pa.timestamp("us"), st.datetimes()),
+    "far moment": (pa.timestamp("s"), st.integers(-(2**62), 2**62)),
+    "zoned": (pa.timestamp("ns", "UTC"), st.integers(-(2**62), 2**62)),
+    "decimal": (pa.decimal128(30, 4), st.decimals(-(10**20), 10**20, places=4)),
+}
+KEPT: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
+    **SECRETS,
+    "null": (pa.null(), st.none()),
+    "list": (pa.list_(pa.int8()), st.lists(st.integers(0, 3), max_size=2)),
+    "struct": (pa.struct({"a": pa.int8()}), st.fixed_dictionaries({"a": st.integers(0, 3)})),
+    "bytes": (pa.binary(), st.binary(max_size=3)),
+    "time": (pa.time64("us"), st.times()),
+    "duration": (pa.duration("s"), st.integers(-(2**40), 2**40)),
+}
+NEAR = ("float", "int", "code", "text", "flag", "day", "moment", "decimal")
+
+
+def column_of(data: st.DataObject, kinds: Any, names: Any, records: int) -> pa.Array:
+    kind, cells = kinds[data.draw(st.sampled_from(list(names)))]
+    values = data.draw(st.lists(st.none() | cells, min_size=records, max_size=records))
+    if pa.types.is_temporal(kind) and any(isinstance(value, int) for value in values):
+        width = pa.int32() if kind == pa.date32() else pa.int64()
+        return pa.array(values, width).cast(kind)
+    return pa.array(values, kind)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_columns_have_a_report(data: st.DataObject) -> None:
+    records = data.draw(st.integers(4, 30))
+    table = pa.table(
+        {
+            "quasi": column_of(data, SECRETS, NEAR, records),
+            "secret": column_of(data, SECRETS, SECRETS, records),
+            "kept": column_of(data, KEPT, KEPT, records),
+        }
+    )
+    try:
+        release = anonymize(
+            table=table,
+            quasi_identifiers=["quasi"],
+            sensitive=["secret"],
+            identifiers=[],
+            k=2,
+            method="mondrian",
+        )
+    except shoal.ShoalError:
+        assume(False)
+    with tempfile.TemporaryDirectory() as folder:
+        page = Page(report_of(release, Path(folder)))
+    assert [part["id"] for part in page.all("section")] == [*SECTIONS]
+    release.evaluate(queries=5)

@@ -38,6 +38,8 @@ class ComparedColumn(ABC):
             rank[np.argsort(-counts, kind="stable")] = np.arange(counts.size)
             return np.minimum(rank, most - 1)
         known = counts[: len(self.labels)]
+        if not known.sum():
+            return np.zeros(counts.size, dtype=np.int32)
         below = np.cumsum(known) - known / 2
         part = np.floor(below / known.sum() * (most - 1)).astype(np.int32)
         part = np.append(part, [part.max() + 1] * (counts.size - known.size))  # null has its own

@@ -15,8 +15,9 @@ import numpy as np
 
 from shoal.evaluation.columns import ComparedColumn, compared_columns
 from shoal.evaluation.comparison import Comparison
-from shoal.evaluation.histograms import Histogram, draw_histogram, positions
+from shoal.evaluation.histograms import Histogram, draw_quasi_identifier, draw_unchanged
 from shoal.evaluation.result import Result
+from shoal.evaluation.scales import scale_of
 from shoal.generalization.forms import Floats, Ints
 
 CELLS = 24  # parts into which a column is cut before it is paired with others
@@ -70,16 +71,16 @@ class Distributions(Result):
 def compare_distributions(comparison: Comparison, pairs: bool = True) -> Distributions:
     """Compute distances per quasi-identifier and, if wanted, per pair of columns, sensitive ones included.
 
-    Histograms name no value that fewer than k records of the table have: those are counted together, and
-    bins of numbers are joined until each has k records.
+    Distances look at everything and are for whoever may see the table. Histograms may be shown to whoever may
+    see the release: they count no originals by which fewer than k could be told from the release.
     """
     columns = compared_columns(comparison)
     return Distributions(
         columns=tuple(_distance(column) for column in columns),
         pairs=_pair_distances(comparison, columns) if pairs else (),
-        histograms=tuple(
-            draw_histogram(c.name, c.labels, c.ordered, c.before, c.after, comparison.k)
-            for c in columns
+        histograms=(
+            *(draw_quasi_identifier(comparison, j) for j in range(len(comparison.table.columns))),
+            *(draw_unchanged(comparison, name) for name in comparison.sensitive),
         ),
     )
 
@@ -105,18 +106,19 @@ def total_variation(before: Floats, after: Floats) -> float:
 
 def earth_movers(positions: Floats, before: Floats, after: Floats) -> float:
     """The mean way, as a share of the range, on which records of one distribution are moved to the other."""
-    reach = positions[-1] - positions[0]
-    if not (reach and before.sum() and after.sum()):
+    if not (before.sum() and after.sum()):
         return 0.0
+    places = positions / 4  # the range itself may be no finite number
+    reach = places[-1] - places[0]
     apart = np.cumsum(before / before.sum() - after / after.sum())[:-1]
-    return float(np.abs(apart) @ np.diff(positions) / reach)
+    return float(np.abs(apart) @ (np.diff(places) / reach)) if reach else 0.0
 
 
 def _distance(column: ComparedColumn) -> ColumnDistance:
     moved = None
     if column.ordered is not None:
         known = len(column.labels)
-        places = positions(column.ordered)
+        places = scale_of(column.ordered).numbers.astype(np.float64)
         moved = earth_movers(places, column.before[:known], column.after[:known])
     return ColumnDistance(column.name, total_variation(column.before, column.after), moved)
 

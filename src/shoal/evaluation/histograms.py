@@ -1,154 +1,254 @@
-"""Before and after as a picture may show it: few bins, and none that stands for fewer than k originals."""
+"""Before and after as a picture may show it: what a histogram tells beyond the release is about k people or more.
+
+Bins come from the release: round numbers between its least and greatest bound, or values. Originals are counted
+in them only as far as `guard` allows, and the first and the last bin are open, so no extreme is named.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 
+from shoal.evaluation.comparison import Comparison
+from shoal.evaluation.guard import Numbers, join_ordered, join_others, shares
 from shoal.evaluation.result import Result
-from shoal.generalization.forms import Floats
+from shoal.evaluation.scales import MOST_BINS, Cut, Scale, label_of_bin, scale_of, texts_of
+from shoal.generalization.forms import Form, RangeForm
+from shoal.generalization.models import is_ordered
+from shoal.table import Column
 
-MOST_BINS = 12
 OTHER = "other"
 MISSING = "missing"
-_UNITS = ("Y", "M", "D", "h", "m", "s")
 
 
 @dataclass(frozen=True)
 class Histogram(Result):
-    """Original and released records by bin of one column; the released ones are estimates.
+    """Records by bin of one column.
 
-    Bins of numbers and dates are in ascending order, those of other values from the most frequent down,
-    with all values that are rare or too many in a last bin "other".
+    Attributes
+    ----------
+    ordered
+        Whether bins are those of numbers or dates, in ascending order. Other values come from the most frequent
+        down, with all that are rare or too many in a last bin "other".
+    unchanged
+        Whether the column is released as it is; then `after` counts records and `before` is empty.
+    before
+        Originals by bin; empty where telling them would betray what fewer than k of them have.
+    after
+        Records of the release by bin; estimates, unless the column is unchanged.
     """
 
     column: str
     ordered: bool
+    unchanged: bool
     labels: tuple[str, ...]
     before: tuple[int, ...]
     after: tuple[float, ...]
 
+    @property
+    def differing(self) -> float:
+        """The share of records that would have to change bins to make both sides equal, 0 without `before`."""
+        if not self.before:
+            return 0.0
+        before, after = np.array(self.before), np.array(self.after)
+        return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
 
-def draw_histogram(
-    column: str,
-    labels: Sequence[str],
-    ordered: pa.Array | None,
-    before: Floats,
-    after: Floats,
-    k: int,
-) -> Histogram:
-    """Count records by bin; no bin and no named value stands for fewer than k originals.
 
-    `before` and `after` are counts by value, those of null last where there are any. A table of fewer than k
-    records gives no bins at all.
+def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
+    """Count originals and released records by bins of quasi-identifier j, as far as k allows.
+
+    Without originals where records were left out that are still in the table: they must not be counted.
     """
-    names = [*labels, MISSING]
-    bins = _frequent(names, before, k) if ordered is None else _ranges(ordered, before, k)
-    totals = [round(float(before[codes].sum())) for _, codes in bins]
-    shown = [i for i, total in enumerate(totals) if total >= k]
-    return Histogram(
-        column=column,
-        ordered=ordered is not None,
-        labels=tuple(bins[i][0] for i in shown),
-        before=tuple(totals[i] for i in shown),
-        after=tuple(float(after[bins[i][1]].sum()) for i in shown),
+    column = comparison.table.columns[j]
+    closures, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
+    sizes: Numbers = np.bincount(
+        place.reshape(-1), weights=comparison.sizes, minlength=closures.shape[1]
     )
+    closures = closures[:, sizes > 0].astype(np.int32)
+    sizes = sizes[sizes > 0]
+    known = comparison.table.records == comparison.records >= comparison.k
+    counts = column.counts if known else np.zeros_like(column.counts)
+    if isinstance(column.form, RangeForm):
+        return _draw_ranges(column, column.form, counts, closures, sizes, comparison.k)
+    return _draw_values(column, counts, closures, sizes, comparison.k)
 
 
-def positions(values: pa.Array) -> Floats:
-    """Ordered values as numbers, dates counted from the first."""
-    if pa.types.is_temporal(values.type):
-        moments = _moments(values)
-        return (moments - moments[0]).astype(np.float64)
-    return np.asarray(values.cast(pa.float64(), safe=False))
-
-
-Bins = list[tuple[str, list[int]]]  # label and codes
-
-
-def _frequent(labels: Sequence[str], before: Floats, k: int) -> Bins:
-    """The most frequent values, and all others together."""
-    order = np.argsort(-before, kind="stable").tolist()
-    named = [code for code in order if before[code] >= k]
-    if len(named) > MOST_BINS or len(named) < len(order):
-        named = named[: MOST_BINS - 1]
-    rest = order[len(named) :]
-    while named and 0 < before[rest].sum() < k:  # few others could be told from the total
-        rest = [named.pop(), *rest]
-    bins = [(labels[code], [code]) for code in named]
-    return [*bins, (OTHER, rest)] if before[rest].sum() else bins
-
-
-def _ranges(values: pa.Array, before: Floats, k: int) -> Bins:
-    """Ranges between round numbers, joined with the next until they hold k originals."""
-    numbers, unit = _steps_of(values)
-    known = before[: len(values)]
-    step = _step(float(numbers[-1] - numbers[0]), bool((numbers % 1 == 0).all()))
-    place = np.floor(numbers / step)
-    bins: list[tuple[float, float, list[int]]] = []
-    held = float(k)
-    for number in np.unique(place):
-        codes = np.flatnonzero(place == number).tolist()
-        if held < k:
-            low, _, joined = bins.pop()
-            bins.append((low, number, [*joined, *codes]))
-        else:
-            held = 0.0
-            bins.append((number, number, codes))
-        held += float(known[codes].sum())
-    if held < k and len(bins) > 1:
-        (low, _, left), (_, high, right) = bins[-2:]
-        bins[-2:] = [(low, high, [*left, *right])]
-    whole = step >= 1 and bool((numbers % 1 == 0).all())
-    named = [(_name(low * step, (high + 1) * step, whole, unit), c) for low, high, c in bins]
-    nulls = list(range(len(values), before.size))
-    if nulls and before[nulls].sum() >= k:
-        named.append((MISSING, nulls))
-    elif nulls:
-        label, codes = named[-1]
-        named[-1] = (f"{label} or {MISSING}", [*codes, *nulls])
-    return named
-
-
-def _steps_of(values: pa.Array) -> tuple[Floats, str | None]:
-    """Ordered values as numbers that have round steps; dates as years, months … with the unit."""
-    if not pa.types.is_temporal(values.type):
-        return np.asarray(values.cast(pa.float64(), safe=False)), None
-    moments = _moments(values)
-    for unit in _UNITS:
-        counted = moments.astype(f"datetime64[{unit}]").astype(np.int64)
-        if counted[-1] - counted[0] >= MOST_BINS - 1:
-            break
-    return counted.astype(np.float64), unit
-
-
-def _moments(values: pa.Array) -> np.ndarray[tuple[int], np.dtype[np.datetime64]]:
-    if pa.types.is_date32(values.type):
-        return np.asarray(values).astype("datetime64[s]")
-    plain = values.cast(pa.timestamp(values.type.unit))
-    return np.asarray(plain).astype("datetime64[us]")
-
-
-def _step(reach: float, whole: bool) -> float:
-    """The least of 1, 2, 5, 10, … (0.1, 0.2, …) that cuts a range into few enough bins."""
-    least = max(reach / (MOST_BINS - 1), 1.0 if whole else 0.0)
-    if least == 0.0:
-        return 1.0
-    power = 10.0 ** floor(log10(least))
-    return next(m * power for m in (1, 2, 5, 10, 20) if m * power >= least * (1 - 1e-12))
-
-
-def _name(low: float, high: float, whole: bool, unit: str | None) -> str:
-    """A range's name; whole numbers and dates have a last value, others end before the next range."""
-    if not whole:
-        return f"{low:.6g} to <{high:.6g}"
-    ends = [int(low), ceil(high) - 1]
-    if unit is None:
-        first, last = (str(end) for end in ends)
+def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
+    """Count the released records by bins of a column that is released as it is."""
+    values = comparison.table.sensitive[name].values
+    counts = np.bincount(comparison.released[name], minlength=len(values) + 1)
+    present = np.flatnonzero(counts[: len(values)])
+    there = values.take(present)
+    known: Numbers = counts[present].astype(np.float64)
+    ordered = is_ordered(values.type)
+    if ordered and present.size > MOST_BINS:
+        scale = scale_of(there)
+        cuts = scale.round(0, present.size - 1)
+        labels = _labels(cuts, scale)
+        totals: Numbers = np.bincount(scale.places(cuts), weights=known, minlength=len(labels))
     else:
-        first, last = (str(moment) for moment in np.array(ends).astype(f"datetime64[{unit}]"))
-    return first if first == last else f"{first} to {last}"
+        labels, totals = list(texts_of(there)), known
+        if not ordered:
+            order = sorted(range(len(labels)), key=lambda i: (-totals[i], labels[i]))
+            labels, totals = [labels[i] for i in order], totals[order]
+            if len(labels) > MOST_BINS:
+                rest = totals[MOST_BINS - 1 :].sum()
+                labels = [*labels[: MOST_BINS - 1], OTHER]
+                totals = np.append(totals[: MOST_BINS - 1], rest)
+    missing = counts[len(values) :].sum()
+    bins = [(label, float(n)) for label, n in zip(labels, totals, strict=True) if n]
+    bins += [(MISSING, float(missing))] if missing else []
+    return Histogram(name, ordered, True, *_columns(bins, ()))
+
+
+def _columns(
+    bins: Sequence[tuple[str, float]], before: Sequence[float]
+) -> tuple[tuple[str, ...], tuple[int, ...], tuple[float, ...]]:
+    labels, after = [label for label, _ in bins], [n for _, n in bins]
+    return tuple(labels), tuple(round(n) for n in before), tuple(after)
+
+
+def _labels(cuts: Sequence[Cut], scale: Scale) -> list[str]:
+    """The names of all bins between cuts."""
+    return [label_of_bin(a, b, bool(scale.unit)) for a, b in pairwise([None, *cuts, None])]
+
+
+def _draw_ranges(
+    column: Column, form: RangeForm, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
+) -> Histogram:
+    """Bins of an ordered column: by value if it has few, else by round numbers, the missing values last."""
+    known = len(form.labels)
+    printed = np.unique(closures[:, closures[1] < known])
+    if not printed.size:  # nothing but missing and hidden values
+        return _draw_texts(column.name, form, closures, sizes)
+    scale = scale_of(form.values)
+    by_round = _Line(scale, scale.round(int(printed[0]), int(printed[-1])), form, closures, sizes)
+    frequent = np.flatnonzero(counts[:known] >= k)
+    candidates = [by_round]
+    if 0 < np.count_nonzero(counts[:known]) <= MOST_BINS:
+        cuts = scale.around(np.union1d(printed, frequent))
+        candidates.insert(0, _Line(scale, cuts, form, closures, sizes, by_value=True))
+    for line in candidates:
+        held = line.count(counts)
+        joined = join_ordered(held, line.first, line.last, sizes, k)
+        totals = np.array([held[one].sum() for one in joined])
+        if np.count_nonzero(totals) > 1:
+            spread = line.spread(joined, totals)
+            return _shown(column.name, True, line.names(joined), totals, spread, True)
+    is_exact = bool((closures[0] == closures[1]).all())
+    if is_exact and printed.size <= MOST_BINS:
+        by_round = _Line(scale, scale.around(printed), form, closures, sizes)
+    bins = [[i] for i in range(by_round.bins)]
+    nothing = np.zeros(by_round.bins)
+    spread = by_round.spread(bins, nothing)
+    return _shown(column.name, True, by_round.names(bins), nothing, spread, False)
+
+
+class _Line:
+    """An ordered column cut into bins, of which the last is that of missing values if there may be any."""
+
+    def __init__(
+        self,
+        scale: Scale,
+        cuts: Sequence[Cut],
+        form: RangeForm,
+        closures: Numbers,
+        sizes: Numbers,
+        by_value: bool = False,
+    ) -> None:
+        self.scale, self.cuts, self.by_value = scale, cuts, by_value
+        self.closures, self.sizes = closures, sizes
+        self.places, self.ranges = scale.places(cuts), len(cuts) + 1
+        self.bins = self.ranges + form.has_null
+        known = len(form.labels)
+        self.is_range = closures[1] < known  # else null alone, or null with values: anything
+        place = np.append(self.places, self.bins - 1)
+        low = np.where(self.is_range | (closures[0] == form.null), closures[0], 0)
+        self.first = np.where(self.is_range | (closures[0] == form.null), place[low], 0)
+        self.last = place[np.minimum(closures[1], known)]
+
+    def count(self, counts: Numbers) -> Numbers:
+        """Originals in each bin, given those of each code."""
+        known = self.places.size
+        held = np.bincount(self.places, weights=counts[:known], minlength=self.ranges)
+        return np.append(held, counts[known:])
+
+    def names(self, joined: Sequence[Sequence[int]]) -> list[str]:
+        """The names of joined bins."""
+        ends, dates = [None, *self.cuts, None], bool(self.scale.unit)
+        found = []
+        for one in joined:
+            inner = [i for i in one if i < self.ranges]
+            label = label_of_bin(ends[inner[0]], ends[inner[-1] + 1], dates) if inner else MISSING
+            found.append(label if len(inner) in (0, len(one)) else f"{label}, or {MISSING}")
+        return found
+
+    def spread(self, joined: Sequence[Sequence[int]], totals: Numbers) -> Numbers:
+        """Released records by joined bins.
+
+        A closure that reaches into several is spread over those with any originals evenly where bins are values,
+        and otherwise by the length of the overlap.
+        """
+        place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
+        at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
+        touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
+        if self.by_value:
+            return self.sizes @ shares(touched, (totals > 0).astype(np.float64).tolist())
+        wide = self.is_range & (first < last)
+        low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
+        if self.scale.is_whole(np.unique(self.closures[:, wide])):
+            high = high + 1 / 4
+        cuts = [self.cuts[one[0] - 1].at for one in joined[1:] if one[0] < self.ranges]
+        edges = np.array(cuts, dtype=np.float64) / 4  # else lengths may be no finite numbers
+        edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
+        length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
+        touched[wide] *= np.maximum(length, 0.0)
+        return self.sizes @ shares(touched, [1.0] * at.size)
+
+
+def _draw_values(
+    column: Column, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
+) -> Histogram:
+    """Bins of a column without order: frequent values, and all others together."""
+    form = column.form
+    names = [*form.labels, *([MISSING] if form.has_null else [])]
+    frequent = sorted(np.flatnonzero(counts >= k).tolist(), key=lambda c: (-counts[c], names[c]))
+    few = len(frequent) <= MOST_BINS and counts[frequent].sum() == counts.sum()
+    named = frequent if few else frequent[: MOST_BINS - 1]
+    if not named:
+        return _draw_texts(column.name, form, closures, sizes)
+    part = np.full(form.size, len(named))
+    part[named] = np.arange(len(named))
+    touched = form.sums(closures, np.eye(len(named) + 1)[part]) > 0
+    held = np.bincount(part, weights=counts, minlength=len(named) + 1)
+    joined = join_others(held, touched, sizes, k)
+    totals = np.array([held[one].sum() for one in joined])
+    if np.count_nonzero(totals) < 2:
+        return _draw_texts(column.name, form, closures, sizes)
+    marks = np.column_stack([touched[:, one].any(axis=1) for one in joined]).astype(np.float64)
+    spread = sizes @ shares(marks, (totals > 0).astype(np.float64).tolist())
+    labels = [*(names[named[one[0]]] for one in joined[:-1]), OTHER]
+    return _shown(column.name, False, labels, totals, spread, True)
+
+
+def _draw_texts(name: str, form: Form, closures: Numbers, sizes: Numbers) -> Histogram:
+    """What the release reads, most frequent first: all that may be told where originals may not be counted."""
+    texts = [MISSING if text is None else text for text in form.text(closures)]
+    order = sorted(range(len(texts)), key=lambda i: (-sizes[i], texts[i]))
+    bins = [(texts[i], float(sizes[i])) for i in order]
+    if len(bins) > MOST_BINS:
+        bins[MOST_BINS - 1 :] = [(OTHER, sum(n for _, n in bins[MOST_BINS - 1 :]))]
+    return Histogram(name, False, False, *_columns(bins, ()))
+
+
+def _shown(
+    name: str, ordered: bool, labels: Sequence[str], totals: Numbers, spread: Numbers, tells: bool
+) -> Histogram:
+    """A histogram of the bins that hold anything."""
+    kept = [i for i in range(len(labels)) if totals[i] or spread[i] > 1e-9]
+    bins = [(labels[i], float(spread[i])) for i in kept]
+    before = [float(totals[i]) for i in kept] if tells else ()
+    return Histogram(name, ordered, False, *_columns(bins, before))

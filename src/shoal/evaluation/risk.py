@@ -94,6 +94,8 @@ class AttributeDisclosure(Result):
     ----------
     values
         Distinct values.
+    base_rate
+        The share of the most frequent value of all: how often an attacker is right who guesses it of everyone.
     table_entropy
         Entropy of the column itself: what nobody could guess without quasi-identifiers.
     entropy_of_groups
@@ -114,6 +116,7 @@ class AttributeDisclosure(Result):
 
     column: str
     values: int
+    base_rate: float
     table_entropy: float
     entropy_of_groups: float
     entropy_of_records: float
@@ -238,6 +241,7 @@ def _disclose(
     return AttributeDisclosure(
         column=name,
         values=int(np.count_nonzero(overall)),
+        base_rate=float(overall.max()),
         table_entropy=_entropy(overall),
         entropy_of_groups=float(entropy.mean()),
         entropy_of_records=float(of_record @ entropy),

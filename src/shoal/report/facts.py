@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from shoal.bounds import Certificate
-from shoal.evaluation.distributions import Distributions
+from shoal.evaluation.histograms import Histogram
 from shoal.evaluation.risk import Risks
+from shoal.evaluation.singled import Kept
+from shoal.privacy.audit import Persons
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ class Roles:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     removed: tuple[str, ...]
-    others: tuple[str, ...]
+    kept: tuple[str, ...]  # released as they are, though not sensitive
+    unnamed: tuple[str, ...]  # of them those that nobody gave a role
+    allowed: tuple[str, ...]  # released although they betray a quasi-identifier or identifier
 
 
 @dataclass(frozen=True)
@@ -49,13 +53,15 @@ class Measured:
     name: str
     meaning: str
     value: float
+    rounded: bool = False  # to two digits, because it knows which sensitive value was whose
 
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """What a quasi-identifier lost: by the objective, and as shares of its cells."""
+    """What a quasi-identifier lost: in a sentence, by the objective, and as shares of its cells."""
 
     name: str
+    sentence: str
     model: str
     weight: float
     loss: float
@@ -96,6 +102,7 @@ class Sample:
 class Facts:
     """Everything that a report shows."""
 
+    title: str
     version: str
     written: datetime
     records: int
@@ -104,7 +111,9 @@ class Facts:
     k: int
     reads_the_same: bool  # whether the records of a group do
     promises: tuple[Promise, ...]
+    persons: tuple[Persons, ...]  # identifiers that repeat: k counts records there, not persons
     roles: Roles
+    kept: tuple[Kept, ...]
     method: str  # and how it was refined, empty where it is not known
     refined: str
     making: Making | None
@@ -113,7 +122,8 @@ class Facts:
     columns: tuple[ColumnLoss, ...]
     sizes: Sizes
     risks: Risks
-    distributions: Distributions
+    tells_before: bool  # whether figures of the originals are about just the released records
+    histograms: tuple[Histogram, ...]
     sample: Sample | None  # None where nothing hides records: not proved, or k is 1
     settings: str
     remarks: tuple[str, ...]
@@ -121,3 +131,8 @@ class Facts:
     @property
     def is_proved(self) -> bool:
         return not any(promise.miss for promise in self.promises)
+
+    @property
+    def hides_records(self) -> bool:
+        """Whether records are proved to hide among others, so that released values may be shown."""
+        return self.is_proved and self.k > 1

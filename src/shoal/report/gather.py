@@ -9,18 +9,23 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal import __version__
-from shoal.errors import InputError
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions
 from shoal.evaluation.risk import Risks
+from shoal.evaluation.scales import texts_of
+from shoal.evaluation.singled import singled_out, values_of
+from shoal.generalization.forms import Ints
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
 from shoal.privacy import Verdict
 from shoal.privacy.audit import Places
 from shoal.refine import Refine
 from shoal.report import words
+from shoal.report.cells import cells_of, sentence_of
 from shoal.report.facts import (
     ColumnLoss,
     Facts,
@@ -36,10 +41,11 @@ from shoal.report.reproduce import settings_text
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
-from shoal.table.frames import arrow_values
+from shoal.table.frames import Frame
 from shoal.table.render import bound_names
 
 MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # beside the objective
+LINKING = ("pmi", "wmi")  # measures of how sensitive values and originals go together
 SAMPLE, MOST_SAMPLED = 10, 12  # records and columns
 
 
@@ -64,15 +70,17 @@ class Reported(Protocol):
 
 def gather(release: Reported, risks: Risks, distributions: Distributions, folder: Path) -> Facts:
     """Compute what a report in `folder` says."""
-    settings, closed = release.settings, release.closed
+    settings, closed, comparison = release.settings, release.closed, release.comparison
     objective, *others = [
-        Measured(name, words.MEASURES.get(name, MEASURES[name][0]), _loss(closed, settings, name))
+        _measured(closed, settings, name)
         for name in dict.fromkeys((settings.objective, *MEASURED))
         if settings.sensitive or name not in NEEDS_SENSITIVE
     ]
     made = release.making is not None
     text, remarks = settings_text(settings, folder, whole=made)
+    roles = _roles(release)
     return Facts(
+        title=settings.title,
         version=__version__,
         written=datetime.now(UTC).replace(microsecond=0),
         records=release.verdict.audit.records,
@@ -81,24 +89,34 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         k=settings.k,
         reads_the_same=settings.method.homogeneous,
         promises=_promises(release),
-        roles=_roles(release),
+        persons=release.verdict.audit.persons,
+        roles=roles,
+        kept=tuple(singled_out(open_frame(release.data), roles.kept)),
         method=settings.method.name if made else "",
         refined=_refined(settings) if made else "",
         making=release.making,
         objective=objective,
         measures=tuple(others),
-        columns=_column_losses(closed, settings),
+        columns=_column_losses(release),
         sizes=_sizes(release.verdict.sizes, settings.k),
         risks=risks,
-        distributions=distributions,
-        sample=_sample(release) if release.verdict.is_proved and settings.k > 1 else None,
+        tells_before=comparison.table.records == comparison.records,
+        histograms=distributions.histograms,
+        sample=_sample(release, roles) if release.verdict.is_proved and settings.k > 1 else None,
         settings=text,
         remarks=tuple(remarks),
     )
 
 
-def _loss(closed: Closed, settings: Settings, measure: str) -> float:
-    return loss(closed, measure, k=settings.k, weights=settings.weights, w=settings.w)
+def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
+    value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
+    meaning = words.MEASURES.get(name, MEASURES[name][0])
+    return Measured(name, meaning, _told(name, value), name in LINKING)
+
+
+def _told(measure: str, value: float) -> float:
+    """A loss, of two digits where more could tell which sensitive value was whose."""
+    return float(f"{value:.2g}") if measure in LINKING else value
 
 
 def _promises(release: Reported) -> tuple[Promise, ...]:
@@ -135,8 +153,18 @@ def _roles(release: Reported) -> Roles:
     released = open_frame(release.data).columns
     bounds = [bound for name in names if name not in released for bound in bound_names(name)]
     known = {*names, *settings.sensitive, *bounds}
-    others = tuple(name for name in released if name not in known)
-    return Roles(names, settings.sensitive, tuple(release.removed), others)
+    kept = tuple(name for name in released if name not in known)
+    nobodys = release.verdict.audit.unnamed
+    if release.making is None:
+        nobodys = tuple(name for name in kept if name not in settings.keep)
+    return Roles(
+        quasi_identifiers=names,
+        sensitive=settings.sensitive,
+        removed=tuple(release.removed),
+        kept=kept,
+        unnamed=tuple(name for name in kept if name in nobodys),
+        allowed=tuple(name for name in released if name in settings.allow),
+    )
 
 
 def _refined(settings: Settings) -> str:
@@ -149,25 +177,22 @@ def _refined(settings: Settings) -> str:
     return "then improved by local search"
 
 
-def _column_losses(closed: Closed, settings: Settings) -> tuple[ColumnLoss, ...]:
+def _column_losses(release: Reported) -> tuple[ColumnLoss, ...]:
+    settings, comparison = release.settings, release.comparison
+    losses = column_losses(release.closed, settings.objective, w=settings.w)
     found = []
-    losses = column_losses(closed, settings.objective, w=settings.w)
-    for column, widths in zip(closed.table.columns, closed.widths, strict=True):
-        whole = (widths == column.form.size) & (widths > 1)
-        exact, hidden, general = (
-            float(closed.sizes[cells].sum()) / closed.table.records
-            for cells in (widths == 1, whole, (widths > 1) & ~whole)
-        )
-        weight = float(settings.weights.get(column.name, 1.0))
+    for j, column in enumerate(comparison.table.columns):
+        cells = cells_of(column.form, comparison.of_column(j), comparison.sizes)
         found.append(
             ColumnLoss(
-                column.name,
-                column.model.name,
-                weight,
-                losses[column.name],
-                exact,
-                general,
-                hidden,
+                name=column.name,
+                sentence=sentence_of(cells),
+                model=column.model.name,
+                weight=float(settings.weights.get(column.name, 1.0)),
+                loss=_told(settings.objective, losses[column.name]),
+                exact=cells.exact,
+                general=cells.general,
+                hidden=cells.hidden,
             )
         )
     return tuple(found)
@@ -198,21 +223,36 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
     return edges
 
 
-def _sample(release: Reported) -> Sample:
-    """A few released records; of a release that was not made here only the columns whose role is known."""
-    frame, roles = open_frame(release.data), _roles(release)
-    unknown = () if release.making else roles.others
-    shown = [name for name in frame.columns if name not in unknown][:MOST_SAMPLED]
-    records = frame.shape[0]
-    places = np.unique(np.linspace(0, records - 1, min(SAMPLE, records)).astype(np.int64))
-    few = frame.select(shown)[places.tolist()]
+def _sample(release: Reported, roles: Roles) -> Sample:
+    """A few released records, the same ones in whatever order the release is; no columns that nobody named."""
+    frame = open_frame(release.data)
+    shown = [name for name in frame.columns if name not in roles.unnamed][:MOST_SAMPLED]
+    columns = [_ranks(frame, name) for name in shown]
+    order = np.lexsort(columns[::-1])
+    places = np.unique(np.linspace(0, order.size - 1, min(SAMPLE, order.size)).astype(np.int64))
+    few = frame.select(shown)[order[places].tolist()]
     return Sample({name: _texts(few, name) for name in shown}, len(frame.columns) - len(shown))
 
 
-def _texts(frame: Any, name: str) -> list[str | None]:
-    """A released column as text, None where it is missing."""
+def _ranks(frame: Frame, name: str) -> Ints:
+    """The place of each record's text among the texts of a column, missing ones last."""
+    values = values_of(frame, name).combine_chunks()
     try:
-        values = arrow_values(frame, name).to_pylist()
-    except InputError:
-        return ["…"] * frame.shape[0]  # objects that have no text of their own
-    return [None if value is None else str(value) for value in values]
+        encoded = values.dictionary_encode()
+    except (pa.ArrowException, TypeError):
+        nested = [None if value is None else str(value) for value in values.to_pylist()]
+        encoded = pa.array(nested, type=pa.large_string()).dictionary_encode()
+    texts = texts_of(encoded.dictionary)
+    rank = np.empty(len(texts) + 1, dtype=np.int32)
+    rank[sorted(range(len(texts)), key=lambda i: texts[i])] = np.arange(len(texts))
+    rank[-1] = len(texts)
+    return rank[np.asarray(pc.fill_null(encoded.indices, -1))]
+
+
+def _texts(frame: Frame, name: str) -> list[str | None]:
+    """A released column as text, None where it is missing."""
+    values = values_of(frame, name)
+    try:
+        return [None if value is None else str(value) for value in values.to_pylist()]
+    except (ValueError, OverflowError):
+        return values.cast(pa.string()).to_pylist()  # dates beyond the years that Python knows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 VOID = {"meta", "br", "hr"}
@@ -61,9 +61,14 @@ def table(
     return element("div", whole, class_="scroll", role="region", aria_label=caption, tabindex="0")
 
 
-def details(summary: str, *content: str) -> Markup:
+def details(summary: str, *content: str, **attributes: str) -> Markup:
     """Content that opens on demand."""
-    return element("details", element("summary", summary), *content)
+    return element("details", element("summary", summary), *content, **attributes)
+
+
+def listed(lines: Iterable[str], **attributes: str) -> Markup:
+    """Lines below each other."""
+    return element("ul", *(element("li", line) for line in lines), **attributes)
 
 
 def cut(text: str, most: int) -> str:
@@ -85,6 +90,15 @@ def tiles(*entries: tuple[str, str, str]) -> Markup:
             for name, value, note in entries
         ),
         class_="tiles",
+    )
+
+
+def fact_list(what: Mapping[str, str]) -> Markup:
+    """Names and what belongs to each."""
+    return element(
+        "dl",
+        *(join([element("dt", name), element("dd", text)]) for name, text in what.items()),
+        class_="facts",
     )
 
 
@@ -112,6 +126,15 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return "> 99.9 %"
     return f"{100 * share:.1f} %"
+
+
+def whole_percent(share: float) -> str:
+    """A share of originals, no finer than whole percents, that reads as none or all only if it is."""
+    if 0 < share < 0.01:
+        return "< 1 %"
+    if 0.99 < share < 1:
+        return "> 99 %"
+    return f"{100 * share:.0f} %"
 
 
 def number(value: float) -> str:

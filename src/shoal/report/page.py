@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from shoal.report.facts import Facts
-from shoal.report.figures import (
-    MOST_COLUMNS,
-    NAME,
-    distribution_parts,
-    group_parts,
-    loss_parts,
-    risk_parts,
+from shoal.report.experts import NOTE, expert_parts
+from shoal.report.facts import Facts, Promise
+from shoal.report.figures import MOST_COLUMNS, NAME, distribution_parts, loss_parts
+from shoal.report.markup import (
+    Markup,
+    count,
+    cut,
+    element,
+    fact_list,
+    join,
+    listed,
+    more,
+    percent,
+    rest,
+    table,
+    tiles,
 )
-from shoal.report.markup import Markup, cut, element, join, more, number, rest, table, tiles
+from shoal.report.risks import risk_parts
 from shoal.report.words import WORDS
 
-NOTE = 300  # characters
+TITLE = 120  # characters
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no browser loads or runs anything
+DEFAULT_TITLE = "Release report"
 
 
 def render_page(facts: Facts) -> str:
     """The report."""
     sections = (
         ("verdict", "Verdict", _verdict(facts)),
-        ("done", "What was done" if facts.making else "What was released", _done(facts)),
+        ("done", "What was released", _done(facts)),
         ("loss", "What it cost", loss_parts(facts)),
-        ("groups", "Group sizes", group_parts(facts)),
-        ("risk", "Risk before and after", risk_parts(facts)),
-        ("distributions", "Distributions before and after", distribution_parts(facts)),
-        *_certificate(facts),
+        ("risk", "What risk is left", risk_parts(facts)),
+        ("care", "What to care about", _care(facts)),
+        ("distributions", "Distributions", distribution_parts(facts)),
         ("sample", "A few released records", _sample(facts)),
-        ("settings", "Settings", _settings(facts)),
+        ("experts", "For experts", expert_parts(facts)),
         ("words", "What the figures mean", _words(facts)),
     )
+    title = cut(facts.title.strip(), TITLE) or DEFAULT_TITLE
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -42,16 +51,16 @@ def render_page(facts: Facts) -> str:
         element("meta", name="color-scheme", content="light dark"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="robots", content="noindex"),
-        element("title", "Release report"),
+        element("title", title),
         element("style", Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))),
     )
-    links = [element("a", title, href=f"#{name}") + Markup(" ") for name, title, _ in sections]
+    links = [element("a", name, href=f"#{anchor}") + Markup(" ") for anchor, name, _ in sections]
     main = element(
         "main",
-        element("h1", "Release report"),
+        element("h1", title),
         element(
             "p",
-            f"{_subtitle(facts)}, ",
+            f"{'' if title == DEFAULT_TITLE else f'{DEFAULT_TITLE}: '}{_subtitle(facts)}, ",
             element(
                 "time", f"{facts.written:%Y-%m-%d %H:%M %Z}", datetime=facts.written.isoformat()
             ),
@@ -74,14 +83,14 @@ def _section(name: str, title: str, content: Sequence[str]) -> Markup:
 
 def _subtitle(facts: Facts) -> str:
     """What the report is about, in a line."""
-    columns = len(facts.roles.quasi_identifiers)
-    noun = "quasi-identifier" if columns == 1 else "quasi-identifiers"
-    return f"{facts.records:,} records, {columns:,} {noun}, k = {facts.k:,}"
+    columns = count(len(facts.roles.quasi_identifiers), "quasi-identifier")
+    return f"{count(facts.records, 'record')}, {columns}, k = {facts.k:,}"
 
 
 def _verdict(facts: Facts) -> list[Markup]:
     return [
         _proved(facts) if facts.is_proved else _missed(facts),
+        *_persons(facts),
         table(
             ["Requirement", "Reached", "Audit"],
             [
@@ -90,9 +99,7 @@ def _verdict(facts: Facts) -> list[Markup]:
                         [element("b", cut(promise.name, 2 * NAME)), element("p", promise.meaning)]
                     ),
                     join([promise.reached, element("p", f"{promise.required} required")]),
-                    element("span", "✗ not proved", class_="missed")
-                    if promise.miss
-                    else element("span", "✓ proved", class_="proved"),
+                    _mark(promise, bool(facts.persons)),
                 ]
                 for promise in facts.promises[:MOST_COLUMNS]
             ],
@@ -100,29 +107,48 @@ def _verdict(facts: Facts) -> list[Markup]:
             numbers=(1,),
         ),
         *rest(len(facts.promises) - MOST_COLUMNS, "requirement"),
-        element(
-            "div",
-            element("h3", "What the audit cannot know"),
-            element("ul", *(element("li", line) for line in _cares(facts))),
-            class_="care",
-        ),
     ]
 
 
+def _mark(promise: Promise, repeats: bool) -> Markup:
+    """What the audit says of a promise; where persons have several records, it is about records only."""
+    if promise.miss:
+        return element("span", "✗ not proved", class_="missed")
+    proved = element("span", f"✓ proved{' for records' if repeats else ''}", class_="proved")
+    if not repeats:
+        return proved
+    return join([proved, element("br"), element("span", "✗ not for persons", class_="missed")])
+
+
 def _proved(facts: Facts) -> Markup:
-    count = len(facts.promises)
-    what = "The requirement is proved." if count == 1 else f"All {count} requirements are proved."
+    number = len(facts.promises)
+    what = "The requirement is proved" if number == 1 else f"All {number} requirements are proved"
     when = ", before it was handed out," if facts.making else ""
     return element(
         "div",
-        element("strong", f"✓ {what}"),
+        element(
+            "strong",
+            f"! {what} for records, not for persons." if facts.persons else f"✓ {what}.",
+        ),
         element(
             "p",
-            f"An independent audit counted in the finished release{when} that every requirement below is kept. ",
+            f"An independent audit counted in the finished release{when} that every requirement below is kept"
+            f"{' by its records' if facts.persons else ''}. ",
             more("audit"),
         ),
-        class_="verdict",
+        class_="verdict doubtful" if facts.persons else "verdict",
     )
+
+
+def _persons(facts: Facts) -> list[Markup]:
+    """A line per identifier that repeats."""
+    lines = [
+        f"k counts records, not persons: '{cut(item.identifier, NAME)}' repeats "
+        f"({count(item.persons, 'value')} in {count(facts.records, 'record')}), and one group holds records of only "
+        f"{item.smallest:,} of them. For persons nothing is proved."
+        for item in facts.persons
+    ]
+    return [element("p", line, class_="care") for line in lines]
 
 
 def _missed(facts: Facts) -> Markup:
@@ -134,19 +160,31 @@ def _missed(facts: Facts) -> Markup:
         element(
             "p", f"An independent audit counted in it and found that it does not keep {which}. "
         ),
-        element("ul", *(element("li", f"{cut(miss, NOTE)}.") for miss in misses[:MOST_COLUMNS])),
+        listed(f"{cut(miss, NOTE)}." for miss in misses[:MOST_COLUMNS]),
         element("p", more("audit")),
         class_="verdict failed",
     )
 
 
-def _cares(facts: Facts) -> list[str]:
-    """What a data protection officer should ask about."""
+def _care(facts: Facts) -> list[Markup]:
+    """What no audit can know and a data protection officer should ask about."""
     roles = facts.roles
     lines = [
         f"Protected are the quasi-identifiers: {_names(roles.quasi_identifiers)}. Ask whether an outsider could know "
         "any other column of a person."
     ]
+    if roles.unnamed:
+        lines.append(
+            f"Nobody gave these columns a role, yet they are in the release: {_names(roles.unnamed)}. Nothing is "
+            "proved about them; name or remove them."
+        )
+    if roles.kept:
+        lines.append(_kept_care(facts))
+    if roles.allowed:
+        lines.append(
+            f"Released although the program found that they betray protected columns, because the settings allow it: "
+            f"{_names(roles.allowed)}."
+        )
     if roles.sensitive:
         lines.append(f"Sensitive, released unchanged: {_names(roles.sensitive)}.")
         if len(facts.promises) == 1:
@@ -154,81 +192,77 @@ def _cares(facts: Facts) -> list[str]:
                 "Only k is required. All records of a group may share a sensitive value, and then it is known of "
                 "everyone in the group."
             )
-    if roles.others:
+    certain = [item for item in facts.risks.after.attributes if item.disclosed][:MOST_COLUMNS]
+    lines += [
+        f"For {percent(item.disclosed)} of the records the group alone tells '{cut(item.column, NAME)}' for certain."
+        for item in certain
+    ]
+    if facts.left_out:
         lines.append(
-            f"Neither protected nor named as sensitive, yet in the release: {_names(roles.others)}."
+            f"{count(facts.left_out, 'record')} of the table "
+            f"{'is' if facts.left_out == 1 else 'are'} not in the release: whoever counts in it misses "
+            f"{'that one' if facts.left_out == 1 else 'those'}."
         )
-    return lines
+    return [element("div", listed(lines), class_="care")]
+
+
+def _kept_care(facts: Facts) -> str:
+    together = facts.kept[-1]
+    alone = (
+        f" Together they single out {together.alone:,} of {count(facts.records, 'record')}."
+        if together.alone and len(facts.roles.kept) > 1
+        else f" It singles out {together.alone:,} of {count(facts.records, 'record')}."
+        if together.alone
+        else ""
+    )
+    return (
+        f"Neither protected nor named as sensitive, yet in the release: {_names(facts.roles.kept)}.{alone} "
+        "Whoever knows them of a person needs no quasi-identifier."
+    )
 
 
 def _done(facts: Facts) -> list[Markup]:
-    roles, making = facts.roles, facts.making
+    roles = facts.roles
     what: dict[str, str] = {
         "Removed": _names(roles.removed) or "none",
-        "Generalized": _names(roles.quasi_identifiers),
-        "Sensitive": _names(roles.sensitive) or "none",
-        "Others": _names(roles.others) or "none",
+        "Made less exact": _names(roles.quasi_identifiers),
+        "Sensitive, unchanged": _names(roles.sensitive) or "none",
+        "Others, unchanged": _names(roles.kept) or "none",
     }
-    if making:
-        what = {
-            "Method": join([element("code", facts.method), f", {facts.refined}"]),
-            "Notes": "; ".join(cut(note, NOTE) for note in making.notes) or "none",
-            **what,
-            "Seconds": _seconds(making.seconds),
-        }
-    else:
-        what["Method"] = "not known: the release was compared with its table as it was given"
     return [
         tiles(
             ("Records released", f"{facts.records:,}", ""),
             ("Records left out", f"{facts.left_out:,}", ""),
-            ("Groups", f"{facts.groups:,}", ""),
+            ("Groups that read the same", f"{facts.groups:,}", ""),
             ("Smallest group", f"{facts.sizes.smallest:,}", f"{facts.k:,} required"),
         ),
-        element(
-            "dl",
-            *(join([element("dt", name), element("dd", text)]) for name, text in what.items()),
-            class_="facts",
-        ),
+        fact_list(what),
+        *_kept(facts),
     ]
 
 
-def _seconds(spent: Mapping[str, float]) -> Markup:
-    """Seconds in all and by stage, marked as times: they are all that differs between two equal runs."""
-    stages = [[f"{stage} ", _time(f"{seconds:.2f}")] for stage, seconds in spent.items()]
-    total = [_time(f"{sum(spent.values()):.2f}"), " in all: "]
-    return join([*total, *(part for stage in stages for part in (*stage, ", "))][:-1])
-
-
-def _time(text: str) -> Markup:
-    return element("time", text, datetime=f"PT{text}S")
-
-
-def _certificate(facts: Facts) -> list[tuple[str, str, list[Markup]]]:
-    """The section about the certificate, which only a release that was made here can have."""
-    if not facts.making:
+def _kept(facts: Facts) -> list[Markup]:
+    """Every column that is released as it is without being sensitive, and whom it singles out."""
+    if not facts.kept:
         return []
-    found, measure = facts.making.certificate, facts.objective
-    if found is None:
-        why = f"No certificate: {facts.making.no_certificate}. "
-        content = [element("p", why, more("certificate"))]
-    else:
-        beyond = (
-            " It does not know of the requirements beyond k, which may cost more."
-            if len(facts.promises) > 1
-            else ""
-        )
-        verdict = str(found)
-        content = [
-            element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
-            element(
-                "p",
-                f"No release of this table that keeps k = {facts.k:,} can lose less than {number(found.bound)}, and "
-                f"this one loses {number(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
-                more("certificate"),
-            ),
-        ]
-    return [("certificate", "How near the best possible", content)]
+    rows = []
+    for item in facts.kept:
+        remarks = []
+        if len(item.columns) == 1 and item.columns[0] in facts.roles.unnamed:
+            remarks.append("nobody gave it a role")
+        if len(item.columns) == 1 and item.columns[0] in facts.roles.allowed:
+            remarks.append("released although it betrays: allowed")
+        name = cut(item.columns[0], NAME) if len(item.columns) == 1 else "all of them together"
+        rows.append([join([name, *(element("p", text) for text in remarks)]), f"{item.alone:,}"])
+    return [
+        element("p", "Columns that are released as they are, though not sensitive. ", more("kept")),
+        table(
+            ["Other column, released unchanged", "Records it singles out"],
+            rows,
+            "Records whose value no other released record has",
+            numbers=(1,),
+        ),
+    ]
 
 
 def _sample(facts: Facts) -> list[Markup]:
@@ -253,19 +287,6 @@ def _sample(facts: Facts) -> list[Markup]:
     ]
 
 
-def _settings(facts: Facts) -> list[Markup]:
-    what = (
-        "They make this release again from the same table. "
-        if facts.making
-        else "The release was read and audited by them. "
-    )
-    return [
-        element("p", what, more("settings")),
-        element("pre", element("code", facts.settings)),
-        *(element("p", remark, class_="quiet") for remark in facts.remarks),
-    ]
-
-
 def _words(facts: Facts) -> list[Markup]:
     entries = [
         join([element("dt", term, id=f"about-{name}"), element("dd", text)])
@@ -275,7 +296,6 @@ def _words(facts: Facts) -> list[Markup]:
     return [element("dl", *entries, class_="words")]
 
 
-def _names(names: Sequence[str], most: int = 12) -> str:
-    """Names in a row, not all where they are many."""
-    shown = ", ".join(cut(name, NAME) for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+def _names(names: Sequence[str]) -> str:
+    """Names in a row, all of them."""
+    return ", ".join(cut(name, NAME) for name in names)

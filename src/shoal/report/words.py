@@ -25,12 +25,19 @@ WORDS = {
         "that made it. Where a requirement is not proved, at least one group misses it: such a table must not be "
         "released. shoal itself neither returns nor writes one.",
     ),
+    "kept": (
+        "Other columns, and records singled out",
+        "Columns that were neither protected nor named as sensitive and are released as they are. A record is singled "
+        "out by a column if no other released record has its value, and by several columns if none has the same "
+        "combination. Whoever knows these values of a person finds the record, whatever k is.",
+    ),
     "loss": (
-        "Loss",
+        "What it cost",
         "What the release no longer tells. A cell is released exactly, or as something more general (a range, a "
-        "region, a set of values), or hidden completely. The measure named as objective is the one that was made as "
-        "small as possible; the others are for comparison, less is better in each. In a column of the table it is the "
-        "mean over records, before any weights.",
+        "region, a set of values), or hidden completely. “Half of the values are released within a range of at most "
+        "4” means: take any record, and the odds are even or better that the release says its value up to 4. Under "
+        "“For experts” the loss is measured; the measure named as objective is the one that was made as small as "
+        "possible, and less is better in each.",
     ),
     "sizes": (
         "Group sizes",
@@ -39,23 +46,28 @@ WORDS = {
     ),
     "risk": (
         "Risk",
-        "How likely it is to find a person's record by their quasi-identifiers. The prosecutor knows that the person "
-        "is in the table: their risk is one in the size of the group. The journalist does not know it and looks for "
-        "anyone. The marketer wants to find as many as possible: the risk is the share of records that a best guess "
-        "gets right. Before is the original table, after the release; these are risks under the assumption that the "
-        "outsider knows all quasi-identifiers exactly and nothing else.",
+        "How likely it is to find a person's record by their quasi-identifiers: one in the number of records that "
+        "read the same. Before is the original table, after the release. Shares of the original table are told in "
+        "whole percents, and not at all where they would stand for fewer than k people. The literature names the "
+        "outsider by what they know: the prosecutor knows that the person is in the table; the journalist does not "
+        "and looks for anyone; the marketer wants to find as many as possible. All know the quasi-identifiers exactly "
+        "and nothing else.",
     ),
     "disclosure": (
         "Learning a sensitive value",
         "Whoever knows that a person is in a group learns what all records of the group have in common, without "
-        "finding the person's record. Requirements beyond k, such as diversity, limit this.",
+        "finding the person's record. The base rate is what a guess is worth without the group; “certain” is the share "
+        "of records whose group has one value only. Requirements beyond k, such as diversity, limit this.",
     ),
     "distributions": (
-        "Distributions before and after",
+        "Distributions",
         "How often each value occurs in the original table (outline) and how often the release lets one expect it "
-        "(filled), if the records of a range or set are spread over its values as evenly as nothing else is known. "
-        "The closer both are, the better counts and means of this column can still be trusted. Values that fewer "
-        "than k records hold are never shown by themselves, they are counted as other values.",
+        "(filled). A range counts for every bar it reaches into, by the length of the overlap; anything else that may "
+        "stand for several bars counts for each of them in equal parts. The closer both are, the better counts and "
+        "means of this column can still be trusted. Originals are counted only in bars, joined where necessary, from "
+        "which nobody can work out anything about fewer than k people; where no such bars are left, the release is "
+        "drawn alone. Sensitive columns are released unchanged and have one distribution. Records that were left out "
+        "are counted nowhere.",
     ),
     "certificate": (
         "Certificate",

@@ -1,0 +1,119 @@
+"""Which bins of a quasi-identifier may be counted in public: no count and no difference stands for few people.
+
+Whoever has the release knows for any set of bins how many records lie surely inside it: those whose closure
+does. With the count of originals in the set, the difference is the number of people who are inside although
+their released record does not say so. It must be 0 or at least k, for every union of bins: a union's complement
+is one too, so this also limits how many people are outside although their record may be inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[Any]
+Bins = list[list[int]]  # the numbers of the first, finest bins that a bin joins
+
+
+def join_ordered(counts: Numbers, first: Numbers, last: Numbers, sizes: Numbers, k: int) -> Bins:
+    """Join neighbouring bins until they may be counted.
+
+    Parameters
+    ----------
+    counts
+        Originals in each bin.
+    first, last, sizes
+        Of each closure: the first and last bin that it touches, and the records that bear it.
+
+    Bins without any original may stay. If nothing else helps, one bin is left.
+    """
+    bins = [[i] for i in range(counts.size)]
+    while len(bins) > 1:
+        place = np.repeat(np.arange(len(bins)), [len(one) for one in bins])
+        number = len(bins)
+        n = np.array([counts[one].sum() for one in bins])
+        inside = np.zeros((number, number))  # by first and last bin
+        np.add.at(inside, (place[first], place[last]), sizes)
+        inside = np.cumsum(np.cumsum(inside[::-1], axis=0)[::-1], axis=1)
+        below = np.concatenate([[0.0], np.cumsum(n)])
+        held = below[None, 1:] - below[:-1, None]
+        run = _shortest(_betrays(held, inside, k))
+        if run is None:
+            break
+        i, j = run
+        if j - i == number - 1:
+            return [list(range(counts.size))]
+        left = n[i - 1] if i > 0 else np.inf
+        right = n[j + 1] if j < number - 1 else np.inf
+        at = i - 1 if left <= right else j
+        bins[at : at + 2] = [[*bins[at], *bins[at + 1]]]
+    return bins
+
+
+def _shortest(bad: npt.NDArray[np.bool_]) -> tuple[int, int] | None:
+    """The shortest run of bins (rows first, columns last) that is marked."""
+    first, last = np.nonzero(np.triu(bad))
+    if not first.size:
+        return None
+    best = int(np.argmin(last - first))
+    return int(first[best]), int(last[best])
+
+
+def join_others(counts: Numbers, touched: Numbers, sizes: Numbers, k: int) -> Bins:
+    """Move bins into the last one, which stands for all other values, until all may be counted.
+
+    Parameters
+    ----------
+    counts
+        Originals in each bin, at most 16 bins.
+    touched
+        Closures × bins: whether the closure touches the bin.
+    sizes
+        Records that bear each closure.
+    """
+    bins = [[i] for i in range(counts.size)]
+    while len(bins) > 1:
+        number = len(bins)
+        n = np.array([counts[one].sum() for one in bins])
+        marks = np.column_stack([touched[:, one].any(axis=1) for one in bins])
+        sets = marks @ (1 << np.arange(number))
+        inside = _sums_of_subsets(np.bincount(sets, weights=sizes, minlength=1 << number))
+        alone = np.zeros(1 << number)
+        alone[1 << np.arange(number)] = n
+        bad = np.flatnonzero(_betrays(_sums_of_subsets(alone), inside, k))
+        if not bad.size:
+            break
+        fewest = min(bad.tolist(), key=lambda union: (int(union).bit_count(), union))
+        has_others = bool(fewest >> (number - 1) & 1)
+        movable = [b for b in range(number - 1) if bool(fewest >> b & 1) != has_others]
+        if not movable:
+            return [list(range(counts.size))]
+        least = min(movable, key=lambda b: (n[b], -b))
+        bins[-1] = [*bins[least], *bins[-1]]
+        del bins[least]
+    return bins
+
+
+def _betrays(held: Numbers, inside: Numbers, k: int) -> npt.NDArray[np.bool_]:
+    """Whether originals in a union of bins, or those that the release does not place there, are too few."""
+    apart = held - inside
+    return ((held > 0) & (held < k)) | ((apart != 0) & (apart < k))
+
+
+def _sums_of_subsets(values: Numbers) -> Numbers:
+    """For every set, as bits of its index, the sum over all of its subsets."""
+    total, number = values.astype(np.float64), values.size.bit_length() - 1
+    for bit in range(number):
+        halves = total.reshape(-1, 2, 1 << bit)
+        halves[:, 1] += halves[:, 0]
+    return total
+
+
+def shares(touched: Numbers, weights: Sequence[float]) -> Numbers:
+    """Spread each closure (row) over the bins it touches by the weight of the bins, evenly if all weigh nothing."""
+    part = touched * np.asarray(weights, dtype=np.float64)
+    part = np.where(part.sum(axis=1, keepdims=True) > 0, part, touched > 0)
+    return part / part.sum(axis=1, keepdims=True)

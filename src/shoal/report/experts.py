@@ -1,0 +1,199 @@
+"""The folded part of a report: how a release was made, and figures that take the literature for granted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.report.charts import Part, Row, bars, round_up
+from shoal.report.facts import Facts, SizeClass
+from shoal.report.figures import MOST_COLUMNS, NAME
+from shoal.report.markup import (
+    Markup,
+    count,
+    cut,
+    details,
+    element,
+    fact_list,
+    join,
+    more,
+    number,
+    rest,
+    table,
+)
+from shoal.report.risks import attacker_parts
+
+NOTE = 300  # characters
+
+
+def expert_parts(facts: Facts) -> list[Markup]:
+    """Everything that takes the literature for granted, folded."""
+    return [
+        element("p", "Figures for those who know the methods, each to be opened."),
+        details("How it was made", _making(facts)),
+        details("Loss by measures", *_measures(facts)),
+        details("Group sizes", *_groups(facts)),
+        details("Risk by kind of attacker", *attacker_parts(facts)),
+        *([details("How near the best possible", *_certificate(facts))] if facts.making else []),
+        details("Settings", *_settings(facts)),
+    ]
+
+
+def _making(facts: Facts) -> Markup:
+    making = facts.making
+    if not making:
+        return fact_list(
+            {"Method": "not known: the release was compared with its table as it was given"}
+        )
+    notes = [cut(note, NOTE) for note in making.notes]
+    return fact_list(
+        {
+            "Method": join([element("code", facts.method), f", {facts.refined}"]),
+            "Notes of the method": "; ".join(notes) or "none",
+            "Seconds": _seconds(making.seconds),
+        }
+    )
+
+
+def _seconds(spent: Mapping[str, float]) -> Markup:
+    """Seconds in all and by stage, marked as times: they are all that differs between two equal runs."""
+    stages = [[f"{stage} ", _time(f"{seconds:.2f}")] for stage, seconds in spent.items()]
+    total = [_time(f"{sum(spent.values()):.2f}"), " in all: "]
+    return join([*total, *(part for stage in stages for part in (*stage, ", "))][:-1])
+
+
+def _time(text: str) -> Markup:
+    return element("time", text, datetime=f"PT{text}S")
+
+
+def _certificate(facts: Facts) -> list[Markup]:
+    """How far from the least possible loss the release is, which only one that was made here can know."""
+    assert facts.making
+    found, measure = facts.making.certificate, facts.objective
+    if found is None:
+        why = f"No certificate: {facts.making.no_certificate}. "
+        return [element("p", why, more("certificate"))]
+    beyond = (
+        " It does not know of the requirements beyond k, which may cost more."
+        if len(facts.promises) > 1
+        else ""
+    )
+    show = _short if measure.rounded else number
+    verdict = f"about {found.ratio:.2g} times the optimum" if measure.rounded else str(found)
+    return [
+        element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
+        element(
+            "p",
+            f"No release of this table that keeps k = {facts.k:,} can lose less than {show(found.bound)}, and "
+            f"this one loses {show(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
+            more("certificate"),
+        ),
+    ]
+
+
+def _measures(facts: Facts) -> list[Markup]:
+    """Losses as measures count them, by column and of the whole release."""
+    shown = facts.columns[:MOST_COLUMNS]
+    weighted = any(column.weight != 1 for column in facts.columns)
+    heads = ["Column", "Model", *(["Weight"] if weighted else []), f"Loss ({facts.objective.name})"]
+    show = _short if facts.objective.rounded else number
+    rounded = (
+        "The objective looks at how sensitive values and original quasi-identifiers go together. It is rounded to "
+        "two digits, since more would tell which value was whose."
+    )
+    return [
+        element(
+            "p",
+            "The objective is the measure that was made small; the others are for comparison. Less is better. ",
+            rounded if facts.objective.rounded else "",
+        ),
+        table(
+            heads,
+            [
+                [
+                    cut(column.name, NAME),
+                    column.model,
+                    *([f"{column.weight:g}"] if weighted else []),
+                    show(column.loss),
+                ]
+                for column in shown
+            ],
+            "Loss by column, mean over records",
+            numbers=range(2, len(heads)),
+        ),
+        *rest(len(facts.columns) - len(shown)),
+        table(
+            ["Measure", "What it is", "Value"],
+            [
+                [
+                    join([element("code", item.name), " (objective)" if i == 0 else ""]),
+                    f"{item.meaning[0].upper()}{item.meaning[1:]}",
+                    (_short if item.rounded else number)(item.value),
+                ]
+                for i, item in enumerate((facts.objective, *facts.measures))
+            ],
+            "Loss of the whole release",
+            numbers=(2,),
+        ),
+    ]
+
+
+def _short(value: float) -> str:
+    """A loss of two digits."""
+    return f"{value:.2g}"
+
+
+def _groups(facts: Facts) -> list[Markup]:
+    """How large groups are."""
+    sizes = facts.sizes
+    most = round_up(max(item.groups for item in sizes.classes))
+    unlike = "By this method records hide among some that read differently: groups may be below k. "
+    return [
+        element(
+            "p",
+            f"The smallest group has {count(sizes.smallest, 'record')}, half of the groups have at most "
+            f"{sizes.median:,}, the largest has {sizes.largest:,}. {'' if facts.reads_the_same else unlike}",
+            more("sizes"),
+        ),
+        element(
+            "figure",
+            element("figcaption", "Number of groups by their size in records"),
+            bars(
+                "size-chart",
+                "Number of groups by size",
+                f"{facts.groups:,} groups of {sizes.smallest:,} to {sizes.largest:,} records; "
+                "the same numbers follow as a table.",
+                [
+                    Row(
+                        f"{_range(item)} record{'' if item.most == 1 else 's'}",
+                        f"{item.groups:,}",
+                        [[Part("after", 100 * item.groups / most)]],
+                    )
+                    for item in sizes.classes
+                ],
+                count(round(most), "group"),
+            ),
+            table(
+                ["Records in a group", "Groups", "Records in all"],
+                [[_range(item), f"{item.groups:,}", f"{item.records:,}"] for item in sizes.classes],
+                "Groups by size",
+                numbers=(1, 2),
+            ),
+        ),
+    ]
+
+
+def _range(item: SizeClass) -> str:
+    return f"{item.least:,}" if item.least == item.most else f"{item.least:,} to {item.most:,}"
+
+
+def _settings(facts: Facts) -> list[Markup]:
+    what = (
+        "They make this release again from the same table. "
+        if facts.making
+        else "The release was read and audited by them. "
+    )
+    return [
+        element("p", what, more("settings")),
+        element("pre", element("code", facts.settings)),
+        *(element("p", remark, class_="quiet") for remark in facts.remarks),
+    ]
