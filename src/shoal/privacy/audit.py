@@ -346,4 +346,5 @@ def _prove(
         worst.append(requirement.worst(levels))
         missed += int(np.count_nonzero(~requirement.is_met(levels)))
     reached = requirement.worst(np.array(worst))
-    return Proof(requirement.describe(column), requirement.required, reached), missed
+    described = requirement.describe(column) + requirement.remark(secret.labels)
+    return Proof(described, requirement.required, reached), missed

@@ -60,7 +60,7 @@ def load(path: str | os.PathLike[str], problems: list[str]) -> Settings:
 
 def _path_problems(path: Path) -> list[str]:
     """A sentence where opening a file could wait for ever."""
-    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 (paths may be bytes of any kind)
+    if path.exists() and not (path.is_file() or path.is_dir()):
         return [f"Settings file '{path}' is not a regular file; copy its content to one."]
     return []
 

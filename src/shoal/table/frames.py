@@ -22,8 +22,6 @@ def open_frame(table: Any) -> Frame:
             f"A table of type {type(table).__name__} is not in memory yet; collect it first."
         )
     _check_names(table)
-    if isinstance(table, pa.RecordBatch):
-        table = pa.Table.from_batches([table])
     if isinstance(table, pa.Table):
         table = _takeable(table)
     try:

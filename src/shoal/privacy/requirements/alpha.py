@@ -71,6 +71,11 @@ class AlphaK(Requirement):
     def reading_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
         return []  # records with a named value may all have been left out
 
+    def remark(self, labels: Labels) -> str:
+        known = {fold(label) for label in labels if label is not None}
+        absent = sum(fold(label_of(value)) not in known for value in self.values or ())
+        return f", of which {absent} do not occur" if absent else ""
+
     def limits(self, column: str, secret: Sensitive) -> Limits:
         entry, cap = np.arange(secret.size, dtype=np.int32), np.full(secret.size, self.alpha)
         if self.values is not None:

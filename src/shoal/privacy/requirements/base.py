@@ -103,6 +103,10 @@ class Requirement(ABC):
         """The same for a release, which may lack values of its table."""
         return self.value_problems(column, labels, ordered)
 
+    def remark(self, labels: Labels) -> str:
+        """What to add to a proof about values of a release, empty where there is nothing to add."""
+        return ""
+
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
         """Which levels suffice."""
         if self.rising:
