@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
+    from shoal.table.source import Input as Input
 
 __version__ = "0.1.0"
 
@@ -80,6 +81,7 @@ _HOMES = {
     "refine": ("Refine",),
     "release": ("Release",),
     "settings": ("Settings",),
+    "table.source": ("Input",),
 }
 
 __all__ = ["samples", *(name for names in _HOMES.values() for name in names)]

@@ -11,34 +11,28 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shoal.errors import raise_problems
-from shoal.generalization import Interval, Model
-from shoal.io import read
+from shoal.examine import examine, examine_table, open_table
+from shoal.generalization import Model
 from shoal.kernels.compilation import is_cached
 from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
 from shoal.measures import loss as measure_loss
 from shoal.methods import Method, Partition
 from shoal.methods.suppress import suppress
-from shoal.privacy import (
-    Audit,
-    Requirement,
-    Verdict,
-    check_feasible,
-    examine_compatibility,
-    examine_frame,
-    group_notes,
-)
-from shoal.problem import Problem, relative_weights
+from shoal.plan import Plan, encode_source, prepare
+from shoal.privacy import Audit, Requirement, group_notes
+from shoal.privacy.persons import count_persons
+from shoal.problem import Problem
 from shoal.progress import Progress, silent
 from shoal.refine import Refine
 from shoal.refine import refine as refine_groups
 from shoal.release import Release
 from shoal.settings import Settings, make_settings
-from shoal.table import Table, encode, open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import Frame
 from shoal.table.order import shuffled
-from shoal.table.render import bound_names, read_release, render
+from shoal.table.render import read_release, render
+from shoal.table.source import Input
 
 T = TypeVar("T")
 
@@ -50,6 +44,9 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    others: str | None = None,
+    allow: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -61,6 +58,9 @@ def anonymize(
     seed: int | None = None,
     keep_order: bool | None = None,
     render: str | None = None,
+    title: str | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    order_seed: int | None = None,
     progress: Progress | None = None,
 ) -> Release:
     """Make a table releasable: every record reads like at least k − 1 others.
@@ -81,6 +81,14 @@ def anonymize(
         Columns released unchanged, which requirements are about.
     identifiers
         Columns removed.
+    keep
+        Columns released as they are, which nothing protects. Those that betray a quasi-identifier, hold free
+        text or single out records are refused unless allowed.
+    others
+        What becomes of columns that are not named: "refuse" (default) the table, "drop" or "keep" them.
+    allow
+        Kept and sensitive columns that may be released although they betray something, and identifiers that
+        repeat although they tell no persons apart.
     k
         The least number of records that must read the same. Larger is safer and costs more.
     requirements
@@ -102,11 +110,18 @@ def anonymize(
         all, a number of seconds, or `shoal.Refine(steps=…)`. With seconds, two runs may differ. Methods other
         than local recoding are left as they are, and so is `enhanced_pk`.
     seed
-        Makes chance repeatable (default 0).
+        Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
+        what `non_homogeneous` draws.
     keep_order
         Keep the order of records, which can itself identify them. By default they are shuffled.
     render
         "text" (default), or "bounds": two columns of numbers or dates per interval.
+    title
+        What the release is about, for its report.
+    input
+        How to read the table's file, like `{"encoding": "cp1252", "missing": ["?"]}`; see `shoal.Input`.
+    order_seed
+        Makes the order of released records repeatable, for tests only: whoever knows it may undo the shuffle.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
 
@@ -128,6 +143,9 @@ def anonymize(
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         identifiers=identifiers,
+        keep=keep,
+        others=others,
+        allow=allow,
         k=k,
         requirements=requirements,
         suppression_limit=suppression_limit,
@@ -139,20 +157,13 @@ def anonymize(
         seed=seed,
         keep_order=keep_order,
         render=render,
+        title=title,
+        input=input,
     )
     watch = _Watch(progress or silent)
-    frame = watch("reading", lambda: open_table(table))
-    raise_problems(_render_problems(frame, settings))
-    encoded = watch("encoding", lambda: _encode(frame, settings))
-    problem = Problem.of(
-        encoded,
-        settings.objective,
-        settings.k,
-        relative_weights(settings.weights, encoded),
-        settings.w,
-        settings.requirements,
-    )
-    check_feasible(encoded, settings.k, settings.requirements)
+    source = watch("reading", lambda: open_table(table, settings.input))
+    plan = watch("encoding", lambda: prepare(source, settings))
+    problem = plan.problem
     if not is_cached():
         watch("compiling kernels, first run only", lambda: _compile(problem, settings))
     partition = watch(
@@ -163,14 +174,22 @@ def anonymize(
     groups = watch(
         "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
     )
-    closed = watch("closing", lambda: problem.close(groups, partition.windows))
-    released = watch("rendering", lambda: _render(frame, closed, settings))
-    audit = watch("auditing", lambda: examine(released, encoded, settings).prove())
-    spelled_out = replace(
-        settings, quasi_identifiers={column.name: column.model for column in encoded.columns}
-    )
+    frame, closed = watch("closing", lambda: plan.close(groups, partition.windows))
+    released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
+    audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
+    persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values))
-    return Release(released.to_native(), spelled_out, audit, closed, notes, watch.seconds)
+    return Release(
+        data=released.to_native(),
+        settings=plan.spelled_out,
+        audit=replace(audit, persons=persons),
+        closed=closed,
+        is_released=groups >= 0,
+        removed=plan.roles.removed,
+        dialect=source.dialect,
+        notes=notes,
+        seconds=watch.seconds,
+    )
 
 
 def audit(
@@ -181,6 +200,7 @@ def audit(
     sensitive: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
+    input: Input | Mapping[str, Any] | None = None,
 ) -> Audit:
     """Prove that a table, ours or not, keeps its requirements.
 
@@ -198,6 +218,8 @@ def audit(
         For how many records at least they must read the same.
     requirements
         What the sensitive values of every group must look like beside.
+    input
+        How to read the table's file; see `shoal.Input`.
 
     Raises
     ------
@@ -216,8 +238,9 @@ def audit(
         sensitive=sensitive,
         k=k,
         requirements=requirements,
+        input=input,
     )
-    return _examine(open_table(table), promised).prove()
+    return examine_table(table, promised).prove()
 
 
 def loss(
@@ -276,8 +299,8 @@ def loss(
         k=k or (None if settings else 1),
         requirements=(),
     )
-    encoded = _encode(open_table(table), promised)
-    closed = read_release(encoded, open_table(release))
+    encoded = encode_source(open_table(table, promised.input), promised)
+    closed = read_release(encoded, open_table(release, promised.input).data)
     arrays = compile_measure("suppressed", encoded.columns).arrays
     outside = count_outside(arrays, closed.closures, closed.groups, encoded.codes)
     raise_problems(
@@ -289,15 +312,6 @@ def loss(
     return measure_loss(
         closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
     )
-
-
-def open_table(table: Any) -> Frame:
-    """A frame over whatever the user gave: a frame or a path."""
-    return open_frame(read(table) if isinstance(table, str | os.PathLike) else table)
-
-
-def _encode(frame: Frame, settings: Settings) -> Any:
-    return encode(frame, settings.quasi_identifiers, settings.sensitive, settings.identifiers)
 
 
 def _refine(
@@ -325,51 +339,11 @@ def _sample_of(budget: object) -> Refine:
     return Refine(steps=30) if has_time else Refine()
 
 
-def examine(released: Frame, table: Table, settings: Settings) -> Verdict:
-    """Audit a finished release by what its method promises."""
-    if settings.method.homogeneous:
-        return _examine(released, settings)
-    return examine_compatibility(table, released, settings.k, settings.identifiers)
-
-
-def _examine(frame: Frame, settings: Settings) -> Verdict:
-    return examine_frame(
-        frame,
-        list(settings.quasi_identifiers),
-        settings.k,
-        settings.identifiers,
-        settings.requirements,
-        settings.sensitive,
-    )
-
-
-def _render(frame: Frame, closed: Closed, settings: Settings) -> Frame:
+def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) -> Frame:
     """Render in input order where the user chose so, otherwise shuffled."""
-    if settings.keep_order:
-        order = np.flatnonzero(closed.is_released)
-    else:
-        gone = {*closed.table.names, *settings.identifiers}
-        unchanged = [name for name in frame.columns if name not in gone]
-        order = shuffled(frame, closed, unchanged, settings.seed)
-        order = order[closed.is_released[order]]
-    return render(frame, closed, order, settings.identifiers, settings.render)
-
-
-def _render_problems(frame: Frame, settings: Settings) -> list[str]:
-    """Columns of the table that bounds would overwrite."""
-    if settings.render != "bounds":
-        return []
-    intervals = [
-        name
-        for name, model in settings.quasi_identifiers.items()
-        if model is None or isinstance(model, Interval)
-    ]
-    wanted = {bound for name in intervals for bound in bound_names(name)}
-    return [
-        f"Column '{name}' is in the way of an interval's bounds; rename it."
-        for name in frame.columns
-        if name in wanted
-    ]
+    records = closed.table.records
+    order = np.arange(records) if plan.settings.keep_order else shuffled(records, order_seed)
+    return render(frame, closed, order, plan.roles.unchanged, plan.settings.render)
 
 
 class _Watch:

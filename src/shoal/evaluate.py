@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize import anonymize, examine, open_table
+from shoal.anonymize import anonymize
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
 from shoal.evaluation.classification import (
@@ -20,11 +20,12 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
+from shoal.examine import examine, open_table
 from shoal.generalization import Model
 from shoal.privacy import Requirement
 from shoal.settings import Settings, make_settings
 from shoal.table.encode import column_problems
-from shoal.table.frames import Frame
+from shoal.table.source import Input, Source
 
 HOLDOUT = 0.3  # share of records
 
@@ -38,6 +39,7 @@ def evaluate(
     sensitive: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
+    input: Input | Mapping[str, Any] | None = None,
     queries: int = 1000,
     sum_column: str | None = None,
     threshold: float = THRESHOLD,
@@ -67,6 +69,8 @@ def evaluate(
         table have.
     requirements
         What the sensitive values of every group must look like beside, for the verdict.
+    input
+        How to read the files; see `shoal.Input`.
     queries
         Random queries per workload; 0 for none.
     sum_column
@@ -98,11 +102,14 @@ def evaluate(
         sensitive=sensitive,
         k=k,
         requirements=requirements,
+        input=input,
     )
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
-    original, released, *tested = _opened(table, release, *([] if holdout is None else [holdout]))
+    original, released, *tested = _opened(
+        chosen.input, table, release, *([] if holdout is None else [holdout])
+    )
     if target is not None:
-        raise_problems(_target_problems(original.columns, chosen, target))
+        raise_problems(_target_problems(original.data.columns, chosen, target))
     found = evaluate_release(
         _compared(original, released, chosen, others),
         queries=queries,
@@ -114,26 +121,31 @@ def evaluate(
         return found
     if not tested:
         return replace(found, classification=classify(table, target, settings=chosen, seed=seed))
-    accuracy = compare_classifiers(original, released, tested[0], chosen, target, seed=seed)
+    accuracy = compare_classifiers(
+        original.data, released.data, tested[0].data, chosen, target, seed=seed
+    )
     return replace(found, classification=accuracy)
 
 
-def _opened(*tables: Any) -> list[Frame]:
+def _opened(input: Input, *tables: Any) -> list[Source]:
     """All of several tables, or one error for all that cannot be opened."""
-    found: list[Frame] = []
+    found: list[Source] = []
     problems: list[str] = []
     for table in tables:
         try:
-            found.append(open_table(table))
+            found.append(open_table(table, input))
         except InputError as error:
             problems += error.problems
     raise_problems(problems)
     return found
 
 
-def _compared(table: Frame, release: Frame, settings: Settings, others: Sequence[str]) -> Foreign:
+def _compared(
+    source: Source, released: Source, settings: Settings, others: Sequence[str]
+) -> Foreign:
     """A release beside its table, with the audit's verdict."""
-    comparison = read_comparison(table, release, settings, others)
+    table, release = source.data, released.data
+    comparison = read_comparison(table, release, settings, others, source.is_text)
     columns = comparison.table.columns
     known = {*release.columns, *settings.quasi_identifiers}
     return Foreign(
@@ -172,7 +184,8 @@ def classify(
         Makes the choice of records and the default model repeatable.
     """
     chosen = make_settings(settings)
-    frame = open_table(table)
+    source = open_table(table, chosen.input)
+    frame = source.data
     problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
     if not 0 < holdout < 1:
         problems.append("The 'holdout' parameter must be a share above 0 and below 1.")
@@ -182,7 +195,8 @@ def classify(
     if not 0 < aside < frame.shape[0]:
         raise InputError("The table has too few records to set some aside; give more.")
     tested, trained = frame[np.sort(order[:aside]).tolist()], frame[np.sort(order[aside:]).tolist()]
-    release = open_table(anonymize(trained.to_native(), settings=chosen).data)
+    made = anonymize(replace(source, data=trained), settings=chosen)
+    release = open_table(made.data).data
     return compare_classifiers(trained, release, tested, chosen, target, model=model, seed=seed)
 
 

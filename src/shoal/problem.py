@@ -143,8 +143,7 @@ class Problem:
     def close(self, groups: Ints, windows: Ints | None = None) -> Closed:
         """Close every group as tightly as its members allow; groups that read the same become one.
 
-        Records without a group (−1) are left out of the release. With `windows`, a record's closure covers
-        the records in its row of them instead.
+        With `windows`, a record's closure covers the records in its row of them instead.
         """
         if windows is None:
             closures, _ = self.closures(groups)
@@ -152,7 +151,7 @@ class Problem:
             order, bounds = windows.reshape(-1), np.arange(len(windows) + 1) * windows.shape[1]
             closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
         kernels.spread_nulls(self.arrays, closures)
-        return merge_equal(self.table, groups, closures, self.whole)
+        return merge_equal(self.table, groups, closures)
 
     @cached_property
     def whole(self) -> Ints:

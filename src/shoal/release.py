@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
@@ -18,8 +20,10 @@ from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
 from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.risk import Risks, compare_risks
+from shoal.evaluation.singled import Kept, singled_out
+from shoal.examine import examine
 from shoal.generalization.forms import Ints
-from shoal.io import write
+from shoal.io import read_texts, write
 from shoal.measures import column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit, Verdict
@@ -29,6 +33,7 @@ from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import arrow_values
+from shoal.table.source import Dialect, Input
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
 UNASKED = (
@@ -49,6 +54,11 @@ class Release:
         would link records.
     suppressed
         Records left out of the release.
+    removed
+        Columns of the table that are not in the release.
+    dialect
+        How the CSV file was written that the table comes from, None if it comes from elsewhere. A release is
+        saved in the same way.
     settings
         The settings that make this release again, models spelled out.
     audit
@@ -63,12 +73,17 @@ class Release:
     settings: Settings
     audit: Audit
     closed: Closed = field(repr=False)
+    is_released: npt.NDArray[np.bool_] = field(repr=False)  # of every input record
+    removed: Sequence[str] = ()
+    dialect: Dialect | None = None
     notes: Sequence[str] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def groups(self) -> Ints:
-        return np.where(self.closed.is_released, self.closed.groups, -1).astype(np.int32)
+        groups = np.full(self.is_released.size, -1, dtype=np.int32)
+        groups[self.is_released] = self.closed.groups
+        return groups
 
     @property
     def suppressed(self) -> int:
@@ -114,11 +129,6 @@ class Release:
         return Verdict(self.audit, kept, self.comparison.sizes.astype(np.int64))
 
     @property
-    def removed(self) -> Sequence[str]:
-        """Columns of the table that are not in the release."""
-        return self.settings.identifiers
-
-    @property
     def making(self) -> Making:
         """How it was made, as a report tells it: with a certificate if it has been asked for."""
         impossible = self.suppressed or not self.settings.method.homogeneous
@@ -129,6 +139,11 @@ class Release:
             self.certificate if asked else None,
             self.certificate_reason if asked else UNASKED,
         )
+
+    @cached_property
+    def singled_out(self) -> list[Kept]:
+        """How many released records are alone with their value in each kept column, and in all together."""
+        return singled_out(open_frame(self.data), self.settings.keep)
 
     @cached_property
     def risk(self) -> Risks:
@@ -204,11 +219,38 @@ class Release:
             loss=self.loss(),
         )
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all."""
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all.
+
+        The audit reads the finished file once more, as text, before it gets its name. A table that came from
+        a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
+        `delimiter` or `encoding` say otherwise.
+        """
+        own = self.dialect or Dialect()
+        dialect = replace(
+            own, delimiter=delimiter or own.delimiter, encoding=encoding or own.encoding
+        )
+        write(self._table(), path, overwrite, dialect, partial(self._prove, dialect))
+
+    def _table(self) -> pa.Table:
+        if isinstance(self.data, pa.Table):
+            return self.data
         frame = open_frame(self.data)
-        columns = {name: arrow_values(frame, name) for name in frame.columns}
-        write(pa.table(columns), path, overwrite=overwrite)
+        return pa.table({name: arrow_values(frame, name) for name in frame.columns})
+
+    def _prove(self, dialect: Dialect, path: Path) -> None:
+        """Audit a file that holds the release."""
+        reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
+        texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
+        if self.settings.method.homogeneous:  # others can be read back only where types are kept
+            examine(texts, self.closed.table, self.settings).prove()
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.

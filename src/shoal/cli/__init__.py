@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import signal
 import sys
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from shoal.errors import ShoalError
+
+WRITTEN: list[Path] = []  # files that this run has written
 
 
 def main() -> NoReturn:
@@ -20,6 +25,7 @@ def main() -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest
+    from typer import Abort
     from typer.exceptions import TyperException
 
     from shoal.cli.app import app
@@ -27,6 +33,7 @@ def main() -> NoReturn:
     code = None
     try:
         code = app(prog_name="shoal", standalone_mode=False)
+        _flush()
     except TyperException as error:  # what was typed is no command
         context = getattr(error, "ctx", None)
         said = error.format_message().rstrip(".")
@@ -34,8 +41,13 @@ def main() -> NoReturn:
         _fail(f"{said}{stop} See '{context.command_path if context else 'shoal'} -h'.", 2)
     except ShoalError as error:
         _fail(str(error), error.exit_code)
+    except (KeyboardInterrupt, Abort):
+        _fail(_stopped(), 130)
     except BrokenPipeError:
-        sys.exit(1)
+        _close_output()
+        sys.exit(0 if WRITTEN else 1)
+    except MemoryError:
+        _fail("The table does not fit into memory; free some, or give a smaller table.", 1)
     except (
         Exception
     ) as error:  # nothing of the table may reach the screen, so only the kind is named
@@ -43,12 +55,63 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
+def visible(text: str) -> str:
+    """A text without signs that a terminal would obey: names of columns and files may hold any."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else _escaped(sign) for sign in text)
+
+
+def say(text: str, error: bool = False) -> None:
+    """Write a line, also where nobody reads: a closed output never undoes what was done."""
+    stream = sys.stderr if error else sys.stdout
+    if stream is None:
+        return
+    try:
+        stream.write(f"{visible(text)}\n")
+    except (OSError, ValueError) as failure:
+        if isinstance(failure, BrokenPipeError) and not WRITTEN:
+            raise
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")
+
+
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:
     """End like an interrupt does, so that unfinished files are removed."""
     raise KeyboardInterrupt
 
 
+def _stopped() -> str:
+    if not WRITTEN:
+        return "Stopped; nothing was written."
+    return f"Stopped; {', '.join(map(str, WRITTEN))} had been written before, nothing else was."
+
+
 def _fail(message: str, code: int) -> NoReturn:
-    for line in message.splitlines():
-        sys.stderr.write(f"shoal: {line}\n")
+    problems = message.splitlines()
+    for line in problems:
+        say(f"shoal: {line}", error=True)
+    if "--json" in sys.argv:
+        say(json.dumps({"error": {"exit_code": code, "problems": problems}}))
+    _flush()
     sys.exit(code)
+
+
+def _flush() -> None:
+    """Hand on what was said, now: at the end of the program a closed output would change the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            _close_output()
+
+
+def _close_output() -> None:
+    """Give the streams somewhere to go, so that the interpreter does not complain at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        try:
+            os.dup2(nowhere, number)
+        except OSError:
+            continue

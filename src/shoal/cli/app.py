@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import time
-from collections.abc import Sequence
+from json import dumps
 from math import inf
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal import __version__
-from shoal.cli import options
+from shoal.cli import options, outputs, say
 from shoal.errors import InputError, raise_problems
 
 app = typer.Typer(
@@ -32,6 +31,7 @@ SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Also say how it was done.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Report = Annotated[
     Path | None,
@@ -53,6 +53,31 @@ Sensitive = Annotated[
         "-s", "--sensitive", metavar="COLUMN", help="Column to release unchanged; repeatable."
     ),
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("-x", "--keep", metavar="COLUMN", help="Column to release as it is; repeatable."),
+]
+Others = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT", help="Columns that are not named: refuse (default), drop or keep."
+    ),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that may be released although it betrays something; repeatable.",
+    ),
+]
+Encoding = Annotated[str | None, typer.Option(help="Of the file, like cp1252; usually UTF-8.")]
+Delimiter = Annotated[str | None, typer.Option(help="Between fields, like ';' or tab.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal sign of numbers, '.' or ','.")]
+DateFormat = Annotated[str | None, typer.Option(help="How dates are written, like %d.%m.%Y.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; usually the first.")]
+Missing = Annotated[
+    str | None, typer.Option(help="Texts that stand for a missing value, like '?,97,98,99'.")
+]
 Require = Annotated[
     list[str] | None,
     typer.Option(
@@ -69,7 +94,7 @@ def shoal(
 ) -> None:
     """Make tables about people releasable."""
     if version:
-        typer.echo(f"shoal {__version__}")
+        say(f"shoal {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)
@@ -80,8 +105,8 @@ def shoal(
 def anonymize(
     table: Table,
     output: Annotated[
-        Path, typer.Option("-o", "--output", help="File to write.", show_default=False)
-    ],
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    ] = None,
     settings: SettingsFile = None,
     quasi_identifier: Columns = None,
     sensitive: Sensitive = None,
@@ -89,6 +114,9 @@ def anonymize(
         list[str] | None,
         typer.Option("-i", "--identifier", metavar="COLUMN", help="Column to remove; repeatable."),
     ] = None,
+    keep: Keep = None,
+    others: Others = None,
+    allow: Allow = None,
     k: K = None,
     require: Require = None,
     suppression_limit: Annotated[
@@ -133,21 +161,45 @@ def anonymize(
         Path | None, typer.Option(help="Also write the settings that make this release again.")
     ] = None,
     report: Report = None,
+    title: Annotated[
+        str | None, typer.Option(help="What the release is about, for the report.")
+    ] = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
+    output_encoding: Annotated[
+        str | None, typer.Option(help="Of the output, if not the input's.")
+    ] = None,
+    output_delimiter: Annotated[
+        str | None, typer.Option(help="Of the output, if not the input's.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check everything and say what would be done.")
+    ] = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
     json: Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.io import output_problems
+    from shoal.cli.run import Outputs, look_ahead, run
     from shoal.settings import make_settings
 
-    problems = _lost(output, [table, settings]) or output_problems(output, overwrite)
-    problems += _place_problems(save_settings, [table], overwrite)
-    problems += _place_problems(report, [table, settings], overwrite)
-    problems += _twice(output, save_settings, report)
+    problems = outputs.place_problems(output, [table, settings], overwrite, is_table=True)
+    problems += outputs.place_problems(save_settings, [table], overwrite)
+    problems += outputs.place_problems(report, [table, settings], overwrite)
+    problems += outputs.named_twice(output, save_settings, report)
+    if output is None and not dry_run:
+        problems.append("There is no output; name a file with -o.")
     given: dict[str, Any] = {
         "quasi_identifiers": options.models(quasi_identifier, problems),
         "sensitive": sensitive or None,
         "identifiers": identifier or None,
+        "keep": keep or None,
+        "others": others,
+        "allow": allow or None,
         "k": k,
         "requirements": options.requirements(require, problems),
         "suppression_limit": suppression_limit,
@@ -159,81 +211,25 @@ def anonymize(
         "seed": seed,
         "keep_order": keep_order,
         "render": render,
+        "title": title,
     }
+    reading = options.reading(encoding, delimiter, decimal, date_format, sheet, missing)
     try:
-        chosen: Any = make_settings(settings, **given)
+        chosen: Any = make_settings(settings, reading, **given)
         for path in filter(None, (output, save_settings, report)):
-            problems += _lost(path, _hierarchies(chosen))
+            problems += outputs.lost(path, outputs.files_read(chosen))
     except InputError as error:
         problems += error.problems
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
-    _run(table, output, chosen, overwrite, save_settings, report, quiet, json, certify)
-
-
-def _place_problems(path: Path | None, inputs: Sequence[Path | None], overwrite: bool) -> list[str]:
-    """Sentences for why a file cannot be written; what is read is never replaced."""
-    from shoal.io import place_problems
-
-    return (_lost(path, inputs) or place_problems(path, overwrite)) if path else []
-
-
-def _lost(path: Path, inputs: Sequence[Path | None]) -> list[str]:
-    """A sentence if a file is both read and to be written."""
-    if path.resolve() not in {given.resolve() for given in inputs if given}:
-        return []
-    return [f"'{path}' is read by this command and would be lost; name another file to write."]
-
-
-def _twice(*outputs: Path | None) -> list[str]:
-    """Sentences for files that are named for two outputs."""
-    names = [path.resolve() for path in outputs if path]
-    return [
-        f"'{path}' is named for two outputs; name two files."
-        for path in dict.fromkeys(path for path in outputs if path)
-        if names.count(path.resolve()) > 1
-    ]
-
-
-def _hierarchies(settings: Any) -> list[Path]:
-    """The hierarchy files that settings name."""
-    sources = [getattr(model, "source", None) for model in settings.quasi_identifiers.values()]
-    return [Path(source) for source in sources if source]
-
-
-def _run(
-    table: Any,
-    output: Path,
-    settings: Any,
-    overwrite: bool,
-    save_settings: Path | None,
-    report: Path | None,
-    quiet: bool,
-    json: bool,
-    certify: float | None = None,
-) -> None:
-    """Anonymize, write and tell."""
-    from shoal.anonymize import anonymize as run
-    from shoal.cli.show import progress_bar, summary
-
-    start = time.perf_counter()
-    with progress_bar(quiet or json) as progress:
-        release = run(table, settings=settings, progress=progress)
-        progress("writing", 0, 1)
-        release.save(output, overwrite=overwrite)
-        if save_settings:
-            release.settings.save(save_settings)
-        if certify is not None and (report or not quiet):
-            progress("bounding the loss", 0, 1)
-            if release.certificate and certify:
-                release.certify(certify, progress=progress)
-        if report:
-            progress("reporting", 0, 1)
-            release.save_report(report, overwrite=overwrite)
-    if not quiet:
-        seconds = time.perf_counter() - start
-        summary(release, output, seconds, json, certify is not None, report)
+    wanted = Outputs(
+        output, save_settings, report, overwrite, output_delimiter, output_encoding, certify
+    )
+    if dry_run:
+        look_ahead(table, chosen, wanted, json)
+    else:
+        run(table, chosen, wanted, quiet, verbose, json)
 
 
 @app.command()
@@ -244,27 +240,41 @@ def audit(
     sensitive: Sensitive = None,
     k: K = None,
     require: Require = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Prove that a table keeps its requirements, or exit with 3."""
-    from shoal.anonymize import audit as prove
     from shoal.cli.show import audited
+    from shoal.examine import examine_table
+    from shoal.settings import make_settings
 
     problems: list[str] = []
     models = options.models(quasi_identifier, problems)
     required = options.requirements(require, problems)
     raise_problems(problems)
-    proved = prove(
-        table,
-        settings=settings,
+    promised = make_settings(
+        settings,
+        options.reading(encoding, delimiter, decimal, date_format, sheet, missing),
         quasi_identifiers=models,
         sensitive=sensitive or None,
         k=k,
         requirements=required,
     )
-    if not quiet:
-        audited(proved, table, json)
+    verdict = examine_table(table, promised)
+    if json and not quiet:
+        say(dumps({"table": str(table), **verdict.as_dict()}))
+    if not verdict.is_proved:
+        for failure in verdict.failures:
+            say(f"shoal: {failure}", error=True)
+        raise typer.Exit(3)
+    if not (quiet or json):
+        audited(verdict.audit)
 
 
 @app.command()
@@ -280,6 +290,12 @@ def evaluate(
     sensitive: Sensitive = None,
     k: K = None,
     require: Require = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
     queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
     sum_column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
@@ -304,21 +320,27 @@ def evaluate(
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
     from shoal.cli.evaluated import show_evaluation
     from shoal.evaluate import evaluate as compare
+    from shoal.settings import make_settings
 
-    problems = _place_problems(report, [table, release, settings, holdout], overwrite)
+    problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
     if holdout and target is None:
         problems.append("A --holdout is to test classifiers on; name the column with --target.")
     models = options.models(quasi_identifier, problems)
     required = options.requirements(require, problems)
     raise_problems(problems)
-    found = compare(
-        table,
-        release,
-        settings=settings,
+    chosen = make_settings(
+        settings,
+        options.reading(encoding, delimiter, decimal, date_format, sheet, missing),
         quasi_identifiers=models,
         sensitive=sensitive or None,
         k=k,
         requirements=required,
+    )
+    raise_problems(outputs.lost(report, outputs.files_read(chosen)) if report else [])
+    found = compare(
+        table,
+        release,
+        settings=chosen,
         queries=queries,
         sum_column=sum_column,
         target=target,
@@ -329,7 +351,10 @@ def evaluate(
         found.save_report(report, overwrite=overwrite)
     if not quiet:
         show_evaluation(found, json, report)
-    found.verdict.prove()
+    if not found.verdict.is_proved:
+        for failure in found.verdict.failures:
+            say(f"shoal: {failure}", error=True)
+        raise typer.Exit(3)
 
 
 @app.command()
@@ -337,16 +362,28 @@ def init(
     table: Table,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    sheet: Sheet = None,
+    missing: Missing = None,
 ) -> None:
     """Write a settings file with guessed roles, to be corrected."""
-    from shoal.anonymize import open_table
     from shoal.cli.guess import guessed_settings
+    from shoal.examine import open_table
     from shoal.io import write_text
+    from shoal.settings.reading import read_input
 
     target = output or Path(table.name.split(".")[0] + ".toml")
-    raise_problems(_place_problems(target, [table], overwrite))
-    write_text(guessed_settings(open_table(table), table.name), target, overwrite)
-    typer.echo(
+    problems = outputs.place_problems(target, [table], overwrite)
+    reading = read_input(
+        options.reading(encoding, delimiter, decimal, date_format, sheet, missing), problems
+    )
+    raise_problems(problems)
+    source = open_table(table, reading)
+    write_text(guessed_settings(source, table.name, reading), target, overwrite)
+    say(
         f"Wrote {target}. Check every role in it, then run:\n"
         f"  shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(target))} --output release.csv"
     )
@@ -362,6 +399,8 @@ def demo(
 ) -> None:
     """Anonymize the sample table, 48,842 people of a US census."""
     from shoal import samples
+    from shoal.cli.run import Outputs, run
+    from shoal.settings import make_settings
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -370,13 +409,14 @@ def demo(
             f"Folder '{folder}' cannot be made: {error.strerror}; choose another."
         ) from None
     if not (quiet or json):
-        typer.echo(
+        say(
             "The sample: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), eight quasi-identifiers, "
             "income sensitive, k = 10."
         )
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
     report = folder / "adult-report.html"
-    _run(samples.adult(), output, samples.adult_settings(), True, settings, report, quiet, json)
+    wanted = Outputs(output, settings, report, overwrite=True)
+    run(samples.adult(), make_settings(samples.adult_settings()), wanted, quiet, False, json)
 
 
 @app.command()

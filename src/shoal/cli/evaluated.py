@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
 
+from shoal.cli import say
 from shoal.cli.show import levels
 from shoal.evaluated import Evaluation
 from shoal.evaluation.queries import Errors
@@ -20,7 +20,7 @@ def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> No
     """Say whether a release is safe and what is left of its use."""
     if as_json:
         written = {"report": str(report)} if report else {}
-        sys.stdout.write(json.dumps({**found.as_dict(), **written}) + "\n")
+        say(json.dumps({**found.as_dict(), **written}))
         return
     lines = [*_verdict(found), *_risk(found), *_use(found)]
     if report:
@@ -28,7 +28,7 @@ def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> No
     width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         line = f"{set_cell_size(name, width)}  {text}".rstrip()
-        sys.stdout.write(f"{line}\n")
+        say(line)
 
 
 def _verdict(found: Evaluation) -> Iterator[tuple[str, str]]:

@@ -83,7 +83,7 @@ def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] 
 def _parameter(key: str, text: str) -> Any:
     """A parameter of a requirement: a list, a text or a number, as its name tells."""
     if key in ("columns", "values", "protected"):
-        return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
+        return _listed(text)
     return text if key in ("kind", "ground", "hierarchy") else _value(text)
 
 
@@ -110,6 +110,31 @@ def refine(text: str | None, problems: list[str]) -> Any:
         problems.append("Write --refine quick, off, a number of seconds or steps=NUMBER.")
         return None
     return value
+
+
+def reading(
+    encoding: str | None,
+    delimiter: str | None,
+    decimal: str | None,
+    date_format: str | None,
+    sheet: str | None,
+    missing: str | None,
+) -> dict[str, Any]:
+    """How to read a file, as far as it was said; missing values stand in a list with commas."""
+    said = {
+        "encoding": encoding,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "date_format": date_format,
+        "sheet": sheet,
+        "missing": None if missing is None else _listed(missing),
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _listed(text: str) -> list[str]:
+    """The parts of a list with commas; `\\,` is a plain comma."""
+    return [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
 
 
 def _pairs(flag: str, given: Sequence[str] | None, problems: list[str]) -> list[tuple[str, str]]:

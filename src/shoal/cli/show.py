@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -14,28 +14,84 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from shoal.cli import say
+from shoal.estimate import Estimate
+from shoal.plan import Plan
 from shoal.privacy import Audit, Proof
 from shoal.progress import Progress as Report
 from shoal.progress import silent
 from shoal.release import Release
 
+STAGES = {
+    "reading": "reading",
+    "encoding": "checking and encoding",
+    "compiling kernels, first run only": "compiling, first run only",
+    "grouping": "grouping similar records",
+    "refining": "improving the groups",
+    "leaving out": "leaving records out",
+    "closing": "generalizing",
+    "rendering": "generalizing",
+    "auditing": "auditing",
+    "writing": "writing and auditing the file",
+    "bounding the loss": "bounding the loss",
+    "reporting": "reporting",
+}  # of a run, in order, and what a person is told
+SOON = 2.0  # seconds within which a log needs no lines
+EVERY = 10.0  # seconds between two lines about one stage in a log
+
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Report]:
-    """A bar on standard error that follows a run; nothing where it would only clutter a log."""
+    """A bar on standard error that follows a run, or lines where standard error is a log."""
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield silent
+        return
+    if not console.is_terminal:
+        yield _Log()
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("starting", total=None)
+        step = [0]
 
         def report(stage: str, done: int, total: int) -> None:
             known = total if total > 1 else None
-            bars.update(task, description=stage, completed=done, total=known)
+            step[0] = _step(stage, step[0])
+            words = f"step {step[0]} of {len(set(STAGES.values()))}: {_in_words(stage)}"
+            bars.update(task, description=words, completed=done, total=known)
 
         yield report
+
+
+def _step(stage: str, before: int) -> int:
+    """The number of a stage; a stage of a method's own belongs to the one before."""
+    order = list(dict.fromkeys(STAGES.values()))
+    return 1 + order.index(STAGES[stage]) if stage in STAGES else before
+
+
+def _in_words(stage: str) -> str:
+    return STAGES.get(stage, stage.partition(":")[0] if stage.startswith("refining") else stage)
+
+
+class _Log:
+    """Lines about progress: one when a stage begins, and one now and then while it lasts."""
+
+    def __init__(self) -> None:
+        self.start = self.last = time.monotonic()
+        self.stage = ""
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        known = STAGES.get(stage)
+        if known is not None and known != self.stage:
+            self.stage, self.last = known, now
+            if now - self.start >= SOON:
+                say(f"shoal: {now - self.start:.0f} s: {known}", error=True)
+        elif now - self.last >= EVERY:
+            self.last = now
+            share = f", {done / total:.0%}" if total > 1 else ""
+            say(f"shoal: {now - self.start:.0f} s: {self.stage}{share}", error=True)
 
 
 def summary(
@@ -43,48 +99,153 @@ def summary(
     output: Path,
     seconds: float,
     as_json: bool,
+    verbose: bool = False,
     certified: bool = False,
     report: Path | None = None,
 ) -> None:
     """Say what was done and what it cost, and if `certified` how near the least possible that is."""
-    measure, losses = release.settings.objective, release.column_losses()
+    if as_json:
+        say(json.dumps(_facts(release, output, seconds, certified, report)))
+        return
+    audit = release.audit
+    exact = release.column_losses("lm")
+    left_out = f", {release.suppressed:,} left out" if release.suppressed else ""
+    lines = [
+        ("records", f"{audit.records:,} released{left_out}"),
+        ("groups", f"{audit.groups:,} of records that read the same, the smallest of {audit.k:,}"),
+        ("proved", _proved(release)),
+        *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
+        *(("NOT PROVED", text) for text in _persons(release)),
+        *_kept(release),
+        ("detail lost", f"{release.loss('lm'):.1%} (0 % is exact, 100 % is hidden)"),
+        *((f"  {name}", f"{value:.1%}") for name, value in exact.items()),
+        *([("certificate", _certificate_text(release))] if certified else []),
+        *(_how(release, seconds) if verbose else []),
+        ("written", str(output)),
+        *([("report", f"{report}, to be opened in a browser")] if report else []),
+    ]
+    width = max(cell_len(name) for name, _ in lines)
+    for name, text in lines:
+        say(f"{set_cell_size(name, width)}  {text}")
+
+
+def _facts(
+    release: Release, output: Path, seconds: float, certified: bool, report: Path | None
+) -> dict[str, object]:
+    """The summary for programs."""
+    audit = release.audit
+    return {
+        "output": str(output),
+        **({"report": str(report)} if report else {}),
+        "records": audit.records,
+        "suppressed": release.suppressed,
+        "groups": audit.groups,
+        "k": release.k,
+        "proofs": [asdict(proof) for proof in audit.proofs],
+        "persons": [asdict(person) for person in audit.persons],
+        "kept": [kept.as_dict() for kept in release.singled_out],
+        "removed": list(release.removed),
+        "measure": release.settings.objective,
+        "loss": release.loss(),
+        "column_losses": release.column_losses(),
+        **(_certificate_facts(release) if certified else {}),
+        "method": release.settings.method.name,
+        "notes": list(release.notes),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _proved(release: Release) -> str:
+    k = release.settings.k
+    if not release.settings.method.homogeneous:
+        return f"every released record may be any of at least {release.k:,} ({k:,} required)"
+    others = release.k - 1
+    if not others:
+        return "nothing: with k = 1 a record may be alone"
+    what = "1 other" if others == 1 else f"{others:,} others"
+    return f"every record reads like at least {what} (k = {release.k:,}, {k:,} required)"
+
+
+def _persons(release: Release) -> list[str]:
+    return [
+        f"for persons: '{found.identifier}' repeats, and one group holds only {found.smallest:,} of its values; "
+        "k counts records here"
+        for found in release.audit.persons
+    ]
+
+
+def _kept(release: Release) -> list[tuple[str, str]]:
+    """Every column that is released as it is, and how many records it singles out."""
+    found = release.singled_out
+    alone = [item for item in found if len(item.columns) == 1]
+    lines = [
+        ("kept as it is", f"{item.columns[0]}, singles out {item.alone:,} records")
+        for item in alone
+    ]
+    return lines + [
+        ("kept together", f"single out {item.alone:,} records") for item in found[len(alone) :]
+    ]
+
+
+def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
+    """What only an expert asks for."""
+    settings = release.settings
+    stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in release.seconds.items())
+    return [
+        ("objective", f"{settings.objective} = {release.loss():.4g}"),
+        *((f"  {name}", f"{value:.4g}") for name, value in release.column_losses().items()),
+        ("method", settings.method.name),
+        *(("note", note) for note in release.notes),
+        ("seconds", f"{seconds:.1f} ({stages})"),
+    ]
+
+
+def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
+    """Say what a run would do."""
+    roles, problem = plan.roles, plan.problem
+    models = {column.name: column.model.name for column in problem.columns}
     if as_json:
         facts = {
-            "output": str(output),
-            **({"report": str(report)} if report else {}),
-            "records": release.audit.records,
-            "suppressed": release.suppressed,
-            "groups": release.audit.groups,
-            "k": release.k,
-            "proofs": [asdict(proof) for proof in release.audit.proofs],
-            "measure": measure,
-            "loss": release.loss(),
-            "column_losses": losses,
-            **(_certificate_facts(release) if certified else {}),
-            "method": release.settings.method.name,
-            "notes": list(release.notes),
-            "seconds": round(seconds, 3),
+            "records": problem.table.records,
+            "quasi_identifiers": models,
+            "sensitive": list(roles.sensitive),
+            "kept": list(roles.kept),
+            "removed": list(roles.removed),
+            "k": problem.k,
+            "requirements": [item.name for item in plan.settings.requirements],
+            "feasible": True,
+            "combinations": guess.combinations,
+            "seconds": [round(guess.least, 1), round(guess.most, 1)],
+            "compiles": guess.compiles,
         }
-        sys.stdout.write(json.dumps(facts) + "\n")
+        say(json.dumps(facts))
         return
-    lines = {
-        "records": f"{release.audit.records:,}"
-        + (f", {release.suppressed:,} left out" if release.suppressed else ""),
-        "groups": f"{release.audit.groups:,}",
-        "k": f"{release.k} reached, {release.settings.k} required, proved by the audit",
-        **{proof.requirement: levels(proof) for proof in release.audit.proofs},
-        "loss": f"{release.loss():.4g} ({measure})",
-        **{f"  {name}": f"{value:.4g}" for name, value in losses.items()},
-        **({"certificate": _certificate_text(release)} if certified else {}),
-        "method": release.settings.method.name,
-        **({"note": "; ".join(release.notes)} if release.notes else {}),
-        "seconds": f"{seconds:.1f}",
-        "written": str(output),
-        **({"report": f"{report}, to be opened in a browser"} if report else {}),
-    }
-    width = max(map(cell_len, lines))
-    for name, text in lines.items():
-        sys.stdout.write(f"{set_cell_size(name, width)}  {text}\n")
+    sensitive = plan.settings.sensitive
+    required = [
+        item.describe(name) for item in plan.settings.requirements for name in item.over(sensitive)
+    ]
+    first = ", compiling included" if guess.compiles else ""
+    lines = [
+        ("records", f"{problem.table.records:,}"),
+        *(
+            ("generalized", f"{column.name}: {column.model.name}, {column.form.size:,} values")
+            for column in problem.columns
+        ),
+        ("sensitive", ", ".join(roles.sensitive) or "none"),
+        ("kept as it is", ", ".join(roles.kept) or "none"),
+        ("removed", ", ".join(roles.removed) or "none"),
+        ("feasible", ", ".join([f"k = {problem.k:,}", *required])),
+        ("search space", f"{guess.combinations:,.0f} combinations of levels"),
+        ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),
+        ("written", "nothing: this was a dry run"),
+    ]
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        say(f"{name:{width}}  {text}")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 def _certificate_facts(release: Release) -> dict[str, object]:
@@ -100,16 +261,13 @@ def _certificate_text(release: Release) -> str:
     return str(release.certificate or f"none: {release.certificate_reason}")
 
 
-def audited(audit: Audit, table: Path, as_json: bool) -> None:
+def audited(audit: Audit) -> None:
     """Say what an audit proved."""
-    if as_json:
-        sys.stdout.write(json.dumps({"table": str(table), **asdict(audit)}) + "\n")
-    else:
-        sys.stdout.write(
-            f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.\n"
-        )
-        for proof in audit.proofs:
-            sys.stdout.write(f"Proved: {proof.requirement}: {levels(proof)}.\n")
+    say(f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.")
+    for proof in audit.proofs:
+        say(f"Proved: {proof.requirement}: {levels(proof)}.")
+    if audit.unnamed:
+        say(f"Not judged, for nobody gave them a role: {', '.join(audit.unnamed)}.")
 
 
 def levels(proof: Proof) -> str:

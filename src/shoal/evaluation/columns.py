@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shoal.evaluation.comparison import Comparison
 from shoal.generalization.forms import Floats, Ints, RangeForm
-from shoal.generalization.models import is_ordered, labels_of
+from shoal.generalization.models import is_ordered
 
 
 class ComparedColumn(ABC):
@@ -66,7 +66,7 @@ class _Unchanged(ComparedColumn):
 
     def __init__(self, comparison: Comparison, name: str) -> None:
         column = comparison.table.sensitive[name]
-        self.name, self.labels = name, labels_of(column.values)
+        self.name, self.labels = name, column.labels
         self.ordered = column.values if is_ordered(column.values.type) else None
         self.codes, self.released = column.codes, comparison.released[name]
         self.groups, self.number = comparison.groups, comparison.sizes.size

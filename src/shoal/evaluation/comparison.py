@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, near_miss, raise_problems
@@ -21,6 +20,7 @@ from shoal.privacy.audit import refuse_identifiers
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
 from shoal.table.closed import Closed
+from shoal.table.folding import fold
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.render import bound_names, read_closures
 from shoal.table.rows import distinct_rows
@@ -61,13 +61,11 @@ class Comparison:
 
 def comparison_of(closed: Closed, settings: Settings) -> Comparison:
     """Compare the table of a run with its release."""
-    kept = closed.is_released
-    groups = closed.closures.shape[1] - bool(closed.left_out)
     return Comparison(
         table=closed.table,
-        groups=closed.groups[kept],
-        closures=closed.closures[:, :groups],
-        released={name: column.codes[kept] for name, column in closed.table.sensitive.items()},
+        groups=closed.groups,
+        closures=closed.closures,
+        released={name: column.codes for name, column in closed.table.sensitive.items()},
         k=settings.k,
         sensitive=tuple(closed.table.sensitive),
         homogeneous=settings.method.homogeneous,
@@ -75,7 +73,11 @@ def comparison_of(closed: Closed, settings: Settings) -> Comparison:
 
 
 def read_comparison(
-    table: Frame, release: Frame, settings: Settings, others: Sequence[str] = ()
+    table: Frame,
+    release: Frame,
+    settings: Settings,
+    others: Sequence[str] = (),
+    is_text: bool = False,
 ) -> Comparison:
     """Compare a table with any release of it; `others` are unchanged columns to look at beside the sensitive.
 
@@ -86,10 +88,12 @@ def read_comparison(
     AuditFailed
         If an identifier is in the release, which no risk of its groups would tell.
     """
-    refuse_identifiers(release, settings.identifiers)
+    refuse_identifiers(release.columns, settings.identifiers)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
-    encoded = encode(table, settings.quasi_identifiers, unchanged)
+    encoded = encode(
+        table, settings.quasi_identifiers, unchanged, input=settings.input, is_text=is_text
+    )
     problems = []
     if release.shape[0] > encoded.records:
         problems.append(
@@ -156,14 +160,15 @@ def _released_codes(name: str, column: Sensitive, release: Frame) -> Ints:
     """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
     array = arrow_column(release, name)
     values = pc.unique(array.drop_null())
-    known = pa.array(labels_of(column.values), type=pa.large_string())
-    texts = pa.array(labels_of(values), type=pa.large_string())
-    code_of = np.asarray(pc.fill_null(pc.index_in(texts, value_set=known), -1), dtype=np.int32)
-    unknown = np.count_nonzero(code_of < 0) + (array.null_count > 0 and not column.has_null)
+    known = {fold(label): code for code, label in enumerate(column.labels)}
+    texts = [fold(label) for label in labels_of(values)]
+    null = len(column.values) if column.has_null else -1
+    code_of = np.array([known.get(text, -1 if text else null) for text in texts] + [null])
+    place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), len(values)))
+    unknown = np.count_nonzero(code_of[np.unique(place)] < 0)
     if unknown:
         raise InputError(
             f"{unknown} of the released values of column '{name}' are not in the table; "
             "give the table that was released, in which this column is unchanged."
         )
-    place = pc.fill_null(pc.index_in(array, value_set=values), len(values))
-    return np.append(code_of, len(column.values)).astype(np.int32)[np.asarray(place)]
+    return code_of.astype(np.int32)[place]

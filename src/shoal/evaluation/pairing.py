@@ -39,13 +39,11 @@ def pair_records(comparison: Comparison) -> Closed:
     place = np.arange(order.size) - np.searchsorted(released[order], released[order])
     first = np.cumsum(count) - count
     paired = np.argsort(own, kind="stable")[first[released[order]] + place]
-    closures, left_out = comparison.closures, table.records - comparison.records
-    groups = np.full(table.records, closures.shape[1], dtype=np.int32)
-    groups[paired] = comparison.groups[order]
-    if left_out:
-        whole = [slot for column in table.columns for slot in column.form.whole]
-        closures = np.column_stack([closures, np.array(whole, dtype=np.int32)])
-    return Closed(table, groups, closures, left_out)
+    groups = np.empty(comparison.records, dtype=np.int32)
+    original = np.sort(paired)
+    groups[np.searchsorted(original, paired)] = comparison.groups[order]
+    left_out = table.records - comparison.records
+    return Closed(table.take(original), groups, comparison.closures, left_out)
 
 
 def _classes(comparison: Comparison) -> tuple[Ints, Ints]:

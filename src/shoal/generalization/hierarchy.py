@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,10 +12,13 @@ import numpy as np
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import STAR, Form, Ints, TreeForm
+from shoal.generalization.hierarchy_file import read_lines
 from shoal.generalization.models import Model, label_of, labels_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_MAX_LEVELS = 200  # more would exceed Python's depth of recursion, and nobody needs them
 
 
 @dataclass(frozen=True)
@@ -47,27 +49,19 @@ class Hierarchy(Model):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str]) -> Hierarchy:
-        """Read a file without a header, one line per value: `value,level 1,…,root`."""
-        name = Path(path).name
-        try:
-            with Path(path).open(newline="", encoding="utf-8-sig") as file:
-                lines = [
-                    (number, [cell.strip() for cell in row])
-                    for number, row in enumerate(csv.reader(file, strict=True), start=1)
-                    if row
-                ]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            reason = (
-                f"{error.strerror}; check the path"
-                if isinstance(error, OSError)
-                else "not a UTF-8 CSV file; save it as one"
-            )
-            raise InputError(f"Hierarchy file '{name}' cannot be read: {reason}.") from None
-        return cls._from_rows(f"Hierarchy file '{name}'", "line", lines, os.fspath(path))
+        """Read a file without a header, one line per value: `value,level 1,…,root`.
+
+        The delimiter may also be a semicolon, a tab or a vertical bar.
+        """
+        lines = read_lines(path)
+        return cls._from_rows(f"Hierarchy file '{Path(path).name}'", "line", lines, os.fspath(path))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[Any]]) -> Hierarchy:
-        """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root."""
+        """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root.
+
+        A value may be the empty text.
+        """
         lines = [(n, [label_of(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
         return cls._from_rows("Hierarchy", "row", lines, None)
 
@@ -89,18 +83,23 @@ class Hierarchy(Model):
         leaves: list[str] = []
         problems: list[str] = []
 
-        def walk(label: Any, below: Any) -> set[str]:
+        def walk(label: Any, below: Any, level: int) -> set[str]:
             name = label_of(label)
+            if level > _MAX_LEVELS:
+                raise InputError(
+                    f"Hierarchy: the dict holds itself or has more than {_MAX_LEVELS} levels; "
+                    "give fewer levels."
+                )
             if below is None or (hasattr(below, "__len__") and len(below) == 0):
                 leaves.append(name)
                 return {name}
             if isinstance(below, Mapping):
-                found = [walk(key, value) for key, value in below.items()]
+                found = [walk(key, value, level + 1) for key, value in below.items()]
             elif isinstance(below, list | tuple | set | frozenset):
                 parts = sorted(below, key=str) if isinstance(below, set | frozenset) else below
-                found = [walk(value, None) for value in parts]
+                found = [walk(value, None, level + 1) for value in parts]
             else:
-                found = [walk(below, None)]
+                found = [walk(below, None, level + 1)]
             union = set().union(*found)
             if name in sets and sets[name] != union:
                 problems.append(f"Hierarchy: '{name}' stands for two different sets; rename one.")
@@ -108,7 +107,7 @@ class Hierarchy(Model):
             return union
 
         for key, value in tree.items():
-            walk(key, value)
+            walk(key, value, 1)
         twice = len(leaves) - len(set(leaves))
         if twice:
             problems.append(
@@ -142,6 +141,8 @@ class Hierarchy(Model):
             raise InputError(f"{what} has no values; give at least one line per value.")
         place = {leaf: node for node, leaf in enumerate(leaves)}
         for label, members in sets.items():
+            if not label and members != {label}:
+                raise InputError(f"{what}: a set of values has an empty label; name it.")
             if label in place and members != {label}:
                 raise InputError(
                     f"{what}: '{label}' is both a value and a set of values; rename the set."
@@ -234,7 +235,12 @@ def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> l
             f"{what}: {unit} {ragged[0]} has another number of levels than {unit} {lines[0][0]}; "
             "give every line the same number, repeating a label where a branch is short."
         )
-    empty = [number for number, row in lines if not all(row)]
+    may_be_empty = unit == "row"  # in a file an empty cell is rather forgotten than meant
+    empty = [
+        number
+        for number, row in lines
+        if not all(cell or (may_be_empty and cell == row[0]) for cell in row)
+    ]
     if empty:
         problems.append(f"{what}: {unit} {empty[0]} has an empty cell; name every level.")
     if problems:

@@ -1,5 +1,20 @@
 """Tables from files and back: CSV, JSON lines, Parquet and Excel, by suffix."""
 
-from shoal.io.files import output_problems, place_problems, read, write, write_text
+from shoal.io.files import holding_problems, open_file, read, read_texts, write, write_text
+from shoal.io.formulas import formula_columns
+from shoal.io.options import option_problems
+from shoal.io.places import output_problems, place_problems, space_problems
 
-__all__ = ["output_problems", "place_problems", "read", "write", "write_text"]
+__all__ = [
+    "formula_columns",
+    "holding_problems",
+    "open_file",
+    "option_problems",
+    "output_problems",
+    "place_problems",
+    "read",
+    "read_texts",
+    "space_problems",
+    "write",
+    "write_text",
+]

@@ -1,4 +1,4 @@
-"""CSV: every column is read as text, then typed by `inference`; null is an empty unquoted field."""
+"""CSV: every column is read as text, then typed where nothing is lost; null is an empty unquoted field."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.io import text
-from shoal.io.columns import check_names, type_problems
-from shoal.io.inference import infer
+from shoal.io.header import check_header
+from shoal.io.inference import typed_without_loss
+from shoal.io.options import delimiter_of
+from shoal.table.source import Dialect, Input, Source
 
 DELIMITERS = ",;\t|"
-problems = type_problems
 
 _QUOTE = ord('"')
 _HEADER = re.compile(rb'[\r\n]*((?:"[^"]*"|[^"\r\n]+)*)')
@@ -27,40 +29,56 @@ _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
 _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 
-def read(path: Path) -> pa.Table:
-    """Read a CSV file whose first row names the columns."""
-    data = text.load(path)
+def read(path: Path, input: Input) -> Source:
+    """Read a CSV file whose first row names the columns, typed where nothing is lost."""
+    table, dialect = _read(path, input)
+    with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
+        typed = list(threads.map(lambda c: typed_without_loss(c, input), table.columns))
+    return Source(pa.table(typed, table.column_names), dialect, is_text=True)
+
+
+def read_texts(path: Path, input: Input) -> pa.Table:
+    """Read a CSV file as the texts that stand in it."""
+    return _read(path, input)[0]
+
+
+def _read(path: Path, input: Input) -> tuple[pa.Table, Dialect]:
+    found = text.load(path, input.encoding)
+    data = found.data
     header = _HEADER.match(data)
     assert header is not None
     try:
         names_row = header[1].decode()
     except UnicodeDecodeError as error:
         raise text.not_utf8(path, data, header.start(1) + error.start) from None
-    delimiter = _guess_delimiter(names_row)
+    delimiter = delimiter_of(input) or _guess_delimiter(names_row)
     _check_quotes(path, data, delimiter)
     names = _split(path, names_row, delimiter)
-    check_names(path, names)
     line_end = _LINE_END.match(data, header.end())
     assert line_end is not None
-    records = pa.py_buffer(data).slice(line_end.end())
-    if not len(records):
-        return pa.table({name: pa.array([], pa.string()) for name in names})
-    try:
-        table = _parse(records, len(names), delimiter)
-    except pa.ArrowInvalid:  # its message shows cells
-        table = None
-    if table is None:
-        raise _explanation(path, data, records, len(names), delimiter)
-    return pa.table([infer(column) for column in table.columns], names)
+    columns = _columns(path, data, line_end.end(), len(names), delimiter)
+    check_header(path, names, columns)
+    dialect = Dialect(
+        delimiter,
+        input.decimal,
+        input.date_format,
+        line_end[0].decode() or "\n",
+        found.encoding,
+        found.has_mark,
+    )
+    return pa.table(columns, names), dialect
 
 
-def write(table: pa.Table, path: Path, suffix: str) -> None:
-    """Write CSV; text is always quoted, so that an empty text differs from null."""
-    from pyarrow.csv import WriteOptions, write_csv
-
-    delimiter = "\t" if suffix.startswith(".tsv") else ","
-    with text.create(path, suffix) as sink:
-        write_csv(table, sink, WriteOptions(delimiter=delimiter, quoting_style="needed"))
+def _columns(
+    path: Path, data: bytes, start: int, width: int, delimiter: str
+) -> list[pa.ChunkedArray]:
+    """The fields of all records, which begin at `start`, as text."""
+    records = pa.py_buffer(data).slice(start)
+    if not len(records) or not width:
+        return [pa.chunked_array([], pa.string())] * width
+    with suppress(pa.ArrowInvalid):  # its message shows cells
+        return _parse(records, width, delimiter).columns
+    raise _explanation(path, data, records, width, delimiter)
 
 
 def _guess_delimiter(names_row: str) -> str:

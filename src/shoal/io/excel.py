@@ -1,4 +1,4 @@
-"""Excel: the first sheet of an .xlsx workbook, its first row the header.
+"""Excel: one sheet of an .xlsx workbook, its first row the header.
 
 Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows at
 the end of a sheet are no records.
@@ -6,6 +6,8 @@ the end of a sheet are no records.
 
 from __future__ import annotations
 
+import gc
+import sys
 import warnings
 from collections.abc import Iterator
 from datetime import datetime, time
@@ -15,38 +17,43 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import InputError
-from shoal.io.columns import (
-    ErrorCell,
-    check_names,
-    finite_problems,
-    table_from_values,
-    type_problems,
-)
+from shoal.errors import InputError, near_miss
+from shoal.io.columns import ErrorCell, table_from_values
+from shoal.io.header import check_header
+from shoal.io.holding import finite_problems, is_text, type_problems
+from shoal.io.texts import texts_of
+from shoal.table.source import Dialect, Input, Source
 
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
 _MAX_WHOLE = 10**15
 _NOT_IN_XML = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 
 
-def read(path: Path) -> pa.Table:
-    """Read the first sheet; cells have their stored type, formulas their last value."""
-    rows = _rows(path)
-    while rows and not any(value is not None for value in rows[-1]):
-        rows.pop()
-    if not rows:
-        raise InputError(f"'{path}' is empty in its first sheet; a table needs at least a header.")
-    width = max(map(len, rows))
-    header, *records = [row + [None] * (width - len(row)) for row in rows]
-    names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
-    check_names(path, names)
-    columns = {name: _retype([row[i] for row in records]) for i, name in enumerate(names)}
-    return table_from_values(path, columns)
+def read(path: Path, input: Input) -> Source:
+    """Read one sheet; cells have their stored type, formulas their last value."""
+    rows, sheets = _rows(path, input.sheet)
+    may_be_cover = input.sheet is None and sheets > 1
+    try:
+        table = _table(path, rows)
+        if may_be_cover and not table.num_rows:
+            raise InputError(f"'{path}' has no records in its first sheet.")
+        return Source(table)
+    except InputError as error:
+        if not may_be_cover:
+            raise
+        hint = f"'{path}' has {sheets} sheets; if the table is not in the first, name its sheet with --sheet (sheet=)."
+        found = (*error.problems, hint)
+    raise InputError(found)
 
 
-def problems(table: pa.Table, path: Path) -> list[str]:
+def read_texts(path: Path, input: Input) -> pa.Table:
+    """Read every cell as text."""
+    return texts_of(read(path, input).data)
+
+
+def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
     """Say what a sheet cannot hold without loss."""
-    found = [*type_problems(table, path), *finite_problems(table, path)]
+    found = [*type_problems(table.schema, path), *finite_problems(table, path)]
     if table.num_rows >= _MAX_ROWS or table.num_columns > _MAX_COLUMNS:
         found.append(
             f"The table has {table.num_rows:,} records and {table.num_columns:,} columns, more "
@@ -61,8 +68,23 @@ def problems(table: pa.Table, path: Path) -> list[str]:
     return found
 
 
-def write(table: pa.Table, path: Path, suffix: str) -> None:
+def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
     """Write one sheet; text that looks like a formula stays text."""
+    hook = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    failure = None
+    try:
+        _write(table, path)
+    except OSError as error:
+        failure = OSError(error.errno, error.strerror)
+    finally:
+        gc.collect()  # now, for archives cut short complain on stderr when they are cleared away
+        sys.unraisablehook = hook
+    if failure is not None:
+        raise failure
+
+
+def _write(table: pa.Table, path: Path) -> None:
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
 
@@ -85,7 +107,21 @@ def write(table: pa.Table, path: Path, suffix: str) -> None:
     workbook.save(path)
 
 
-def _rows(path: Path) -> list[list[Any]]:
+def _table(path: Path, rows: list[list[Any]]) -> pa.Table:
+    while rows and not any(value is not None for value in rows[-1]):
+        rows.pop()
+    if not rows:
+        raise InputError(f"'{path}' has an empty sheet; a table needs at least a header.")
+    width = max(map(len, rows))
+    header, *records = [row + [None] * (width - len(row)) for row in rows]
+    names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
+    columns = [_retype([row[i] for row in records]) for i in range(width)]
+    check_header(path, names, [_texts_in(column) for column in columns])
+    return table_from_values(path, dict(zip(names, columns, strict=True)))
+
+
+def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
+    """The cells of a sheet, by default the first, and how many sheets there are."""
     from openpyxl import load_workbook
 
     with warnings.catch_warnings():
@@ -93,7 +129,10 @@ def _rows(path: Path) -> list[list[Any]]:
         try:
             workbook = load_workbook(path, read_only=True, data_only=True)
             try:
-                return list(_cells(workbook.worksheets[0]))
+                sheets = {found.title: found for found in workbook.worksheets}
+                if sheet is None or sheet in sheets:
+                    chosen = sheets[sheet] if sheet is not None else workbook.worksheets[0]
+                    return list(_cells(chosen)), len(sheets)
             finally:
                 workbook.close()
         except Exception:  # whatever a damaged archive or its XML makes openpyxl raise
@@ -101,12 +140,20 @@ def _rows(path: Path) -> list[list[Any]]:
                 f"'{path}' is not a whole Excel workbook; it may be cut off, damaged or protected "
                 "by a password: save it again as .xlsx."
             ) from None
+    raise InputError(
+        f"'{path}' has no sheet '{sheet}' among its {len(sheets)}{near_miss(sheet, sheets) or '.'}"
+    )
 
 
 def _cells(sheet: Any) -> Iterator[list[Any]]:
     sheet.reset_dimensions()  # the stored size may be wrong, and would cut the sheet
     for row in sheet.iter_rows():
         yield [ErrorCell() if cell.data_type == "e" else cell.value for cell in row]
+
+
+def _texts_in(values: list[Any]) -> pa.ChunkedArray:
+    texts = {value for value in values if isinstance(value, str) and value.isprintable()}
+    return pa.chunked_array([pa.array(sorted(texts), pa.string())])
 
 
 def _retype(values: list[Any]) -> list[Any]:
@@ -126,7 +173,7 @@ def _loss(column: pa.ChunkedArray) -> str | None:
         extremes = pc.min_max(column).as_py().values()
         if any(value is not None and abs(value) >= _MAX_WHOLE for value in extremes):
             return "whole numbers of more than 15 digits"
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if is_text(column.type):
         if pc.any(pc.match_substring_regex(column, _NOT_IN_XML)).as_py():
             return "control characters"
         if (pc.max(pc.utf8_length(column)).as_py() or 0) > _MAX_CHARACTERS:

@@ -3,57 +3,37 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
 from shoal.errors import InputError, raise_problems
-from shoal.io import delimited, excel, json_lines, parquet
-from shoal.io.columns import check_names, plain
+from shoal.io.formats import Format, format_of, suffix_of, suffix_problems
+from shoal.io.header import check_names
+from shoal.io.options import option_problems
+from shoal.io.places import input_problems, output_problems, place_problems, reason
+from shoal.io.plain import plain, plain_schema
+from shoal.io.whole import write_whole
+from shoal.table.source import Dialect, Input, Source
+
+Found = TypeVar("Found")
 
 
-@dataclass(frozen=True)
-class Format:
-    """How one kind of file is read, what it cannot hold, and how it is written."""
-
-    read: Callable[[Path], pa.Table]
-    problems: Callable[[pa.Table, Path], list[str]]
-    write: Callable[[pa.Table, Path, str], None]
-
-
-_DELIMITED = Format(delimited.read, delimited.problems, delimited.write)
-_JSON_LINES = Format(json_lines.read, json_lines.problems, json_lines.write)
-_TEXT = {
-    ".csv": _DELIMITED,
-    ".tsv": _DELIMITED,
-    ".txt": _DELIMITED,
-    ".jsonl": _JSON_LINES,
-    ".ndjson": _JSON_LINES,
-}
-FORMATS = {
-    **_TEXT,
-    **{f"{suffix}.gz": form for suffix, form in _TEXT.items()},
-    ".parquet": Format(parquet.read, parquet.problems, parquet.write),
-    ".xlsx": Format(excel.read, excel.problems, excel.write),
-}
-
-
-def read(path: str | os.PathLike[str]) -> pa.Table:
+def read(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
     """Read a table from a file.
 
-    Types come from the file (Parquet, Excel, JSON) or are inferred over whole columns (CSV, see
-    `shoal.io.inference`); only the first sheet of a workbook is read. The table is complete and its
+    Types come from the file (Parquet, Excel). Columns of CSV and JSON lines are typed where that loses
+    nothing, and are text where it would (see `shoal.io.inference`). The table is complete and its
     columns have distinct names, or one `InputError` says what is wrong, without any cell's content.
 
     Parameters
     ----------
     path
         A .csv, .tsv, .txt, .jsonl or .ndjson file (each also with .gz), .parquet or .xlsx.
+    input
+        How the file is to be read; by default that is found out.
 
     Examples
     --------
@@ -64,146 +44,125 @@ def read(path: str | os.PathLike[str]) -> pa.Table:
     ...     read(Path(folder, "people.csv")).to_pylist()
     [{'age': 34, 'zip': '02139'}]
     """
-    source = Path(path)
-    try:
-        raise_problems(_input_problems(source))
-        with source.open("rb"):
-            pass
-        return FORMATS[_suffix(source)].read(source)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-    raise InputError(f"'{source}' cannot be read: {reason}; check its permissions and its disk.")
+    return open_file(path, input).data
 
 
-def write(table: pa.Table, path: str | os.PathLike[str], overwrite: bool = False) -> None:
-    """Write a table to a file, whole or not at all.
+def open_file(path: str | os.PathLike[str], input: Input | None = None) -> Source:
+    """Read a table from a file, with the way the file was written.
 
-    The file gets its name only once it is complete and on disk; until then, and after any failure,
-    the name stays free or keeps what it held. Values are written and nothing else: neither metadata
-    nor the unused entries of a dictionary.
+    The table is that of `read`. A text column of JSON lines that holds number tokens has the field
+    metadata ``{b"shoal": b"number"}``, and `write` then writes them as they were.
+    """
+    return _open(path, input, lambda form, source, how: form.read(source, how))
 
-    Parameters
-    ----------
-    table
-        Any table; what the format cannot hold is refused before anything is written.
-    path
-        Where to; the suffix chooses the format, as in `read`.
-    overwrite
-        Replace an existing file.
+
+def read_texts(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
+    """Read a table from a file with every value as the text that stands in it; null is missing.
+
+    Values of Parquet and Excel files become texts, different values different ones.
 
     Examples
     --------
     >>> from pathlib import Path
-    >>> import pyarrow as pa
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "people.jsonl").write_text('{"age": 34.0}\\n{"age": 34}\\n')
+    ...     read_texts(Path(folder, "people.jsonl")).to_pydict()
+    {'age': ['34.0', '34']}
+    """
+    return _open(path, input, lambda form, source, how: form.read_texts(source, how))
+
+
+def write(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    dialect: Dialect | None = None,
+    check: Callable[[Path], None] | None = None,
+) -> None:
+    """Write a table to a file, whole or not at all, with values only: no metadata, no dictionaries.
+
+    Parameters
+    ----------
+    table
+        What is written.
+    path
+        A new file, unless `overwrite`; its suffix names the format, as in `read`.
+    overwrite
+        Replace an existing file in one step; it keeps its permissions, and a link stays a link.
+    dialect
+        How a CSV file is written: delimiter, decimal sign, dates, line ends and encoding.
+    check
+        Is given the finished file under a temporary name with the same suffix; if it raises, nothing
+        is written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     write(pa.table({"age": ["30-39", "30-39"]}), Path(folder, "release.csv"))
-    ...     print(Path(folder, "release.csv").read_text(), end="")
-    "age"
-    "30-39"
-    "30-39"
+    ...     print(Path(folder, "release.csv").read_text())
+    age
+    30-39
+    30-39
+    <BLANKLINE>
     """
     target = Path(path)
     raise_problems(output_problems(target, overwrite))
     check_names(target, table.column_names)
-    form = FORMATS[_suffix(target)]
+    form, suffix = format_of(target), suffix_of(target)
     values = plain(table)
-    raise_problems(form.problems(values, target))
-    _write_whole(target, overwrite, lambda file: form.write(values, file, _suffix(target)))
+    raise_problems(form.problems(values, target, dialect))
+    write_whole(
+        target, overwrite, lambda file: form.write(values, file, suffix, dialect), check, suffix
+    )
 
 
 def write_text(text: str, path: str | os.PathLike[str], overwrite: bool = False) -> None:
     """Write a text to a file in UTF-8, whole or not at all."""
     target = Path(path)
     raise_problems(place_problems(target, overwrite))
-    _write_whole(target, overwrite, lambda file: file.write_text(text, "utf-8", newline="\n"))
-
-
-def _write_whole(target: Path, overwrite: bool, fill: Callable[[Path], object]) -> None:
-    """Let a file appear under its name once it is filled and on disk."""
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        fill(temporary)
-        with temporary.open("r+b") as written:
-            os.fsync(written.fileno())
-        _give_name(temporary, target, overwrite)
-        return
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-    raise InputError(f"'{target}' cannot be written: {reason}; choose another place.")
-
-
-def output_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
-    """Say in sentences why a table could not be written to this path; nothing when it could."""
-    return [*_suffix_problems(Path(path)), *place_problems(path, overwrite)]
-
-
-def place_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
-    """Say in sentences why no file could be written to this path, whatever its format."""
-    target = Path(path)
-    folder = target.parent
-    found = []
-    if _is_folder(target):
-        found.append(f"The output '{target}' is a folder; name a file in it.")
-    elif not _is_folder(folder):
-        found.append(f"The folder '{folder}' does not exist; create it or choose another.")
-    else:
-        if not os.access(folder, os.W_OK | os.X_OK):
-            found.append(f"The folder '{folder}' is not writable; choose another.")
-        if os.path.lexists(target) and not overwrite:
-            found.append(_exists(target))
-    return found
-
-
-def _input_problems(source: Path) -> list[str]:
-    if not source.exists():
-        return [f"'{source}' does not exist; check the path.", *_suffix_problems(source)]
-    if source.is_dir():
-        return [f"'{source}' is a folder; name a file in it."]
-    if not source.is_file():
-        return [f"'{source}' is not a regular file; copy its content to one."]
-    if source.stat().st_size == 0:
-        return [f"'{source}' is empty; a table needs at least a header.", *_suffix_problems(source)]
-    return _suffix_problems(source)
-
-
-def _is_folder(path: Path) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 (Path.is_dir raises inside a closed folder)
-
-
-def _suffix(path: Path) -> str:
-    """The lower-case suffix, with what stands before a final .gz."""
-    suffixes = Path(path.name.lower()).suffixes
-    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
-
-
-def _suffix_problems(path: Path) -> list[str]:
-    suffix = _suffix(path)
-    if suffix not in FORMATS:
-        known = f"{', '.join(_TEXT)} (each also with .gz), .parquet or .xlsx"
-        got = f"suffix '{suffix}' is not supported" if suffix else "name has no suffix"
-        return [f"The format of '{path}' is unknown: its {got}; use {known}."]
-    if suffix == ".xlsx" and find_spec("openpyxl") is None:
-        return [f"'{path}' needs openpyxl for Excel files; run: pip install 'shoal[excel]'."]
-    return []
-
-
-def _exists(target: Path) -> str:
-    return (
-        f"The output '{target}' exists; choose another name or pass --overwrite (overwrite=True)."
+    write_whole(
+        target,
+        overwrite,
+        lambda file: file.write_text(text, "utf-8", newline="\n"),
+        suffix=target.suffix,
     )
 
 
-def _give_name(temporary: Path, target: Path, overwrite: bool) -> None:
-    """Let the finished file appear under its name, in one step."""
-    if not overwrite:
-        try:
-            os.link(temporary, target)  # unlike a rename, refuses a target that appeared meanwhile
-            return
-        except OSError:  # the target exists, or this file system has no hard links
-            if os.path.lexists(target):
-                raise InputError(_exists(target)) from None
-    temporary.replace(target)
+def holding_problems(
+    table: pa.Schema | pa.Table, path: str | os.PathLike[str], dialect: Dialect | None = None
+) -> list[str]:
+    """Say in sentences what a file of this format could not hold, before anything is computed.
+
+    Parameters
+    ----------
+    table
+        A schema, for what follows from the types alone, or a table, for its values as well.
+    path
+        Where the table shall be written; its suffix names the format.
+    dialect
+        How a CSV file is to be written: its encoding may have no sign for a character.
+    """
+    target = Path(path)
+    if suffix_problems(target):  # output_problems says so
+        return []
+    values = plain_schema(table).empty_table() if isinstance(table, pa.Schema) else plain(table)
+    return format_of(target).problems(values, target, dialect)
+
+
+def _open(
+    path: str | os.PathLike[str],
+    input: Input | None,
+    read_as: Callable[[Format, Path, Input], Found],
+) -> Found:
+    source, how = Path(path), input or Input()
+    try:
+        raise_problems([*option_problems(how), *input_problems(source)])
+        with source.open("rb"):
+            pass
+        return read_as(format_of(source), source, how)
+    except OSError as error:
+        why = reason(error)
+    raise InputError(f"'{source}' cannot be read: {why}; check its permissions and its disk.")

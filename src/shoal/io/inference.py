@@ -1,67 +1,109 @@
-"""The type of a text column: the first of a few that fits every value, else text."""
+"""The type of a text column: one from which every value is written again as it was, else text."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Sixteen digits before the point are what float64 can keep. An exponent needs its sign, as every
-# writer of floats gives it: 1E50 is a diagnosis (ICD-11), not a number.
-_DECIMAL = r"^-?((0|[1-9][0-9]{0,15})(\.[0-9]+)?|\.[0-9]+)([eE][+-][0-9]+)?$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_TIMESTAMP = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}"
-_BOOLEANS = (["true", "false"], ["True", "False"], ["TRUE", "FALSE"])
+from shoal.table.source import Input
+
+Values = TypeVar("Values", pa.Array, pa.ChunkedArray)
+
+_FIRST_DAY = -719_162  # 0001-01-01 in days since 1970; Python knows no day before
+_UNITS = {19: "s", 23: "ms", 26: "us", 29: "ns"}  # by the length of a written timestamp
+_DAY_LENGTH = 10
 
 
-def infer(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give a text column the type that fits every value: integer, decimal, boolean or date."""
-    if column.null_count == len(column):
+def typed_without_loss(column: pa.ChunkedArray, input: Input | None = None) -> pa.ChunkedArray:
+    """Give a text column a type if the CSV writer then writes the same texts, else return it.
+
+    So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. What is written
+    with a decimal comma or in a date format of its own stays text, too.
+
+    Examples
+    --------
+    >>> typed_without_loss(pa.chunked_array([["1", "2.5"]])).type
+    DataType(double)
+    >>> typed_without_loss(pa.chunked_array([["1", "2.50"]])).type
+    DataType(string)
+    """
+    input = input or Input()
+    first = _first_text(column)
+    if first is None or (input.date_format and _fits(first, input.date_format)):
         return column
-    for as_type in (_integers, _decimals, _booleans):
-        typed = as_type(column)
-        if typed is not None:
-            return typed
-    return infer_dates(column)
+    if input.date_format is None and _starts_like_a_date(first):
+        return dates_without_loss(column)
+    types = [pa.int64(), pa.float64()] if input.decimal == "." else [pa.int64()]
+    return next(_lossless(column, [*types, pa.bool_()], as_text), column)
 
 
-def infer_dates(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give a text column of ISO dates or datetimes their type; datetimes with a zone become UTC."""
-    if column.null_count == len(column):
+def numbers_without_loss(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give a column of number tokens the type of a number if the same tokens are written again."""
+    return next(_lossless(column, [pa.int64(), pa.float64()], as_text), column)
+
+
+def dates_without_loss(column: pa.ChunkedArray, separator: str = " ") -> pa.ChunkedArray:
+    """Give ISO dates, or ISO datetimes with this separator, their type if nothing is lost."""
+    first = _first_text(column) or ""
+    if not _starts_like_a_date(first):
         return column
-    if _all_match(column, _DATE):
-        candidates = [pa.date32()]
-    elif _all_match(column, _TIMESTAMP):
-        candidates = [pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("us", "ns")]
-    else:
-        return column
-    typed = (_cast(column, type_) for type_ in candidates)
-    return next((dates for dates in typed if dates is not None), column)
+    if len(first) == _DAY_LENGTH:
+        return next(_lossless(column, [pa.date32()], as_text), column)
+    types = [pa.timestamp(_UNITS[len(first)])] if len(first) in _UNITS else []
+    return next(_lossless(column, types, lambda typed: as_text(typed, separator)), column)
 
 
-def _integers(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Whole numbers, if they read the same when written again: 02139 is a zip code."""
-    typed = _cast(column, pa.int64())
-    return typed if typed is not None and typed.cast(pa.string()).equals(column) else None
+def as_text(column: Values, separator: str = " ") -> Values:
+    """Values as CSV and JSON lines write them: plain numbers, true and false, ISO dates and times."""
+    text = column.cast(pa.string())
+    is_moment = pa.types.is_timestamp(column.type)
+    return pc.replace_substring(text, " ", separator) if is_moment and separator != " " else text
 
 
-def _decimals(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    typed = _cast(column, pa.float64()) if _all_match(column, _DECIMAL) else None
-    return typed if typed is not None and pc.all(pc.is_finite(typed)).as_py() else None
+def _lossless(
+    column: pa.ChunkedArray,
+    types: list[pa.DataType],
+    written: Callable[[pa.ChunkedArray], pa.ChunkedArray],
+) -> Iterator[pa.ChunkedArray]:
+    """The column in each of these types that loses nothing, in order."""
+    for type_ in types:
+        try:
+            typed = column.cast(type_)
+        except pa.ArrowInvalid:
+            continue
+        if _is_usual(typed) and written(typed).equals(column):
+            yield typed
 
 
-def _booleans(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    for style in _BOOLEANS:
-        if pc.all(pc.is_in(column.drop_null(), pa.array(style))).as_py():
-            return _cast(column, pa.bool_())
+def _is_usual(typed: pa.ChunkedArray) -> bool:
+    """Whether Python knows every value, and no two texts are equal numbers (0 and -0)."""
+    if pa.types.is_floating(typed.type):
+        is_minus_zero = pc.and_(pc.equal(typed, 0), pc.less(pc.divide(1.0, typed), 0))
+        return pc.all(pc.and_not(pc.is_finite(typed), is_minus_zero)).as_py() is not False
+    if pa.types.is_temporal(typed.type):
+        days = pc.min(typed).cast(pa.date32()).cast(pa.int32()).as_py()
+        return days is None or days >= _FIRST_DAY
+    return True
+
+
+def _first_text(column: pa.ChunkedArray) -> str | None:
+    for chunk in column.chunks:
+        if chunk.null_count < len(chunk):
+            return chunk[pc.index(chunk.is_valid(), True).as_py()].as_py()
     return None
 
 
-def _all_match(column: pa.ChunkedArray, pattern: str) -> bool:
-    return bool(pc.all(pc.match_substring_regex(column, pattern)).as_py())
+def _starts_like_a_date(text: str) -> bool:
+    return len(text) >= _DAY_LENGTH and text[4] == text[7] == "-" and text[:4].isdigit()
 
 
-def _cast(column: pa.ChunkedArray, type_: pa.DataType) -> pa.ChunkedArray | None:
+def _fits(text: str, date_format: str) -> bool:
     try:
-        return column.cast(type_)
-    except pa.ArrowInvalid:
-        return None
+        datetime.strptime(text, date_format)
+    except ValueError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""JSON lines: one object per line; a missing key is a null, and dates are ISO text."""
+"""JSON lines: one object per line; a missing key is a null, dates are ISO text, numbers keep their tokens."""
 
 from __future__ import annotations
 
@@ -8,46 +8,72 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.errors import InputError
 from shoal.io import text
-from shoal.io.columns import check_names, finite_problems, table_from_values, type_problems
-from shoal.io.inference import infer_dates
+from shoal.io.columns import NumberToken, table_from_values
+from shoal.io.header import check_names
+from shoal.io.holding import finite_problems, is_text, type_problems
+from shoal.io.inference import as_text, dates_without_loss, numbers_without_loss
+from shoal.io.lines import BATCH, TEXT, content, joined
+from shoal.io.plain import NUMBER_MARK, is_number
+from shoal.table.source import Dialect, Input, Source
 
-_BATCH = 1 << 16
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def read(path: Path) -> pa.Table:
-    """Read one record per line, the columns in order of their first appearance."""
-    records = _records(path, text.load(path))
+def read(path: Path, input: Input) -> Source:
+    """Read one record per line, typed where nothing is lost; other number tokens are marked text."""
+    table = _read(path, input)
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        typed = column
+        if is_number(field):
+            typed = numbers_without_loss(column)
+        elif is_text(field.type) and input.date_format is None:
+            typed = dates_without_loss(column, "T")
+        keeps_tokens = is_number(field) and is_text(typed.type)
+        columns.append(typed)
+        fields.append(
+            pa.field(field.name, typed.type, metadata=NUMBER_MARK if keeps_tokens else None)
+        )
+    return Source(pa.table(columns, schema=pa.schema(fields)), is_text=True)
+
+
+def read_texts(path: Path, input: Input) -> pa.Table:
+    """Read the texts and number tokens that stand in the file."""
+    table = _read(path, input)
+    return pa.table([column.cast(pa.string()) for column in table.columns], table.column_names)
+
+
+def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
+    """Say what JSON cannot hold."""
+    return [*type_problems(table.schema, path), *finite_problems(table, path)]
+
+
+def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
+    """Write one object per record, nulls and all, in UTF-8."""
+    with text.create(path, suffix) as sink:
+        for batch in table.combine_chunks().to_batches(BATCH):
+            sink.write(content(_lines(batch)))
+
+
+def _read(path: Path, input: Input) -> pa.Table:
+    """Every column as texts, truth values or marked number tokens, in order of first appearance."""
+    records = _records(path, text.load(path, input.encoding).data)
     names = list(dict.fromkeys(name for record in records for name in record))
     check_names(path, names)
     columns = {name: [record.get(name) for record in records] for name in names}
-    table = table_from_values(path, columns)
-    typed = [
-        infer_dates(column) if column.type == pa.string() else column for column in table.columns
-    ]
-    return pa.table(typed, names)
-
-
-def problems(table: pa.Table, path: Path) -> list[str]:
-    """Say what JSON cannot hold."""
-    return [*type_problems(table, path), *finite_problems(table, path)]
-
-
-def write(table: pa.Table, path: Path, suffix: str) -> None:
-    """Write one object per record, nulls and all."""
-    columns = [_as_json(column) for column in table.columns]
-    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-    with text.create(path, suffix) as sink:
-        for batch in pa.table(columns, table.column_names).to_batches(_BATCH):
-            lines = "".join(f"{encode(record)}\n" for record in batch.to_pylist())
-            sink.write(lines.encode())
+    return table_from_values(path, columns)
 
 
 def _records(path: Path, data: bytes) -> list[dict[str, Any]]:
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_int=NumberToken,
+        parse_float=NumberToken,
+        parse_constant=_refuse,
+    )
     records = []
     for number, line in enumerate(io.BytesIO(data), start=1):
         try:
@@ -78,8 +104,20 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
 
 
-def _as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dates and times as ISO text, decimals as numbers, the rest as it is."""
-    if pa.types.is_temporal(column.type):
-        return pc.replace_substring(column.cast(pa.string()), " ", "T")
-    return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+def _lines(batch: pa.RecordBatch) -> pa.Array:
+    """The lines of some records."""
+    parts: list[pa.Array | str] = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        parts += [", " if parts else "{", f"{_encode(field.name)}: ", _as_json(field, column)]
+    return joined([*parts, "}\n"])
+
+
+def _as_json(field: pa.Field, column: pa.Array) -> pa.Array:
+    """Numbers and truth values bare, everything else as a JSON text."""
+    kind = column.type
+    is_bare = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if is_bare or pa.types.is_decimal(kind) or is_number(field):
+        return as_text(column).cast(TEXT).fill_null("null")
+    codes = as_text(column, "T").dictionary_encode()
+    tokens = [_encode(value) for value in codes.dictionary.to_pylist()]
+    return pa.array(tokens, TEXT).take(codes.indices).fill_null("null")

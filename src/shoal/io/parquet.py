@@ -7,10 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.errors import InputError
-from shoal.io.columns import check_names
+from shoal.io.header import check_names
+from shoal.io.texts import texts_of
+from shoal.table.source import Dialect, Input, Source
 
 
-def read(path: Path) -> pa.Table:
+def read(path: Path, input: Input) -> Source:
     """Read one Parquet file, refusing damaged pages and text that is not UTF-8."""
     from pyarrow.parquet import ParquetFile
 
@@ -23,16 +25,23 @@ def read(path: Path) -> pa.Table:
             f"'{path}' is not a whole Parquet file; it may be cut off or damaged: copy it again."
         ) from None
     check_names(path, table.column_names)
-    return table.cast(pa.schema([(field.name, field.type) for field in table.schema]))
+    return Source(table.cast(pa.schema([(field.name, field.type) for field in table.schema])))
 
 
-def problems(table: pa.Table, path: Path) -> list[str]:
+def read_texts(path: Path, input: Input) -> pa.Table:
+    """Read every value as text."""
+    return texts_of(read(path, input).data)
+
+
+def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
     """Parquet holds every table."""
     return []
 
 
-def write(table: pa.Table, path: Path, suffix: str) -> None:
-    """Write one Parquet file."""
+def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
+    """Write one Parquet file, without metadata."""
     from pyarrow.parquet import write_table
 
-    write_table(table, str(path), compression="zstd", write_page_checksum=True)
+    fields = [(field.name, field.type) for field in table.schema]
+    values = table.cast(pa.schema(fields))
+    write_table(values, str(path), compression="zstd", write_page_checksum=True)

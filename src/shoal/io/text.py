@@ -1,40 +1,75 @@
-"""The bytes of text files: plain or gzipped, UTF-8, never empty."""
+"""The bytes of text files: plain or gzipped, in any encoding, never empty."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import zlib
-from codecs import BOM_UTF8
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.errors import InputError
+from shoal.errors import InputError, shown
+
+MARKS = {  # the byte order mark of an encoding; longer ones first, since UTF-32's begins like UTF-16's
+    "utf-8": codecs.BOM_UTF8,
+    "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+}
 
 
-def load(path: Path) -> bytes:
-    """Read a text file, decompressed and without a byte order mark."""
-    data = path.read_bytes()
+@dataclass(frozen=True)
+class Text:
+    """What a text file says, as UTF-8 without a byte order mark, and how the file itself says it."""
+
+    data: bytes
+    encoding: str
+    has_mark: bool
+
+
+def load(path: Path, encoding: str | None = None) -> Text:
+    """Read a text file, decompressed; without a mark or a given encoding it must be UTF-8."""
+    raw = path.read_bytes()
     if path.suffix.lower() == ".gz":
         try:
-            data = gzip.decompress(data)
+            raw = gzip.decompress(raw)
         except (EOFError, gzip.BadGzipFile, zlib.error):
             raise InputError(
                 f"'{path}' is not a whole gzip file; it may be cut off or damaged: copy it again."
             ) from None
-    data = data.removeprefix(BOM_UTF8)
-    if not data.strip():
+    text = _decoded(path, raw, encoding)
+    if not text.data.strip():
         raise InputError(f"'{path}' is empty; a table needs at least a header.")
-    if b"\0" in data:
-        raise not_utf8(path, data, data.index(b"\0"))
-    return data
+    if b"\0" in text.data:
+        if text.encoding == "utf-8":
+            raise not_utf8(path, text.data, text.data.index(b"\0"))
+        raise _not_encoded(path, text.encoding)
+    return text
+
+
+def encoding_problems(encoding: str | None) -> list[str]:
+    """Say whether Python knows no such encoding of text."""
+    try:
+        if encoding is not None:
+            b"    ".decode(encoding)  # refuses codecs of bytes, like hex, as well
+    except UnicodeError:
+        return []
+    except (LookupError, ValueError, TypeError):
+        return [
+            "The encoding must be one that Python knows, like utf-8, cp1252 or latin-1; got "
+            f"{shown(encoding)}."
+        ]
+    return []
 
 
 def not_utf8(path: Path, data: bytes, position: int) -> InputError:
     """Say where a file stops being UTF-8."""
     return InputError(
-        f"'{path}' is not UTF-8 text (line {line_number(data, position)}); save it as UTF-8, "
-        "in Excel as 'CSV UTF-8'."
+        f"'{path}' is not UTF-8 text (line {line_number(data, position)}); save it as UTF-8, in Excel "
+        "as 'CSV UTF-8', or say its encoding, for example --encoding cp1252 (encoding=\"cp1252\")."
     )
 
 
@@ -44,7 +79,36 @@ def line_number(data: bytes, position: int) -> int:
 
 
 def create(path: Path, suffix: str) -> pa.NativeFile:
-    """Open a new file for bytes, gzipped if the suffix says so."""
+    """Open a file for bytes, gzipped if the suffix says so."""
     if suffix.endswith(".gz"):
         return pa.CompressedOutputStream(str(path), "gzip")
     return pa.OSFile(str(path), "wb")
+
+
+def _decoded(path: Path, raw: bytes, encoding: str | None) -> Text:
+    name = "" if encoding is None else codecs.lookup(encoding).name
+    for marked, mark in MARKS.items():
+        if raw.startswith(mark) and _may_be(marked, name):
+            return _as_utf8(path, raw[len(mark) :], marked, True)
+    return _as_utf8(path, raw, name.removesuffix("-sig") or "utf-8", False)
+
+
+def _may_be(marked: str, name: str) -> bool:
+    """Whether a file with this mark has the encoding asked for: utf-16 comes in two orders of bytes."""
+    return not name or name in (marked, f"{marked}-sig", marked[: len("utf-16")])
+
+
+def _as_utf8(path: Path, raw: bytes, encoding: str, has_mark: bool) -> Text:
+    if encoding == "utf-8":  # checked where it is parsed
+        return Text(raw, encoding, has_mark)
+    try:
+        return Text(raw.decode(encoding).encode(), encoding, has_mark)
+    except UnicodeError:
+        raise _not_encoded(path, encoding) from None
+
+
+def _not_encoded(path: Path, encoding: str) -> InputError:
+    return InputError(
+        f"'{path}' is not {encoding} text; say its encoding, for example --encoding utf-8 "
+        '(encoding="utf-8").'
+    )

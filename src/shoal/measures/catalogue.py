@@ -32,16 +32,19 @@ def _suppressed(closed: Closed) -> npt.NDArray[np.bool_]:
 
 
 def _dm(closed: Closed, k: int) -> float:
-    n = closed.table.records
-    return float((closed.sizes * np.where(_suppressed(closed), n, closed.sizes)).sum())
+    n = closed.records
+    released = (closed.sizes * np.where(_suppressed(closed), n, closed.sizes)).sum()
+    return float(released + closed.left_out * n)
 
 
 def _c_avg(closed: Closed, k: int) -> float:
-    return closed.table.records / ((closed.sizes.size - (closed.left_out > 0)) * k)
+    return closed.records / (closed.sizes.size * k)
 
 
 def _am(closed: Closed, k: int) -> float:
-    return float((closed.sizes * closed.widths.prod(axis=0)).sum() / closed.table.records)
+    whole = np.prod([float(column.form.size) for column in closed.table.columns])
+    released = (closed.sizes * closed.widths.prod(axis=0)).sum()
+    return float((released + closed.left_out * whole) / closed.records)
 
 
 def _cm(closed: Closed, k: int) -> float:
@@ -51,15 +54,18 @@ def _cm(closed: Closed, k: int) -> float:
     majority = np.zeros(closed.sizes.size)
     np.maximum.at(majority, pairs[0], counts)
     majority[_suppressed(closed)] = 0
-    return float(1 - majority.sum() / closed.table.records)
+    return float(1 - majority.sum() / closed.records)
 
 
 def _kl(closed: Closed, k: int) -> float:
     table = closed.table
     found = distinct_rows(table.codes)
-    density = closed.sizes / closed.widths.prod(axis=0) / table.records
+    density = closed.sizes / closed.widths.prod(axis=0) / closed.records
     arrays = compile_measure("suppressed", table.columns).arrays
-    induced = kernels.induced_shares(arrays, closed.closures, density, table.codes[found.first])
+    everywhere = np.prod([float(column.form.size) for column in table.columns])
+    induced = closed.left_out / closed.records / everywhere + kernels.induced_shares(
+        arrays, closed.closures, density, table.codes[found.first]
+    )
     share = found.counts / table.records
     return float((share * np.log2(share / induced)).sum())
 
@@ -112,7 +118,10 @@ def column_losses(
     weights: Mapping[str, float] | None = None,
     w: float = 0.5,
 ) -> dict[str, float]:
-    """Mean cost of a record in each quasi-identifier, by a measure that adds up over them."""
+    """Mean cost of a record in each quasi-identifier, by a measure that adds up over them.
+
+    A record that was left out costs what hiding all released records would cost each of them.
+    """
     table = closed.table
     if measure in PRIVATE:
         means = pmi_by_column(closed)
@@ -126,6 +135,13 @@ def column_losses(
         compiled = compile_measure(measure, table.columns, weights)
         costs = kernels.group_costs(compiled.arrays, closed.closures, closed.sizes[None, :])
         means = (costs.sum(axis=1) + compiled.offset) / table.records
+        if closed.left_out:
+            whole = np.array([slot for column in table.columns for slot in column.form.whole])
+            released = np.array([[float(table.records)]])
+            hidden = kernels.group_costs(compiled.arrays, whole[:, None].astype(np.int32), released)
+            share = closed.left_out / closed.records
+            all_hidden = (hidden.sum(axis=1) + compiled.offset) / table.records
+            means = (1 - share) * means + share * all_hidden
     return dict(zip(table.names, means.tolist(), strict=True))
 
 
@@ -156,6 +172,6 @@ def loss(
     definition = ADDITIVE.get(measure)
     usual = definition.aggregate if definition else "mean"
     if (aggregate or usual) == "sum":
-        return total * closed.table.records
+        return total * closed.records
     known = {} if definition and not definition.weighted else weights or {}
     return total / sum(known.get(name, 1.0) for name in closed.table.names)

@@ -29,7 +29,8 @@ def pmi_by_column(closed: Closed, own_value: bool = False) -> Floats:
             per_closure, place = column.form.sums(closed.of_column(j), joint), closed.groups
         share = per_closure[place, y] / per_closure.sum(axis=1)[place]
         means[j] = -np.log2(share).mean()
-    return means
+    left_out = 0.0 if own_value else closed.left_out / closed.records
+    return (1 - left_out) * means + left_out * sensitive_entropy(closed)
 
 
 def sensitive_entropy(closed: Closed) -> float:

@@ -20,7 +20,8 @@ class NonHomogeneous(Method):
     Records are ordered along a Hilbert curve and cut into rings. On a ring, window i covers the records
     i … i + k − 1, and a random matching decides which record carries which window. Every record suits k
     windows and every window k records, which is what the audit proves: released records do NOT read the
-    same, so whoever knows the draw knows the records. O(n·(k + log n)) in time, O(n·k) in memory.
+    same. The matching is fresh chance that no seed repeats, for whoever knew it would know the records.
+    O(n·(k + log n)) in time, O(n·k) in memory.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class NonHomogeneous(Method):
         n, k = problem.table.records, problem.k
         order = Hilbert().order(problem)
         rings = max(1, n // (k * self.ring)) if self.ring else 1
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng()  # whoever knew a seed could repeat the draw and link records
         windows = np.empty((n, k), dtype=np.int32)
         for number, ring in enumerate(np.array_split(order, rings)):
             progress("drawing windows", number, rings)

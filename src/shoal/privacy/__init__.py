@@ -1,6 +1,6 @@
 """What a release promises: requirements, their feasibility, and the independent audit."""
 
-from shoal.privacy.audit import Audit, Proof, Verdict, examine_frame
+from shoal.privacy.audit import Audit, Proof, Verdict, examine_frame, examine_texts
 from shoal.privacy.compatibility import examine_compatibility
 from shoal.privacy.feasibility import check_feasible, group_notes
 from shoal.privacy.requirements import (
@@ -27,5 +27,6 @@ __all__ = [
     "compile_rules",
     "examine_compatibility",
     "examine_frame",
+    "examine_texts",
     "group_notes",
 ]

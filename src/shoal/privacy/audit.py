@@ -1,7 +1,7 @@
 """The independent verifier: proves requirements from the released columns alone.
 
-It shares no code with encoding, methods or kernels: a plain group-by on the finished table. Null is a
-value of its own, never a wildcard.
+It shares no code with encoding, methods or kernels: a plain group-by on the texts of the finished table.
+Null is a value of its own, never a wildcard.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import AuditFailed, InputError, near_miss, raise_problems
-from shoal.generalization.models import labels_of
+from shoal.errors import AuditFailed, near_miss, raise_problems
 from shoal.privacy.requirements import Labels, Requirement
-from shoal.table.frames import arrow_column, arrow_values
+from shoal.privacy.texts import ascending, texts_of, value_set
 
 Places = npt.NDArray[np.int64]
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
@@ -169,17 +168,26 @@ class _Groups:
 
 
 @dataclass(frozen=True)
+class Reader:
+    """How the audit reads values, as the settings say: texts that are missing values, numbers and dates."""
+
+    missing: tuple[str, ...] = ()
+    decimal: str = "."
+    date_format: str | None = None
+
+
+@dataclass(frozen=True)
 class _Secret:
-    """A sensitive column: each record's place among its distinct values in ascending order, null last."""
+    """A sensitive column: each record's place among its values, in ascending order if they have one, null last."""
 
     places: Places
-    values: pa.Array
     labels: Labels
+    is_ordered: bool
 
 
-def refuse_identifiers(frame: nw.DataFrame[Any], identifiers: Sequence[str]) -> None:
+def refuse_identifiers(columns: Sequence[str], identifiers: Sequence[str]) -> None:
     """Fail if an identifier is in a release."""
-    leaked = [name for name in identifiers if name in frame.columns]
+    leaked = [name for name in identifiers if name in columns]
     if leaked:
         raise AuditFailed(
             f"Identifier column(s) {', '.join(leaked)} are in the release; remove them."
@@ -193,10 +201,30 @@ def examine_frame(
     identifiers: Sequence[str] = (),
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
+    reader: Reader | None = None,
+) -> Verdict:
+    """Audit a frame by what its columns read; see `examine_texts`."""
+    refuse_identifiers(frame.columns, identifiers)
+    named = [bound for name in quasi_identifiers for bound in (name, *_bounds(name))]
+    wanted = [name for name in (*named, *sensitive) if name in frame.columns]
+    texts = texts_of(frame, dict.fromkeys(wanted))
+    return examine_texts(texts, quasi_identifiers, k, identifiers, requirements, sensitive, reader)
+
+
+def examine_texts(
+    table: pa.Table,
+    quasi_identifiers: Sequence[str],
+    k: int,
+    identifiers: Sequence[str] = (),
+    requirements: Sequence[Requirement] = (),
+    sensitive: Sequence[str] = (),
+    reader: Reader | None = None,
 ) -> Verdict:
     """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
-    A quasi-identifier may be released under its own name or as `NAME_min` and `NAME_max`.
+    All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive
+    values that differ only in spaces, case or Unicode form are one value. A quasi-identifier may be released
+    under its own name or as `NAME_min` and `NAME_max`.
 
     Raises
     ------
@@ -206,19 +234,18 @@ def examine_frame(
     columns: list[str] = []
     problems: list[str] = []
     for name in quasi_identifiers:
-        released = [name] if name in frame.columns else [f"{name}_min", f"{name}_max"]
-        missing = [column for column in released if column not in frame.columns]
-        if missing:
-            remedy = near_miss(name, frame.columns) or "; audit a table that has it."
-            problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
-        else:
+        released = [name] if name in table.column_names else list(_bounds(name))
+        if set(released) <= set(table.column_names):
             columns.extend(released)
-    if not frame.shape[0]:
+        else:
+            remedy = near_miss(name, table.column_names) or "; audit a table that has it."
+            problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
+    if not table.num_rows:
         problems.append("The table has no records; there is nothing to prove.")
-    secrets = _secrets(frame, requirements, sensitive, problems)
+    secrets = _secrets(table, requirements, sensitive, reader or Reader(), problems)
     raise_problems(problems)
-    refuse_identifiers(frame, identifiers)
-    groups = _groups_of(frame, columns)
+    refuse_identifiers(table.column_names, identifiers)
+    groups = _groups_of(table.select(columns))
     count, smallest = groups.sizes.size, int(groups.sizes.min())
     misses, proofs = [""], []
     if smallest < k:
@@ -233,58 +260,65 @@ def examine_frame(
             worst = f"{proof.requirement} (the worst reaches {proof.reached:.4g})"
             misses.append(f"{missed} of {count} groups miss {worst}" if missed else "")
     return Verdict(
-        Audit(frame.shape[0], count, smallest, tuple(proofs)), tuple(misses), groups.sizes
+        Audit(table.num_rows, count, smallest, tuple(proofs)), tuple(misses), groups.sizes
     )
 
 
+def _bounds(name: str) -> tuple[str, str]:
+    """The two columns that may stand for a quasi-identifier."""
+    return f"{name}_min", f"{name}_max"
+
+
 def _secrets(
-    frame: nw.DataFrame[Any],
+    table: pa.Table,
     requirements: Sequence[Requirement],
     sensitive: Sequence[str],
+    reader: Reader,
     problems: list[str],
 ) -> dict[str, _Secret]:
     """The sensitive columns that requirements are about; what stands in their way is added to `problems`."""
     found: dict[str, _Secret] = {}
     for name in dict.fromkeys(name for item in requirements for name in item.over(sensitive)):
-        if name not in frame.columns:
-            remedy = near_miss(name, frame.columns) or "; audit a table that has it."
+        if name not in table.column_names:
+            remedy = near_miss(name, table.column_names) or "; audit a table that has it."
             problems.append(f"Sensitive column '{name}' is not in the table{remedy}")
             continue
-        try:
-            found[name] = _secret(arrow_column(frame, name))
-        except InputError as error:
-            problems.extend(error.problems)
-            continue
+        found[name] = _secret(table[name], reader)
+        known = [label for label in found[name].labels if label is not None]
         for item in requirements:
             if name in item.over(sensitive):
-                problems.extend(item.value_problems(name, found[name].values))
+                problems.extend(item.reading_problems(name, known, found[name].is_ordered))
     return found
 
 
-def _secret(array: pa.ChunkedArray) -> _Secret:
-    encoded = array.combine_chunks().dictionary_encode()
-    ascending = pc.array_sort_indices(encoded.dictionary)
-    rank = np.empty(len(ascending) + 1, dtype=np.int64)
-    rank[np.asarray(ascending)] = np.arange(len(ascending))
-    rank[-1] = len(ascending)  # of null
-    values = encoded.dictionary.take(ascending)
-    labels = [*labels_of(values), *([None] if array.null_count else [])]
-    return _Secret(rank[np.asarray(pc.fill_null(encoded.indices, -1))], values, labels)
+def _secret(array: pa.ChunkedArray, reader: Reader) -> _Secret:
+    numbers, texts = value_set(array, reader.missing)
+    order = ascending(texts, reader.decimal, reader.date_format)
+    ranked = sorted(range(len(texts)), key=texts.__getitem__) if order is None else order
+    rank = np.empty(len(texts) + 1, dtype=np.int64)
+    rank[ranked] = np.arange(len(texts))
+    rank[-1] = len(texts)  # of null
+    labels = [*(texts[i] for i in ranked), *([None] if numbers.null_count else [])]
+    places = rank[np.asarray(pc.fill_null(numbers, -1))]
+    return _Secret(places, labels, order is not None)
 
 
-def _groups_of(frame: nw.DataFrame[Any], columns: Sequence[str]) -> _Groups:
-    """Group records by what they read in some columns."""
-    keys = pa.table({str(i): arrow_values(frame, name) for i, name in enumerate(columns)})
-    names = keys.column_names
+def _groups_of(columns: pa.Table) -> _Groups:
+    """Group records by what they read."""
+    keys = pa.table({str(i): _numbers_of(column) for i, column in enumerate(columns.itercolumns())})
     numbered = keys.append_column("record", pa.array(np.arange(keys.num_rows)))
-    try:
-        lists = numbered.group_by(names).aggregate([("record", "list")])["record_list"]
-    except pa.ArrowNotImplementedError:
-        raise InputError(
-            "A quasi-identifier holds lists, structures or objects; convert it to numbers, dates or text."
-        ) from None
+    grouped = numbered.group_by(keys.column_names, use_threads=False)
+    lists = grouped.aggregate([("record", "list")])["record_list"]
     sizes = np.asarray(pc.list_value_length(lists))
     return _Groups(np.asarray(pc.list_flatten(lists)), np.append(0, np.cumsum(sizes)))
+
+
+def _numbers_of(column: pa.ChunkedArray) -> pa.Array:
+    """A number for each text of a column, null for a missing one."""
+    encoded = pc.dictionary_encode(column)
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    return encoded.indices
 
 
 def _prove(

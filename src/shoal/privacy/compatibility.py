@@ -27,7 +27,7 @@ def examine_compatibility(
     AuditFailed
         If an identifier is still there.
     """
-    refuse_identifiers(frame, identifiers)
+    refuse_identifiers(frame.columns, identifiers)
     released = read_release(table, frame)
     found = distinct_rows(table.codes)
     points, weights = table.codes[found.first], found.counts

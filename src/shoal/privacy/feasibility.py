@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.generalization.forms import Floats, Ints
-from shoal.generalization.models import labels_of
 from shoal.kernels.rules import Rules
 from shoal.privacy.requirements import Requirement
 from shoal.table import Table
@@ -29,8 +28,7 @@ def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = (
         for column in requirement.over(list(table.sensitive)):
             secret = table.sensitive[column]
             counts = np.bincount(secret.codes, minlength=secret.size).astype(np.float64)
-            labels = [*labels_of(secret.values), *([None] if secret.has_null else [])]
-            level = requirement.levels(counts[None, :], labels, counts / counts.sum())
+            level = requirement.levels(counts[None, :], secret.all_labels, counts / counts.sum())
             if not requirement.is_met(level).all():
                 remedy = requirement.remedy(column, counts, float(level[0]))
                 problems.append(f"No release can keep {requirement.describe(column)}: {remedy}.")

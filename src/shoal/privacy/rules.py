@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import raise_problems
 from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.models import is_ordered
 from shoal.kernels.rules import Rules
 from shoal.privacy.requirements import Limits, Requirement
 from shoal.table import Table
@@ -23,7 +24,9 @@ def compile_rules(
     for requirement in requirements:
         for column in requirement.over(list(table.sensitive)):
             secret = table.sensitive[column]
-            unfit = requirement.value_problems(column, secret.values)
+            unfit = requirement.value_problems(
+                column, secret.labels, is_ordered(secret.values.type)
+            )
             if unfit:
                 problems.extend(unfit)
                 continue

@@ -17,6 +17,7 @@ from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import METHODS, Auto, Method
 from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
 from shoal.refine import Refine, read_refine
+from shoal.settings.reading import read_input
 from shoal.table.render import STYLES, bound_names
 from shoal.table.source import Input
 
@@ -81,6 +82,10 @@ class Settings:
             found.append(_wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
         if not isinstance(self.keep_order, bool):
             found.append(_wrong("keep_order", "true or false", self.keep_order))
+        if self.others not in OTHERS:
+            found.append(_wrong("others", "'refuse', 'drop' or 'keep'", self.others))
+        if not isinstance(self.title, str):
+            found.append(_wrong("title", "text", self.title))
         if self.render not in STYLES:
             found.append(_wrong("render", "'text' or 'bounds'", self.render))
         if isinstance(self.refine, Refine):
@@ -113,8 +118,15 @@ class Settings:
         save(settings, path)
 
 
-def make_settings(base: Settings | str | os.PathLike[str] | None, **given: Any) -> Settings:
-    """Settings from a file, an object or nothing, with whatever else was given put in its place."""
+def make_settings(
+    base: Settings | str | os.PathLike[str] | None,
+    reading: Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Settings:
+    """Settings from a file, an object or nothing, with whatever else was given put in its place.
+
+    `reading` replaces single fields of `input`.
+    """
     problems: list[str] = []
     settings = base
     if base is None:
@@ -129,6 +141,10 @@ def make_settings(base: Settings | str | os.PathLike[str] | None, **given: Any) 
         )
     changes = {key: value for key, value in given.items() if value is not None}
     settings = normalized(replace(settings, **changes), problems)
+    if reading:
+        settings = replace(
+            settings, input=read_input({**vars(settings.input), **reading}, problems)
+        )
     if "quasi_identifiers" in changes and "weights" not in changes:
         kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
         settings = replace(settings, weights=kept)
@@ -147,6 +163,9 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         quasi_identifiers=_models(settings.quasi_identifiers, problems),
         sensitive=_names("sensitive", settings.sensitive, problems),
         identifiers=_names("identifiers", settings.identifiers, problems),
+        keep=_names("keep", settings.keep, problems),
+        allow=_names("allow", settings.allow, problems),
+        input=read_input(settings.input, problems),
         k=plain(settings.k),
         requirements=_requirements(settings.requirements, problems),
         suppression_limit=plain(settings.suppression_limit),
@@ -263,6 +282,7 @@ def _role_problems(settings: Settings) -> list[str]:
         "quasi-identifier": tuple(settings.quasi_identifiers),
         "sensitive": settings.sensitive,
         "identifier": settings.identifiers,
+        "kept": settings.keep,
     }
     seen: dict[str, str] = {}
     problems = []

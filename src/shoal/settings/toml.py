@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, near_miss
+from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization import MODELS, Hierarchy, Model
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
@@ -22,22 +22,27 @@ from shoal.settings.entries import (
     write_hierarchy,
     write_requirement,
 )
+from shoal.settings.reading import read_input
 from shoal.settings.settings import Settings, make_method, plain, unknown_keys
+from shoal.table.source import Input
 
 _SECTIONS = {
-    "columns": ("identifiers", "sensitive"),
+    "columns": ("identifiers", "sensitive", "keep", "others", "allow"),
     "quasi_identifiers": None,
     "requirement": ("k", "suppression_limit", *REQUIREMENTS),
     "objective": ("measure", "w"),
     "method": None,
-    "output": ("keep_order", "render"),
+    "output": ("keep_order", "render", "title"),
+    "input": None,
 }
+_ROLES = ("identifiers", "sensitive", "keep", "allow")
 
 
 def load(path: str | os.PathLike[str], problems: list[str]) -> Settings:
     """Settings from a file; what is wrong with its content is added to `problems`."""
     try:
-        raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        raise_problems(_path_problems(Path(path)))
+        raw = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise InputError(
             f"Settings file '{path}' cannot be read: {error.strerror}; check the path."
@@ -48,7 +53,16 @@ def load(path: str | os.PathLike[str], problems: list[str]) -> Settings:
         line = re.search(r"at (line \d+|end of document)", str(error))
         where = f" at {line[1]}" if line else ""
         raise InputError(f"Settings file '{path}' is not valid TOML{where}; mend it.") from None
+    except RecursionError:
+        raise InputError(f"Settings file '{path}' is nested too deeply; mend it.") from None
     return _from_toml(raw, Path(path).parent, problems)
+
+
+def _path_problems(path: Path) -> list[str]:
+    """A sentence where opening a file could wait for ever."""
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 (paths may be bytes of any kind)
+        return [f"Settings file '{path}' is not a regular file; copy its content to one."]
+    return []
 
 
 def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Settings:
@@ -78,7 +92,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
     refine = _refine_from_toml(options.pop("refine", "quick"), problems)
     method = make_method(options.pop("name", "auto"), options, problems)
     columns = dict(sections["columns"])
-    for role in ("identifiers", "sensitive"):
+    for role in _ROLES:
         if not _is_list_of(str, columns.setdefault(role, [])):
             problems.append(f"'{role}' in [columns] must be a list of column names.")
             columns[role] = []
@@ -86,6 +100,9 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         quasi_identifiers=models,
         sensitive=tuple(columns["sensitive"]),
         identifiers=tuple(columns["identifiers"]),
+        keep=tuple(columns["keep"]),
+        others=columns.get("others", "refuse"),
+        allow=tuple(columns["allow"]),
         k=sections["requirement"].get("k", 0),
         suppression_limit=sections["requirement"].get("suppression_limit", 0.0),
         requirements=_requirements_from_toml(sections["requirement"], folder, problems),
@@ -97,6 +114,8 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         seed=seed,
         keep_order=sections["output"].get("keep_order", False),
         render=sections["output"].get("render", "text"),
+        title=sections["output"].get("title", ""),
+        input=read_input(sections["input"], problems),
     )
 
 
@@ -189,6 +208,9 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         "columns": {
             "identifiers": list(settings.identifiers),
             "sensitive": list(settings.sensitive),
+            "keep": list(settings.keep),
+            "others": settings.others,
+            **({"allow": list(settings.allow)} if settings.allow else {}),
         },
         "quasi_identifiers": entries,
         "requirement": requirement,
@@ -199,8 +221,23 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
             "seed": settings.seed,
             **options,
         },
-        "output": {"keep_order": settings.keep_order, "render": settings.render},
+        "output": {
+            "keep_order": settings.keep_order,
+            "render": settings.render,
+            **({"title": settings.title} if settings.title else {}),
+        },
+        **_input_to_toml(settings.input),
     }
+
+
+def _input_to_toml(reading: Input) -> dict[str, Any]:
+    """The section about reading a file, if anything in it is not as usual."""
+    entry = {
+        option.name: list(value) if isinstance(value, tuple) else value
+        for option in fields(reading)
+        if (value := getattr(reading, option.name)) != option.default
+    }
+    return {"input": entry} if entry else {}
 
 
 def save(settings: Settings, path: str | os.PathLike[str]) -> None:

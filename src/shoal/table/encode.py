@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,10 +13,13 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization import Form, Interval, Model, Suppression
-from shoal.generalization.forms import Floats, Ints
-from shoal.generalization.models import is_ordered
+from shoal.generalization.forms import Floats, Ints, RangeForm, Records
+from shoal.generalization.models import is_ordered, labels_of
+from shoal.table.folding import fold_all
 from shoal.table.frames import Frame, arrow_column
+from shoal.table.inference import infer
 from shoal.table.rows import distinct_rows
+from shoal.table.source import Input
 
 
 @dataclass(frozen=True)
@@ -31,15 +34,24 @@ class Column:
 
 @dataclass(frozen=True)
 class Sensitive:
-    """A sensitive column: a code per record and the values in ascending order; null has the last code."""
+    """A sensitive column: a code per record and the values in ascending order; null has the last code.
+
+    Texts that differ only in spaces, case or Unicode form are one value, of which the first stands for all.
+    """
 
     codes: Ints
     values: pa.Array
     has_null: bool
+    labels: tuple[str, ...]  # of the values, without null
 
     @property
     def size(self) -> int:
         return len(self.values) + self.has_null
+
+    @property
+    def all_labels(self) -> list[str | None]:
+        """A label per code, None for null."""
+        return [*self.labels, *([None] if self.has_null else [])]
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,15 @@ class Table:
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return distinct_rows(rows).place
 
+    def take(self, records: Records) -> Table:
+        """Some of the records, with the same domains."""
+        columns = tuple(
+            replace(column, counts=np.bincount(codes, minlength=column.form.size).astype(float))
+            for column, codes in zip(self.columns, self.codes[records].T, strict=True)
+        )
+        secrets = {n: replace(s, codes=s.codes[records]) for n, s in self.sensitive.items()}
+        return Table(columns, self.codes[records], secrets)
+
     @cached_property
     def slots(self) -> tuple[slice, ...]:
         """The rows of closures that belong to each quasi-identifier."""
@@ -78,8 +99,13 @@ def encode(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str],
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    input: Input | None = None,
+    is_text: bool = False,
 ) -> Table:
     """Turn a frame's quasi-identifiers and sensitive columns into codes.
+
+    `input` says which texts are missing values. `is_text` says that texts may be numbers or dates, as in a
+    CSV file; `input` then says how these are written.
 
     Raises
     ------
@@ -90,18 +116,20 @@ def encode(
     if not frame.shape[0]:
         problems.append("The table has no records; give at least one.")
     raise_problems(problems)
+    reading = input or Input()
     columns, codes = [], np.empty((frame.shape[0], len(quasi_identifiers)), dtype=np.int32)
     for j, name in enumerate(quasi_identifiers):
         try:
             model = quasi_identifiers[name] if isinstance(quasi_identifiers, Mapping) else None
-            column, codes[:, j] = _encode_column(frame, name, model)
+            found = _found(arrow_column(frame, name), reading, is_text)
+            column, codes[:, j] = _encode_column(name, found, model)
             columns.append(column)
         except InputError as error:
             problems.extend(error.problems)
     secrets: dict[str, Sensitive] = {}
     for name in sensitive:
         try:
-            secrets[name] = _encode_sensitive(arrow_column(frame, name))
+            secrets[name] = _encode_sensitive(_found(arrow_column(frame, name), reading, is_text))
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
@@ -118,33 +146,92 @@ def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
     ]
 
 
-def _encode_column(frame: Frame, name: str, model: Model | None) -> tuple[Column, Ints]:
-    array = arrow_column(frame, name)
-    if array.null_count == len(array):
+@dataclass(frozen=True)
+class _Found:
+    """A column as it was found: its distinct values in ascending order, and each record's place, −1 for null."""
+
+    values: pa.Array
+    labels: tuple[str, ...]
+    place: Ints
+    typed: pa.Array | None = None  # the values as numbers or dates, where texts can be read so
+
+    @property
+    def has_null(self) -> bool:
+        return bool((self.place < 0).any())
+
+    def in_order(self) -> _Found:
+        """The same with numbers or dates in place of texts; texts of one number become one."""
+        assert self.typed is not None
+        distinct = pc.unique(self.typed)
+        values = distinct.take(pc.array_sort_indices(distinct))
+        rank = np.asarray(pc.index_in(self.typed, value_set=values), dtype=np.int32)
+        labels = labels_of(values)
+        if len(values) == len(self.values):  # every number is written in one way, which is kept
+            labels = tuple(np.array(self.labels, dtype=object)[np.argsort(rank)])
+        return _Found(values, labels, np.append(rank, np.int32(-1))[self.place])
+
+
+def _found(array: pa.ChunkedArray, reading: Input, is_text: bool) -> _Found:
+    values = pc.unique(array.drop_null())
+    values = values.take(pc.array_sort_indices(values))
+    place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), -1), dtype=np.int32)
+    labels = labels_of(values)
+    if reading.missing:
+        known = np.array([label not in reading.missing for label in labels], dtype=np.bool_)
+        rank = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
+        place = np.append(rank, np.int32(-1))[place]
+        values = values.filter(pa.array(known))
+        labels = tuple(label for label, stays in zip(labels, known, strict=True) if stays)
+    typed = None
+    if is_text and len(values) and pa.types.is_large_string(values.type):
+        read = infer(values, reading)
+        typed = read if is_ordered(read.type) else None
+    return _Found(values, labels, place, typed)
+
+
+def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Column, Ints]:
+    if not len(found.values):
         raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
+    if found.typed is not None and (model is None or isinstance(model, Interval)):
+        read = found.in_order()
+        if model is not None or len(read.values) == len(found.values):
+            found = (
+                read  # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise
+            )
     if model is None:
-        model = default_model(array.type)
-    values, place = _numbered(array)
-    form, code_of = model.compile(name, values, bool(array.null_count))
+        model = default_model(found.values.type)
+    form, code_of = model.compile(name, found.values, found.has_null)
+    if isinstance(form, RangeForm):
+        labels = list(form.labels)
+        for code, label in zip(code_of.tolist(), found.labels, strict=True):
+            labels[code] = label
+        form = replace(form, labels=tuple(labels))
     lookup = np.append(code_of, form.null).astype(np.int32)  # place -1 is null
-    codes = lookup[place]
+    codes = lookup[found.place]
     counts = np.bincount(codes, minlength=form.size).astype(np.float64)
     return Column(name, model, form, counts), codes
 
 
-def _encode_sensitive(array: pa.ChunkedArray) -> Sensitive:
-    values, place = _numbered(array)
-    return Sensitive(np.where(place < 0, len(values), place), values, bool(array.null_count))
+def _encode_sensitive(found: _Found) -> Sensitive:
+    if found.typed is not None and len(pc.unique(found.typed)) == len(found.values):
+        found = found.in_order()
+    elif pa.types.is_large_string(found.values.type):
+        found = _folded(found)
+    place = np.where(found.place < 0, len(found.values), found.place)
+    return Sensitive(place, found.values, found.has_null, found.labels)
+
+
+def _folded(found: _Found) -> _Found:
+    """Make texts of one value one; those that show nothing are missing."""
+    forms = fold_all(found.values).to_pylist()
+    first: dict[str, int] = {"": -1}
+    kept = [i for i, form in enumerate(forms) if first.setdefault(form, i) == i]
+    rank = {i: rank for rank, i in enumerate(kept)}
+    number = np.array([rank.get(first[form], -1) for form in forms] + [-1], dtype=np.int32)
+    labels = tuple(found.labels[i] for i in kept)
+    return _Found(found.values.take(pa.array(kept, pa.int64())), labels, number[found.place])
 
 
 def default_model(kind: pa.DataType) -> Model:
     """Interval for numbers and dates, suppression for the rest."""
     return Interval() if is_ordered(kind) else Suppression()
-
-
-def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
-    """Distinct values in ascending order and each record's place among them, -1 for null."""
-    values = pc.unique(array.drop_null())
-    values = values.take(pc.array_sort_indices(values))
-    place = pc.fill_null(pc.index_in(array, value_set=values), -1)
-    return values, np.asarray(place, dtype=np.int32)

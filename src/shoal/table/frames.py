@@ -68,7 +68,7 @@ def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
             f"Column '{name}' holds {_describe(array.type)}, which cannot be generalized; "
             "convert it to numbers, dates or text."
         )
-    array = array.cast(kind)
+    array = _decoded(name, array, kind)
     if pa.types.is_floating(kind):
         bad = pc.sum(pc.invert(pc.is_finite(array))).as_py()
         if bad:
@@ -76,6 +76,32 @@ def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
                 f"Column '{name}' holds NaN or infinite numbers in {bad} record(s); make them missing or drop them."
             )
         array = pc.add(array, 0.0)  # -0.0 is 0.0
+    return array
+
+
+def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column in the type of its encoding, or a sentence on what cannot be read of it."""
+    if pa.types.is_run_end_encoded(array.type):
+        array = pa.chunked_array([pc.run_end_decode(chunk) for chunk in array.chunks])
+    try:
+        array = array.cast(kind)
+        if pa.types.is_large_string(kind):
+            array.validate(full=True)
+    except (pa.ArrowException, ValueError):
+        array = None
+    if array is None:
+        raise InputError(f"Column '{name}' holds text that is not UTF-8; repair it.")
+    if pa.types.is_temporal(kind):
+        ends = pc.min_max(array)
+        try:
+            [end.as_py() for end in (ends["min"], ends["max"])]
+        except (ValueError, OverflowError, KeyError, pa.ArrowException):
+            ends = None
+        if ends is None:
+            raise InputError(
+                f"Column '{name}' holds dates outside the years 1 to 9999, or in a time zone that is not known "
+                "here; convert it to text or repair it."
+            )
     return array
 
 
@@ -87,7 +113,7 @@ def _mixes_dates(column: nw.Series[Any], kind: pa.DataType) -> bool:
 def _plain(kind: pa.DataType) -> pa.DataType | None:
     """The type in which values of an Arrow type are encoded, None where they cannot be."""
     t = pa.types
-    if t.is_dictionary(kind):
+    if t.is_dictionary(kind) or t.is_run_end_encoded(kind):
         return _plain(kind.value_type)
     if t.is_null(kind) or t.is_string(kind) or t.is_large_string(kind) or t.is_string_view(kind):
         return pa.large_string()

@@ -16,6 +16,7 @@ from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
 from shoal.table.frames import Frame, arrow_column
+from shoal.table.rebuild import marked, rebuilt
 from shoal.table.rows import distinct_rows
 
 STYLES = ("text", "bounds")
@@ -30,10 +31,14 @@ def render(
     frame: Frame,
     closed: Closed,
     order: npt.NDArray[np.int64],
-    identifiers: Sequence[str] = (),
+    unchanged: Sequence[str] = (),
     style: str = "text",
 ) -> Frame:
-    """Make the released frame: records in `order`, closures in place of quasi-identifiers, no identifiers."""
+    """Make the released frame: records in `order`, closures in place of quasi-identifiers, `unchanged` columns.
+
+    `frame` holds the records of `closed` in its order. Columns come in the frame's order; those that are
+    neither quasi-identifiers nor unchanged do not come.
+    """
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
     groups = pa.array(closed.groups[order])
     released: dict[str, pa.Array] = {}
@@ -44,15 +49,30 @@ def render(
             texts = _rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
             released.update({key: per_group.take(groups) for key, per_group in texts.items()})
             names.extend(texts)
-        elif name not in identifiers:
+        elif name in unchanged:
             names.append(name)
     backend = frame.implementation
-    generalized = nw.from_arrow(pa.table(released), backend=backend)
+    generalized = _native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
     kept = [name for name in names if name not in released]
     if not kept:
         return generalized.select(names)
-    others = nw.maybe_reset_index(frame.select(kept)[order.tolist()])
-    return nw.concat([others, generalized], how="horizontal").select(names)
+    others = rebuilt(frame.select(kept), order)
+    joined = nw.concat([others, generalized], how="horizontal").select(names)
+    return marked(joined, frame, kept)
+
+
+def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
+    """Keep whole numbers whole where some are missing: pandas would make floats of them."""
+    if not frame.implementation.is_pandas():
+        return frame
+    import pandas as pd
+
+    data = frame.to_native()
+    for name, column in columns.items():
+        if column.null_count and pa.types.is_integer(column.type):
+            kind = "UInt64" if pa.types.is_unsigned_integer(column.type) else "Int64"
+            data[name] = pd.array(column.to_pylist(), dtype=kind)
+    return nw.from_native(data, eager_only=True)
 
 
 def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
@@ -60,12 +80,9 @@ def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa
     if style == "text" or not isinstance(form, RangeForm):
         return {name: pa.array(form.text(closures), type=pa.string())}
     values = form.values
-    low, high = closures[0].copy(), closures[1].copy()
-    alone = low == form.null
-    if len(values) == 1:  # `*` must not read as the only known value
-        alone |= high == form.null
-    high[(high == form.null) & ~alone] = len(values) - 1  # `*` reads as the whole range
-    ends = [pa.array(np.where(alone, 0, end), mask=alone) for end in (low, high)]
+    low, high = closures[0], closures[1]
+    hidden = (low == form.null) | (high == form.null)  # missing, or `*`: no bound is known
+    ends = [pa.array(np.where(hidden, 0, end), mask=hidden) for end in (low, high)]
     return {key: values.take(end) for key, end in zip(bound_names(name), ends, strict=True)}
 
 
@@ -124,7 +141,7 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
         known_nulls = column.counts[form.null] if form.has_null else 0
         missing = "*" if nulls > known_nulls else None
         ends = [(low_texts[a], high_texts[b]) for a, b in zip(low[first], high[first], strict=True)]
-        texts = [_joined(form, a, b, missing) for a, b in ends]
+        texts = [_joined(a, b, missing) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
         place, texts = _texts(frame, column.name)
@@ -140,14 +157,13 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
 
 
-def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
+def _joined(low: str | None, high: str | None, missing: str | None) -> str | None:
     """Two bounds as the text of their closure; `missing` is what no bounds stand for."""
     if low is None or high is None:
         return missing
     if low == high:
         return low
-    is_star = form.has_null and (low, high) == (form.labels[0], form.labels[-1])
-    return "*" if is_star else f"[{low}, {high}]"
+    return f"[{low}, {high}]"
 
 
 def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:

@@ -9,15 +9,14 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from shoal.errors import shown
 from shoal.generalization.forms import Floats
-from shoal.generalization.models import label_of, labels_of
+from shoal.generalization.models import label_of
 from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_list_of, is_number
 from shoal.privacy.requirements.rounding import ceil
 from shoal.table import Sensitive
+from shoal.table.folding import fold
 
 VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
 
@@ -59,9 +58,9 @@ class AlphaK(Requirement):
             )
         return found
 
-    def value_problems(self, column: str, values: pa.Array) -> list[str]:
-        named = {label_of(value) for value in self.values or ()}
-        unknown = len(named - set(labels_of(values)))
+    def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        named = {fold(label_of(value)) for value in self.values or ()}
+        unknown = len(named - set(map(fold, labels)))
         if not unknown:
             return []
         return [
@@ -69,21 +68,24 @@ class AlphaK(Requirement):
             "name values of that column."
         ]
 
+    def reading_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        return []  # records with a named value may all have been left out
+
     def limits(self, column: str, secret: Sensitive) -> Limits:
-        named = self._named([*labels_of(secret.values), *([None] if secret.has_null else [])])
-        entry = np.arange(secret.size, dtype=np.int32)
-        return Limits(entry, secret.size, cap=np.where(named, self.alpha, 1.0))
+        entry, cap = np.arange(secret.size, dtype=np.int32), np.full(secret.size, self.alpha)
+        if self.values is not None:
+            named = {fold(label_of(value)) for value in self.values}
+            for code, label in enumerate(secret.all_labels):
+                if label is None or fold(label) not in named:
+                    cap[code] = 1.0
+        return Limits(entry, secret.size, cap=cap)
 
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         share = counts / counts.sum(axis=1, keepdims=True)
-        return np.asarray(share[:, self._named(labels)].max(axis=1, initial=0.0))
-
-    def _named(self, labels: Labels) -> npt.NDArray[np.bool_]:
-        """Which values are meant."""
-        if self.values is None:
-            return np.ones(len(labels), dtype=np.bool_)
-        meant = {label_of(value) for value in self.values}
-        return np.array([label in meant for label in labels], dtype=np.bool_)
+        if self.values is not None:
+            meant = {fold(label_of(value)) for value in self.values}
+            share = share[:, [label is not None and fold(label) in meant for label in labels]]
+        return np.asarray(share.max(axis=1, initial=0.0))
 
     def describe(self, column: str) -> str:
         which = "any value" if self.values is None else "each named value"

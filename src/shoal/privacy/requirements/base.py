@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from shoal.generalization.forms import Floats, Ints
 from shoal.table import Sensitive
@@ -93,9 +92,16 @@ class Requirement(ABC):
             ]
         return []
 
-    def value_problems(self, column: str, values: pa.Array) -> list[str]:
-        """Sentences for a sensitive column whose distinct values it cannot be asked of."""
+    def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        """Sentences for a sensitive column whose values it cannot be asked of.
+
+        `ordered` says that they are numbers or dates.
+        """
         return []
+
+    def reading_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        """The same for a release, which may lack values of its table."""
+        return self.value_problems(column, labels, ordered)
 
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
         """Which levels suffice."""

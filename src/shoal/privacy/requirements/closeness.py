@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.errors import shown
 from shoal.generalization import Hierarchy
 from shoal.generalization.forms import Floats, TreeForm
-from shoal.generalization.models import is_ordered
 from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_number
-from shoal.privacy.requirements.trees import hierarchy_problems, outside, places
+from shoal.privacy.requirements.trees import hierarchy_problems, outside, places, spelled
 from shoal.table import Sensitive
 
 GROUNDS = ("equal", "ordered", "hierarchical")
@@ -71,18 +70,20 @@ class TCloseness(Requirement):
             found += hierarchy_problems(self, self.hierarchy)
         return found
 
-    def value_problems(self, column: str, values: pa.Array) -> list[str]:
-        if self.ground == "ordered" and not is_ordered(values.type):
+    def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        if self.ground == "ordered" and not ordered:
             return [
                 f"Column '{column}' is no number or date, and ordered closeness needs an order; "
                 "choose ground 'equal' or 'hierarchical'."
             ]
-        return outside(self.hierarchy, column, values)
+        return outside(self.hierarchy, column, labels)
 
     def limits(self, column: str, secret: Sensitive) -> Limits:
         entry, size = np.arange(secret.size, dtype=np.int32), secret.size
         if self.hierarchy is not None:
-            form, codes = self.hierarchy.compile(column, secret.values, secret.has_null)
+            form, codes = self.hierarchy.compile(
+                column, spelled(self.hierarchy, secret.labels), secret.has_null
+            )
             assert isinstance(form, TreeForm)
             entry = (np.append(codes, form.null) if secret.has_null else codes).astype(np.int32)
             height = form.heights

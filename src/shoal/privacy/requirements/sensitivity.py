@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.errors import shown
 from shoal.generalization import Hierarchy
 from shoal.generalization.forms import Floats, TreeForm
 from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_list_of, is_number
-from shoal.privacy.requirements.trees import hierarchy_problems, outside, places
+from shoal.privacy.requirements.trees import hierarchy_problems, outside, places, spelled
 from shoal.table import Sensitive
 
 
@@ -76,13 +75,15 @@ class PSensitive(Requirement):
                     )
         return found
 
-    def value_problems(self, column: str, values: pa.Array) -> list[str]:
-        return outside(self.hierarchy, column, values)
+    def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        return outside(self.hierarchy, column, labels)
 
     def limits(self, column: str, secret: Sensitive) -> Limits:
         entry = np.arange(secret.size, dtype=np.int32)
         if self.hierarchy is not None:
-            form, codes = self.hierarchy.compile(column, secret.values, secret.has_null)
+            form, codes = self.hierarchy.compile(
+                column, spelled(self.hierarchy, secret.labels), secret.has_null
+            )
             assert isinstance(form, TreeForm)
             labels = [
                 *self.hierarchy.leaves,

@@ -1,0 +1,52 @@
+"""Files that a command writes: none may replace what the command reads, and all are checked before the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def place_problems(
+    path: Path | None, inputs: Iterable[Path | None], overwrite: bool, is_table: bool = False
+) -> list[str]:
+    """Sentences for why a file cannot be written; what is read is never replaced."""
+    from shoal import io
+
+    if path is None:
+        return []
+    check = io.output_problems if is_table else io.place_problems
+    return lost(path, inputs) or check(path, overwrite)
+
+
+def lost(path: Path, inputs: Iterable[Path | None]) -> list[str]:
+    """A sentence if a file is both read and to be written."""
+    if _real(path) not in {_real(given) for given in inputs if given}:
+        return []
+    return [f"'{path}' is read by this command and would be lost; name another file to write."]
+
+
+def named_twice(*outputs: Path | None) -> list[str]:
+    """Sentences for files that are named for two outputs."""
+    names = [_real(path) for path in outputs if path]
+    return [
+        f"'{path}' is named for two outputs; name two files."
+        for path in dict.fromkeys(path for path in outputs if path)
+        if names.count(_real(path)) > 1
+    ]
+
+
+def files_read(settings: Any) -> list[Path]:
+    """The hierarchy files that settings name, for quasi-identifiers and for requirements."""
+    trees: Sequence[Any] = [
+        *settings.quasi_identifiers.values(),
+        *(getattr(item, "hierarchy", None) for item in settings.requirements),
+    ]
+    sources = [getattr(tree, "source", None) for tree in trees]
+    return [Path(source) for source in sources if source]
+
+
+def _real(path: Path) -> str:
+    import os
+
+    return os.path.realpath(path)

@@ -1,0 +1,152 @@
+"""One run from a table to its files: everything that can go wrong is looked at before the work."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.anonymize import anonymize
+from shoal.cli import WRITTEN, say
+from shoal.cli.show import progress_bar, show_plan, summary
+from shoal.errors import InputError, ShoalError, raise_problems
+from shoal.estimate import estimate
+from shoal.examine import open_table
+from shoal.io import formula_columns, holding_problems, space_problems
+from shoal.kernels.cache import cache_note
+from shoal.plan import prepare
+from shoal.progress import Progress
+from shoal.release import Release
+from shoal.settings import Settings
+from shoal.table.frames import arrow_values
+from shoal.table.source import Dialect, Source
+
+TEXT_PER_BYTE = 2  # bytes of a text file, at most about, for each byte of a table in memory
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What a run shall write, and how."""
+
+    table: Path | None
+    settings: Path | None = None
+    report: Path | None = None
+    overwrite: bool = False
+    delimiter: str | None = None
+    encoding: str | None = None
+    certify: float | None = None
+
+
+def run(
+    table: Any, settings: Settings, wanted: Outputs, quiet: bool, verbose: bool, json: bool
+) -> None:
+    """Anonymize, write and tell."""
+    start = time.perf_counter()
+    assert wanted.table is not None
+    with progress_bar(quiet or json) as progress:
+        progress("reading", 0, 1)
+        source = open_table(table, settings.input)
+        raise_problems(output_problems(source, settings, wanted))
+        release = anonymize(source, settings=settings, progress=progress)
+        progress("writing", 0, 1)
+        _save(release, wanted)
+        _report(release, wanted, quiet, progress)
+    note = cache_note()
+    if note and not quiet:
+        say(f"shoal: {note}", error=True)
+    if not quiet:
+        seconds = time.perf_counter() - start
+        certified = wanted.certify is not None
+        summary(release, wanted.table, seconds, json, verbose, certified, wanted.report)
+
+
+def look_ahead(table: Any, settings: Settings, wanted: Outputs, json: bool) -> None:
+    """Check everything and say what would be done."""
+    source = open_table(table, settings.input)
+    problems = output_problems(source, settings, wanted)
+    try:
+        plan = prepare(source, settings)
+    except InputError as error:
+        raise_problems([*problems, *error.problems])
+    raise_problems(problems)
+    show_plan(plan, estimate(plan), json)
+
+
+def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
+    """Sentences for what the output could not hold, or should not."""
+    if wanted.table is None:
+        return []
+    frame = source.data
+    gone = {*settings.quasi_identifiers, *settings.identifiers}
+    stays = {*settings.sensitive, *settings.keep}
+    named = [name for name in frame.columns if name in stays]
+    if settings.others == "keep":
+        named = [name for name in frame.columns if name not in gone]
+    unchanged = pa.table({name: arrow_values(frame, name) for name in named})
+    dialect = source.dialect or Dialect()
+    if wanted.encoding:
+        dialect = Dialect(encoding=wanted.encoding)
+    found = holding_problems(unchanged, wanted.table, dialect)
+    found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
+    if ".csv" in wanted.table.name.lower() or ".tsv" in wanted.table.name.lower():
+        found += _formula_problems(source, settings, unchanged, wanted.table)
+    return found
+
+
+def _formula_problems(
+    source: Source, settings: Settings, unchanged: pa.Table, path: Path
+) -> list[str]:
+    frame = source.data
+    generalized = [name for name in settings.quasi_identifiers if name in frame.columns]
+    texts = pa.table({name: arrow_values(frame, name) for name in generalized})
+    columns = [*formula_columns(texts), *formula_columns(unchanged)]
+    return [
+        f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
+        f'write .xlsx or .parquet, or say that they may be there with allow = ["{name}"] (--allow {name}).'
+        for name in columns
+        if name not in settings.allow
+    ]
+
+
+def _save(release: Release, wanted: Outputs) -> None:
+    """Write the release; where that fails, put it where it is not lost."""
+    assert wanted.table is not None
+    how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
+    try:
+        release.save(wanted.table, overwrite=wanted.overwrite, **how)
+        WRITTEN.append(wanted.table)
+    except InputError as error:
+        raise InputError([*error.problems, *_rescued(release, wanted.table)]) from None
+    if wanted.settings:
+        release.settings.save(wanted.settings)
+        WRITTEN.append(wanted.settings)
+
+
+def _rescued(release: Release, path: Path) -> list[str]:
+    """Save a finished release elsewhere, and say where."""
+    try:
+        place = Path(tempfile.mkdtemp(prefix="shoal-")) / "release.parquet"
+        release.save(place)
+    except (ShoalError, OSError):
+        return ["The release could not be put elsewhere either; nothing was written."]
+    return [f"The finished release is in '{place}'; move it from there, or delete it."]
+
+
+def _report(release: Release, wanted: Outputs, quiet: bool, progress: Progress) -> None:
+    """Bound the loss and write the report, as far as they are asked for."""
+    if wanted.certify is not None and (wanted.report or not quiet):
+        progress("bounding the loss", 0, 1)
+        if release.certificate and wanted.certify:
+            release.certify(wanted.certify, progress=progress)
+    if wanted.report:
+        progress("reporting", 0, 1)
+        try:
+            release.save_report(wanted.report, overwrite=wanted.overwrite)
+        except InputError as error:
+            done = f"The release is in '{wanted.table}'; only the report is missing."
+            raise InputError([*error.problems, done]) from None
+        WRITTEN.append(wanted.report)

@@ -1,0 +1,85 @@
+"""Columns that are released as they are: how many records have a value, or a combination, that no other has.
+
+Nothing hides such records: whoever knows the values of a person finds the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.errors import InputError
+from shoal.evaluation.result import Result
+from shoal.table.frames import Frame, arrow_values
+from shoal.table.rows import distinct_rows
+
+
+@dataclass(frozen=True)
+class Kept(Result):
+    """Columns that are released as they are, and the records that they single out.
+
+    Attributes
+    ----------
+    columns
+        Their names.
+    alone
+        Released records whose combination of these columns no other released record has.
+    """
+
+    columns: tuple[str, ...]
+    alone: int
+
+
+def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
+    """Count the records that each column singles out and, if there are several, all columns together.
+
+    Missing values are one value. Lists and other nested values are compared as text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from shoal.table import open_frame
+    >>> frame = open_frame(pd.DataFrame({"ward": [1, 1, 2], "bed": ["a", "b", "a"]}))
+    >>> [(item.columns, item.alone) for item in singled_out(frame, ["ward", "bed"])]
+    [(('ward',), 1), (('bed',), 1), (('ward', 'bed'), 3)]
+    """
+    if not columns or not frame.shape[0]:
+        return [Kept((name,), 0) for name in columns]
+    codes = np.column_stack([_codes(frame, name) for name in columns])
+    found = [Kept((name,), _alone(codes[:, [j]])) for j, name in enumerate(columns)]
+    if len(columns) > 1:
+        found.append(Kept(tuple(columns), _alone(codes)))
+    return found
+
+
+def _codes(frame: Frame, name: str) -> npt.NDArray[np.int32]:
+    """A number per record for its value in a column."""
+    values = values_of(frame, name)
+    try:
+        encoded = values.combine_chunks().dictionary_encode(null_encoding="encode")
+    except (pa.ArrowException, TypeError):
+        texts = pa.array([repr(value) for value in values.to_pylist()], type=pa.large_string())
+        encoded = texts.dictionary_encode()
+    return np.asarray(encoded.indices).astype(np.int32)
+
+
+def values_of(frame: Frame, name: str) -> pa.ChunkedArray:
+    """A released column as Arrow, as text where it holds objects that Arrow does not know."""
+    try:
+        values = arrow_values(frame, name)
+    except InputError:
+        column: list[Any] = frame.get_column(name).to_list()
+        values = pa.chunked_array([pa.array([repr(value) for value in column], pa.large_string())])
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    return values
+
+
+def _alone(codes: npt.NDArray[np.int32]) -> int:
+    """Rows that occur once."""
+    return int(np.count_nonzero(distinct_rows(codes).counts == 1))

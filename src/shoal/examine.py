@@ -1,0 +1,61 @@
+"""Open what the user gave, and audit it by what it reads: a finished frame or file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from shoal.io import open_file, read_texts
+from shoal.privacy import Verdict, examine_compatibility, examine_frame, examine_texts
+from shoal.privacy.audit import Reader
+from shoal.settings import Settings
+from shoal.table import Table, open_frame
+from shoal.table.frames import Frame
+from shoal.table.render import bound_names
+from shoal.table.source import Input, Source
+
+
+def open_table(table: Any, input: Input | None = None) -> Source:
+    """Whatever the user gave, a frame or a path, as a frame with what is known of its file."""
+    if isinstance(table, Source):
+        return table
+    is_path = isinstance(table, str | os.PathLike)
+    source = open_file(table, input or Input()) if is_path else Source(table)
+    return replace(source, data=open_frame(source.data))
+
+
+def examine(released: Frame, table: Table, settings: Settings) -> Verdict:
+    """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
+    if not settings.method.homogeneous:
+        return examine_compatibility(table, released, settings.k, settings.identifiers)
+    return examine_frame(released, *_promises(settings))
+
+
+def examine_table(table: Any, settings: Settings) -> Verdict:
+    """Audit any table, a frame or a file, by what its columns read."""
+    if isinstance(table, str | os.PathLike):
+        texts = read_texts(table, settings.input)
+        verdict = examine_texts(texts, *_promises(settings))
+        columns = texts.column_names
+    else:
+        frame = open_frame(table)
+        verdict = examine_frame(frame, *_promises(settings))
+        columns = frame.columns
+    named = {*settings.quasi_identifiers, *settings.sensitive, *settings.keep}
+    bounds = {bound for name in settings.quasi_identifiers for bound in bound_names(name)}
+    unnamed = tuple(name for name in columns if name not in named | bounds)
+    return replace(verdict, audit=replace(verdict.audit, unnamed=unnamed))
+
+
+def _promises(settings: Settings) -> tuple[Any, ...]:
+    """What the audit proves, and how it reads values."""
+    reading = settings.input
+    return (
+        list(settings.quasi_identifiers),
+        settings.k,
+        settings.identifiers,
+        settings.requirements,
+        settings.sensitive,
+        Reader(reading.missing, reading.decimal, reading.date_format),
+    )

@@ -1,0 +1,60 @@
+"""The lines of a hierarchy's file: CSV without a header, with any usual delimiter."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import stat
+from pathlib import Path
+
+from shoal.errors import InputError
+
+_DELIMITERS = ",;\t|"
+
+Lines = list[tuple[int, list[str]]]
+
+
+def read_lines(path: str | os.PathLike[str]) -> Lines:
+    """Read the cells of every line that is not blank, with its number; blanks around cells do not count."""
+    name = Path(path).name
+    text = _text(path, name)
+    first = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
+    candidates = sorted(_DELIMITERS, key=first.count, reverse=True)
+    try:
+        likely = _split(text, candidates[0])
+        others = (_split(text, delimiter) for delimiter in candidates[1:] if delimiter in first)
+        return next((lines for lines in (likely, *others) if _is_even(lines)), likely)
+    except csv.Error:
+        raise _unreadable(name, "not a UTF-8 CSV file; save it as one") from None
+
+
+def _text(path: str | os.PathLike[str], name: str) -> str:
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for ever
+            raise _unreadable(name, "not a regular file; copy its content to one")
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        why = f"{error.strerror}; check the path"
+    except UnicodeError:
+        why = "not a UTF-8 CSV file; save it as one"
+    except ValueError:  # a NUL character in the path
+        why = "no file can have this name; check the path"
+    raise _unreadable(name, why)
+
+
+def _split(text: str, delimiter: str) -> Lines:
+    rows = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter)
+    return [
+        (number, [cell.strip() for cell in row]) for number, row in enumerate(rows, start=1) if row
+    ]
+
+
+def _is_even(lines: Lines) -> bool:
+    """Whether every line has the same number of cells, as with the right delimiter."""
+    return len({len(row) for _, row in lines}) == 1
+
+
+def _unreadable(name: str, why: str) -> InputError:
+    return InputError(f"Hierarchy file '{name}' cannot be read: {why}.")

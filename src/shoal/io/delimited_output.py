@@ -1,0 +1,108 @@
+"""Writing CSV: quotes only where a field needs them, in the dialect of the file the table came from."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.io import text
+from shoal.io.holding import encoding_problems, type_problems
+from shoal.io.lines import BATCH, TEXT, content, joined
+from shoal.table.inference import has_time
+from shoal.table.source import Dialect
+
+_SIGNS = "+-.: "  # in numbers, dates and times, besides letters and digits
+
+
+def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
+    """Say what a CSV file in this dialect cannot hold."""
+    encoding = (dialect or Dialect()).encoding
+    return [*type_problems(table.schema, path), *encoding_problems(table, path, encoding)]
+
+
+def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
+    """Write CSV; an empty text is quoted, so that it differs from null, which is nothing."""
+    dialect = dialect or Dialect()
+    delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
+    encoder = codecs.getincrementalencoder(dialect.encoding)()
+    is_utf8 = codecs.lookup(dialect.encoding).name == "utf-8"
+    with text.create(path, suffix) as sink:
+        if dialect.has_mark:
+            sink.write(text.MARKS.get(dialect.encoding, b""))
+        for lines in _lines(table, delimiter, dialect):
+            if is_utf8:
+                sink.write(lines)
+            else:
+                sink.write(encoder.encode(lines.to_pybytes().decode()))
+        sink.write(encoder.encode("", final=True))
+
+
+def _lines(table: pa.Table, delimiter: str, dialect: Dialect) -> Iterator[pa.Buffer]:
+    """The header and the records, line ends and all, as UTF-8."""
+    names = _quoted(pa.array(table.column_names, TEXT), delimiter)
+    yield pa.py_buffer((delimiter.join(names.to_pylist()) + dialect.line_end).encode())
+    with (
+        ThreadPoolExecutor() as threads
+    ):  # a column each, since Arrow works outside of Python's lock
+        for batch in table.combine_chunks().to_batches(BATCH):
+            fields = list(threads.map(lambda c: _fields(c, delimiter, dialect), batch.columns))
+            fields[-1] = joined([fields[-1], dialect.line_end])
+            yield content(joined(fields, delimiter))
+
+
+def _fields(column: pa.Array, delimiter: str, dialect: Dialect) -> pa.Array:
+    """One column of a batch as it stands between delimiters."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        fields = _quoted(column.cast(TEXT), delimiter)
+    elif dialect.date_format and _has_format(kind, dialect.date_format):
+        fields = _quoted(_formatted(column, dialect.date_format), delimiter)
+    else:
+        fields = column.cast(TEXT)
+        if dialect.decimal != "." and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+            fields = pc.replace_substring(fields, ".", dialect.decimal)
+        if delimiter in _SIGNS + dialect.decimal:
+            fields = _quoted(fields, delimiter)
+    return fields.fill_null("") if fields.null_count else fields
+
+
+def _quoted(fields: pa.Array, delimiter: str) -> pa.Array:
+    """Enclose the fields that hold a delimiter, a quotation mark or a line break, and empty ones."""
+    octets = content(fields).to_pybytes()  # searched at once, which is faster than each field
+    marks = [mark for mark in (delimiter, '"', "\r", "\n") if mark.encode() in octets]
+    if not marks and pc.min(pc.binary_length(fields)).as_py() != 0:
+        return fields
+    codes = fields.dictionary_encode()  # texts with commas or quotes tend to come again
+    texts = codes.dictionary
+    must = pc.equal(pc.binary_length(texts), 0)
+    for mark in marks:
+        must = pc.or_(must, pc.match_substring(texts, mark))
+    enclosed = joined(['"', pc.replace_substring(texts, '"', '""'), '"'])
+    return pc.if_else(must, enclosed, texts).take(codes.indices)
+
+
+def _has_format(kind: pa.DataType, date_format: str) -> bool:
+    """Whether a column is written in the date format: one without a time would cut timestamps off."""
+    return pa.types.is_timestamp(kind) if has_time(date_format) else pa.types.is_date(kind)
+
+
+def _formatted(column: pa.Array, date_format: str) -> pa.Array:
+    codes = column.dictionary_encode()
+    values = codes.dictionary
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp("us", values.type.tz), safe=False)
+    texts = [_one(value, date_format) for value in values.to_pylist()]
+    return pa.array(texts, TEXT).take(codes.indices)
+
+
+def _one(value: date | datetime, date_format: str) -> str:
+    """A date in its format; the year has four digits, which strftime forgets before 1000."""
+    year = f"{value.year:04d}"
+    parts = date_format.split("%%")
+    return "%".join(value.strftime(part.replace("%Y", year)) for part in parts)

@@ -1,0 +1,97 @@
+"""Files that appear whole or not at all, no more readable than the files they replace."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from shoal.errors import InputError
+from shoal.io.places import exists_already, real_target, reason
+
+_LONGEST_NAME = 255
+_PRIVATE = 0o600
+
+
+def write_whole(
+    target: Path,
+    overwrite: bool,
+    fill: Callable[[Path], object],
+    check: Callable[[Path], None] | None = None,
+    suffix: str = "",
+) -> None:
+    """Let a file appear under its name once it is filled, on disk and checked.
+
+    Until then it has a hidden name beside the target that ends like it, and only its owner may read
+    it. A file that is replaced hands on its permissions, and where possible its owner; of a link, the
+    file it points to is replaced.
+    """
+    real = real_target(target)
+    temporary = _temporary(real, suffix)
+    try:
+        mode = _create(temporary, real)
+        fill(temporary)
+        with temporary.open("r+b") as written:
+            os.fsync(written.fileno())
+        if check is not None:
+            check(temporary)
+        _hand_on(temporary, real, mode)
+        _give_name(temporary, real, overwrite)
+        return
+    except OSError as error:
+        why = reason(error)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+    raise InputError(f"'{target}' cannot be written: {why}; choose another place.")
+
+
+def _temporary(real: Path, suffix: str) -> Path:
+    """A hidden name that says whose it is, as far as there is room, and ends in the suffix."""
+    ending = f".{secrets.token_hex(4)}.tmp{suffix}"
+    room = _LONGEST_NAME - len(ending.encode()) - 1
+    name = real.name.encode()[:room].decode(errors="ignore")
+    return real.with_name(f".{name}{ending}")
+
+
+def _create(temporary: Path, real: Path) -> int:
+    """Create the file for its owner alone and return the permissions it shall have in the end."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+    try:
+        mode = stat.S_IMODE(real.stat().st_mode) & 0o777
+        os.close(os.open(temporary, flags, _PRIVATE))
+    except FileNotFoundError:  # a new file: the system applies the umask
+        descriptor = os.open(temporary, flags, 0o666)
+        try:
+            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
+            os.fchmod(descriptor, _PRIVATE)
+        finally:
+            os.close(descriptor)
+    return mode
+
+
+def _hand_on(temporary: Path, real: Path, mode: int) -> None:
+    """Give the finished file its owner and permissions."""
+    with suppress(FileNotFoundError):
+        before, now = real.stat(), temporary.stat()
+        if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
+            try:
+                os.chown(temporary, before.st_uid, before.st_gid)
+            except PermissionError:  # another group may read only what everybody may
+                mode = mode & 0o707 | (mode & 0o007) << 3
+    temporary.chmod(mode)
+
+
+def _give_name(temporary: Path, target: Path, overwrite: bool) -> None:
+    """Let the finished file appear under its name, in one step."""
+    if not overwrite:
+        try:
+            os.link(temporary, target)  # unlike a rename, refuses a target that appeared meanwhile
+            return
+        except OSError:  # the target exists, or this file system has no hard links
+            if os.path.lexists(target):
+                raise InputError(exists_already(target)) from None
+    temporary.replace(target)

@@ -1,0 +1,127 @@
+"""Everything that is decided and checked before the work: roles, codes, feasibility."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.errors import InputError, raise_problems
+from shoal.generalization import Interval
+from shoal.generalization.forms import Ints
+from shoal.privacy import check_feasible
+from shoal.privacy.betrayal import betrayals
+from shoal.problem import Problem, relative_weights
+from shoal.settings import Settings
+from shoal.table import Table, encode
+from shoal.table.closed import Closed
+from shoal.table.encode import column_problems
+from shoal.table.frames import Frame
+from shoal.table.render import bound_names
+from shoal.table.roles import Roles, roles_of
+from shoal.table.source import Source
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A table that is ready to be anonymized: columns with roles, encoded, its requirements feasible."""
+
+    source: Source
+    settings: Settings
+    roles: Roles
+    problem: Problem
+
+    @property
+    def spelled_out(self) -> Settings:
+        """The settings that make the same release again: every model, every kept column by its name."""
+        models = {column.name: column.model for column in self.problem.columns}
+        others = "drop" if self.settings.others == "drop" else "refuse"
+        return replace(self.settings, quasi_identifiers=models, keep=self.roles.kept, others=others)
+
+    @property
+    def told_apart(self) -> list[str]:
+        """Identifiers that tell persons apart."""
+        return [name for name in self.settings.identifiers if name not in self.settings.allow]
+
+    def close(self, groups: Ints, windows: Ints | None) -> tuple[Frame, Closed]:
+        """The records to release and their closures.
+
+        Where records are left out (−1), the others are encoded anew, so that nothing that comes after knows of
+        them: not the domain of a column, nor what is measured of a release.
+        """
+        kept = np.flatnonzero(groups >= 0)
+        if kept.size == groups.size:
+            return self.source.data, self.problem.close(groups, windows)
+        source = replace(self.source, data=self.source.data[kept.tolist()])
+        encoded = encode_source(source, self.spelled_out)
+        closed = _problem(encoded, replace(self.settings, requirements=())).close(groups[kept])
+        return source.data, replace(closed, left_out=groups.size - kept.size)
+
+
+def prepare(source: Source, settings: Settings) -> Plan:
+    """Check everything that can be checked before the work, and encode.
+
+    Raises
+    ------
+    InputError
+        With every problem of the columns: no role, mixed types, what unchanged columns betray, …
+    Infeasible
+        Where no release can meet the requirements.
+    """
+    frame = source.data
+    roles = roles_of(
+        frame.columns,
+        list(settings.quasi_identifiers),
+        settings.sensitive,
+        settings.identifiers,
+        settings.keep,
+        settings.others,
+    )
+    problems = roles.problems() + column_problems(frame.columns, settings.keep)
+    problems += _render_problems(frame, settings)
+    try:
+        encoded = encode_source(source, settings)
+    except InputError as error:
+        raise_problems([*problems, *error.problems])
+    raise_problems([*problems, *betrayals(frame, encoded, roles.kept, settings.allow)])
+    check_feasible(encoded, settings.k, settings.requirements)
+    return Plan(source, settings, roles, _problem(encoded, settings))
+
+
+def encode_source(source: Source, settings: Settings) -> Table:
+    return encode(
+        source.data,
+        settings.quasi_identifiers,
+        settings.sensitive,
+        settings.identifiers,
+        settings.input,
+        source.is_text,
+    )
+
+
+def _problem(encoded: Table, settings: Settings) -> Problem:
+    return Problem.of(
+        encoded,
+        settings.objective,
+        settings.k,
+        relative_weights(settings.weights, encoded),
+        settings.w,
+        settings.requirements,
+    )
+
+
+def _render_problems(frame: Frame, settings: Settings) -> list[str]:
+    """Columns of the table that bounds would overwrite."""
+    if settings.render != "bounds":
+        return []
+    intervals = [
+        name
+        for name, model in settings.quasi_identifiers.items()
+        if model is None or isinstance(model, Interval)
+    ]
+    wanted = {bound for name in intervals for bound in bound_names(name)}
+    return [
+        f"Column '{name}' is in the way of an interval's bounds; rename it."
+        for name in frame.columns
+        if name in wanted
+    ]

@@ -1,0 +1,59 @@
+"""How to read a table's file, checked: the `[input]` of a settings file and `input=` in Python."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from shoal.errors import near_miss, shown
+from shoal.table.source import Input
+
+
+def read_input(given: Any, problems: list[str]) -> Input:
+    """An `Input` from one, or from a mapping of its fields."""
+    if not isinstance(given, Input | Mapping):
+        problems.append(
+            f"The 'input' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
+        )
+        return Input()
+    known = [field.name for field in fields(Input)]
+    entries = dict(given) if isinstance(given, Mapping) else vars(given)
+    for name in entries:
+        if name not in known:
+            close = near_miss(str(name), known) or f"; known: {', '.join(known)}."
+            problems.append(f"Unknown key '{name}' in [input]{close}")
+    entries = {
+        name: value for name, value in entries.items() if name in known and value is not None
+    }
+    missing = entries.get("missing", ())
+    missing = (missing,) if isinstance(missing, str) else missing
+    if not (isinstance(missing, list | tuple) and all(isinstance(item, str) for item in missing)):
+        problems.append("'missing' in [input] must be a list of texts, like ['?', '99'].")
+        missing = ()
+    texts = {name: value for name, value in entries.items() if name != "missing"}
+    for name, value in texts.items():
+        if not isinstance(value, str) or not value:
+            problems.append(f"'{name}' in [input] must be text. Got {shown(value)} instead.")
+    found = Input(
+        **{n: v for n, v in texts.items() if isinstance(v, str) and v}, missing=tuple(missing)
+    )
+    return _checked(found, problems)
+
+
+def _checked(found: Input, problems: list[str]) -> Input:
+    if found.encoding is not None:
+        try:
+            codecs.lookup(found.encoding)
+        except LookupError:
+            problems.append(
+                f"There is no encoding {shown(found.encoding)}; use one like utf-8, cp1252 or latin-1."
+            )
+    if found.delimiter is not None and len(found.delimiter) != 1 and found.delimiter != "tab":
+        problems.append("The 'delimiter' in [input] must be one character, or tab.")
+    if found.decimal not in (".", ","):
+        problems.append("The 'decimal' in [input] must be '.' or ','.")
+    if found.date_format is not None and "%" not in found.date_format:
+        problems.append("The 'date_format' in [input] must be a format like '%d.%m.%Y'.")
+    return found
