@@ -110,7 +110,7 @@ def fields_of(case: Case) -> dict[str, list[str]]:
     for name, values in case.columns.items():
         blanks = ("", token) if name in named else ("",)
         found[name] = [
-            rng.choice(blanks) if value is None else field_of(value, rng, name in case.rules)
+            rng.choice(blanks) if value is None else field_of(value, rng, name in named)
             for value in values
         ]
     return found
@@ -180,13 +180,13 @@ def read_delimited(path: Path, names: list[str]) -> dict[str, list[str]]:
     text = data.decode("utf-8-sig")
     for delimiter in ",;\t|":
         header = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), None)
-        if header == names:
-            lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-            records = [row or [""] for row in lines][1:]  # a single empty field is an empty line
-            if any(len(row) != len(names) for row in records):
-                raise ValueError("rows of different lengths")
+        if header != names:
+            continue
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        records = [row or [""] for row in lines][1:]  # a single empty field is an empty line
+        if all(len(row) == len(names) for row in records):
             return {name: [row[i] for row in records] for i, name in enumerate(names)}
-    raise ValueError("other columns")
+    raise ValueError("other columns or rows of different lengths")
 
 
 def read_saved(path: Path) -> dict[str, list[Any]]:

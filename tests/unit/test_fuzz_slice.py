@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 from dataclasses import replace
@@ -20,10 +19,6 @@ from fuzz.trials import message_faults, try_case
 
 import shoal
 
-pytestmark = pytest.mark.skipif(
-    "allow" not in inspect.signature(shoal.anonymize).parameters,
-    reason="columns cannot be kept and allowed yet",
-)
 THREE = [31, 33, 52]
 
 
