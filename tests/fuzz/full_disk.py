@@ -7,7 +7,9 @@ small disk is filled in earnest.
 from __future__ import annotations
 
 import os
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,8 @@ from .runs import command, write_table
 RECORDS = 3000
 LIMIT = 2000  # bytes; whatever is written is larger, settings included
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
+RESCUED = re.compile(r"finished release is in '([^']*)'")
+REASON = re.compile("cannot be written|free space")
 OLD = b"what was here before\n"
 
 
@@ -33,7 +37,7 @@ def limited_faults(folder: Path, suffix: str, records: int = RECORDS) -> list[st
         resource.setrlimit(resource.RLIMIT_FSIZE, (LIMIT, LIMIT))
 
     write_table(folder / "table.csv", records)
-    return _run(folder, folder / "table.csv", suffix, limit)
+    return _run(folder, folder / "table.csv", suffix, records, limit)
 
 
 def extra_faults(folder: Path, option: str, name: str, records: int = RECORDS) -> list[str]:
@@ -46,8 +50,10 @@ def extra_faults(folder: Path, option: str, name: str, records: int = RECORDS) -
         target.write_bytes(OLD)
         _fill(disk)
         more = (option, str(target), "--overwrite")
-        ended = _start(command(folder / "table.csv", folder / "release.csv", *more))
-        return [*_message_faults(ended, name), *_place_faults(disk, target, {"filling"})]
+        scratch = folder / "scratch"
+        ended = _start(command(folder / "table.csv", folder / "release.csv", *more), scratch)
+        found = _message_faults(ended, name, records)
+        return found + _place_faults(disk, target, scratch, {"filling"})
 
 
 def mounted_faults(folder: Path, suffix: str, records: int = RECORDS) -> list[str]:
@@ -56,34 +62,60 @@ def mounted_faults(folder: Path, suffix: str, records: int = RECORDS) -> list[st
     with small_disk(folder / "small", "8k") as disk:
         if disk is None:
             return []
-        return _run(disk, folder / "table.csv", suffix, None)
+        return _run(disk, folder / "table.csv", suffix, records, None)
 
 
-def _run(folder: Path, table: Path, suffix: str, limit: Callable[[], None] | None) -> list[str]:
+def _run(
+    folder: Path, table: Path, suffix: str, records: int, limit: Callable[[], None] | None
+) -> list[str]:
     target = folder / f"release{suffix}"
     target.write_bytes(OLD)
-    ended = _start(command(table, target, "--overwrite"), limit)
-    return [*_message_faults(ended, target.name), *_place_faults(folder, target, {"table.csv"})]
+    scratch = table.parent / "scratch"
+    ended = _start(command(table, target, "--overwrite"), scratch, limit)
+    found = _message_faults(ended, target.name, records)
+    return found + _place_faults(folder, target, scratch, {table.name, scratch.name})
 
 
 def _start(
-    arguments: list[str], limit: Callable[[], None] | None = None
+    arguments: list[str], folder: Path, limit: Callable[[], None] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(arguments, capture_output=True, text=True, preexec_fn=limit)
+    folder.mkdir(exist_ok=True)
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.run(
+        arguments, capture_output=True, text=True, preexec_fn=limit, env=environment
+    )
 
 
-def _message_faults(ended: subprocess.CompletedProcess[str], name: str) -> list[str]:
+def _message_faults(ended: subprocess.CompletedProcess[str], name: str, records: int) -> list[str]:
+    """What is wrong with what a command says; it may add where it has put the finished release."""
     lines = ended.stderr.strip().splitlines()
-    said = [line for line in lines if line.startswith("shoal: ")]
-    if ended.returncode in (0, 1) or "of its own" in ended.stderr or "Traceback" in ended.stderr:
-        return [f"{name}: exit code {ended.returncode}, {ended.stderr.strip()!r}"]
-    if len(said) != 1 or "cannot be written" not in said[0]:
-        return [f"{name}: not one sentence but {lines!r}"]
-    return []
+    saved = RESCUED.search(ended.stderr)
+    found = _rescue_faults(Path(saved[1]), records) if saved else []
+    plain = all(line.startswith("shoal: ") and line.endswith(".") for line in lines)
+    if ended.returncode != 2 or not plain or not REASON.search(ended.stderr) or len(lines) > 2:
+        found.append(f"{name}: exit code {ended.returncode}, {lines!r}")
+    return found
 
 
-def _place_faults(folder: Path, target: Path, others: set[str]) -> list[str]:
+def _rescue_faults(path: Path, records: int) -> list[str]:
+    """What is wrong with a release that was saved elsewhere; it is removed."""
+    import pyarrow.parquet as pq
+
     found = []
+    try:
+        if pq.read_table(path).num_rows != records:
+            found.append(f"{path.name} is not the whole release")
+        if path.parent.stat().st_mode & 0o077:
+            found.append(f"{path.name} is where others can read it")
+    except (OSError, ValueError) as error:
+        found.append(f"{path.name} cannot be read ({type(error).__name__})")
+    shutil.rmtree(path.parent, ignore_errors=True)
+    return found
+
+
+def _place_faults(folder: Path, target: Path, scratch: Path, others: set[str]) -> list[str]:
+    """What is wrong with the files, once what was rescued is gone."""
+    found = [f"{target.name}: a folder is left in the temporary one" for _ in scratch.iterdir()]
     if target.read_bytes() != OLD:
         found.append(f"{target.name}: the old file is lost")
     left = {path.name for path in folder.iterdir()} - {target.name} - others
