@@ -115,7 +115,8 @@ def _csv(rng: random.Random) -> bytes:
 
 def _headless(rng: random.Random) -> bytes:
     """A table whose first row is a person."""
-    return "\n".join(f"{age},{zip_code},{ill}" for age, zip_code, ill in _rows(rng)).encode()
+    rows = _rows(rng)
+    return "\n".join(f"{age or 7130000},{zip_code},{ill}" for age, zip_code, ill in rows).encode()
 
 
 def _jsonl(rng: random.Random) -> bytes:

@@ -26,9 +26,16 @@ SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signa
 class Killing:
     """Starts the same run over old outputs again and again, and stops it in the middle."""
 
-    def __init__(self, folder: Path, seed: int, records: int = RECORDS) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        records: int = RECORDS,
+        signals: tuple[signal.Signals, ...] = SIGNALS,
+    ) -> None:
         self.folder = folder
         self.rng = random.Random(seed)
+        self.signals = signals
         self.table = folder / "table.csv"
         self.outputs = [folder / name for name in ("release.csv", "report.html", "settings.toml")]
         write_table(self.table, records)
@@ -46,7 +53,7 @@ class Killing:
     def kill(self) -> list[str]:
         """Kill one run; return what is wrong afterwards."""
         before = [path.read_bytes() for path in self.outputs]
-        number = self.rng.choice(SIGNALS)
+        number = self.rng.choice(self.signals)
         process = subprocess.Popen(
             self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -66,10 +73,11 @@ class Killing:
         if number != signal.SIGKILL and not early:
             if left:
                 found.append(f"{number.name} leaves {len(left)} unfinished files")
-            if process.returncode and "Traceback" in said:
+            if "Traceback" in said:
                 found.append(f"{number.name} shows a traceback")
             if process.returncode and not changed and "nothing was written" not in said.lower():
-                found.append(f"{number.name}: no word that nothing was written, but {said!r}")
+                code = process.returncode
+                found.append(f'{number.name}, code {code}: not "nothing was written" but {said!r}')
         for path in left:
             path.unlink()
         return found
