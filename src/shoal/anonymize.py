@@ -240,7 +240,7 @@ def audit(
         requirements=requirements,
         input=input,
     )
-    return examine_table(table, promised).prove()
+    return examine_table(table, promised, keeps_sheet=input is not None).prove()
 
 
 def loss(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from shoal.io import open_file, read_texts
+from shoal.io import check_header, open_file, read_texts
 from shoal.privacy import Verdict, examine_compatibility, examine_frame, examine_texts
 from shoal.privacy.audit import Reader
 from shoal.settings import Settings
@@ -32,10 +33,15 @@ def examine(released: Frame, table: Table, settings: Settings) -> Verdict:
     return examine_frame(released, *_promises(settings))
 
 
-def examine_table(table: Any, settings: Settings) -> Verdict:
-    """Audit any table, a frame or a file, by what its columns read."""
+def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Verdict:
+    """Audit any table, a frame or a file, by what its columns read.
+
+    Unless `keeps_sheet`, the settings' sheet is that of the original, and the table's first one is meant.
+    """
     if isinstance(table, str | os.PathLike):
-        texts = read_texts(table, settings.input)
+        sheet = settings.input.sheet if keeps_sheet else None
+        texts = read_texts(table, replace(settings.input, sheet=sheet))
+        check_header(Path(table), texts.column_names, texts.columns)
         verdict = examine_texts(texts, *_promises(settings))
         columns = texts.column_names
     else:

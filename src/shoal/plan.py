@@ -83,7 +83,8 @@ def prepare(source: Source, settings: Settings) -> Plan:
         encoded = encode_source(source, settings)
     except InputError as error:
         raise_problems([*problems, *error.problems])
-    raise_problems([*problems, *betrayals(frame, encoded, roles.kept, settings.allow)])
+    kept = [name for name in roles.kept if name in frame.columns]
+    raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
     check_feasible(encoded, settings.k, settings.requirements)
     return Plan(source, settings, roles, _problem(encoded, settings))
 

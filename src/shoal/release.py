@@ -234,8 +234,11 @@ class Release:
         `delimiter` or `encoding` say otherwise.
         """
         own = self.dialect or Dialect()
+        tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
         dialect = replace(
-            own, delimiter=delimiter or own.delimiter, encoding=encoding or own.encoding
+            own,
+            delimiter="\t" if tab else delimiter or own.delimiter,
+            encoding=encoding or own.encoding,
         )
         write(self._table(), path, overwrite, dialect, partial(self._prove, dialect))
 

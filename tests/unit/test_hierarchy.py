@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pyarrow as pa
@@ -101,6 +102,29 @@ def test_a_quoted_label_may_hold_a_comma(tmp_path):
     path = tmp_path / "tree.csv"
     path.write_text('"a, b",*\n"say ""c""",*\n', encoding="utf-8")
     assert Hierarchy.from_csv(path).leaves == ("a, b", 'say "c"')
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_the_delimiter_of_a_file_is_found(tmp_path, delimiter, mark, end):
+    path = tmp_path / "tree.csv"
+    lines = end.join(delimiter.join(row) for row in ROWS)
+    path.write_bytes(f"{mark}{lines}{end}".encode())
+    assert Hierarchy.from_csv(path) == Hierarchy.from_dict(COUNTRIES)
+
+
+def test_a_delimiter_that_makes_even_lines_is_preferred(tmp_path):
+    path = tmp_path / "tree.csv"
+    path.write_text("Lille, Nord, Somme;*\nLyon;*\n", encoding="utf-8")
+    assert Hierarchy.from_csv(path).leaves == ("Lille, Nord, Somme", "Lyon")
+
+
+def test_an_empty_value_survives_its_rows_on_every_level():
+    for nested in ({"*": ["", "a"]}, {"*": {"": None, "x": ["a", "b"]}}):
+        tree = Hierarchy.from_dict(nested)
+        assert "" in tree.leaves
+        assert Hierarchy.from_rows(tree.rows()) == tree
 
 
 def test_values_are_written_as_the_table_writes_them():
@@ -220,6 +244,35 @@ def test_a_file_that_is_no_csv_is_refused_by_name(tmp_path, content):
     (tmp_path / "tree.csv").write_bytes(content)
     with pytest.raises(InputError, match=r"'tree\.csv' cannot be read"):
         Hierarchy.from_csv(tmp_path / "tree.csv")
+
+
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    for name, why in [
+        ("pipe", "not a regular file"),
+        (".", "not a regular file"),
+        ("loop", "Too many levels of symbolic links"),
+        ("a\0b", "no file can have this name"),
+    ]:
+        with pytest.raises(InputError, match=f"cannot be read: {why}"):
+            Hierarchy.from_csv(tmp_path / name)
+
+
+def test_a_dict_that_holds_itself_or_is_too_deep_is_refused():
+    cyclic: dict[str, Any] = {}
+    cyclic["a"] = cyclic
+    deep: Any = ["leaf"]
+    for level in range(1200):
+        deep = {f"n{level}": deep}
+    for nested in (cyclic, deep):
+        with pytest.raises(InputError, match="holds itself or has more than 200 levels"):
+            Hierarchy.from_dict(nested)
+
+
+def test_a_set_needs_a_label():
+    with pytest.raises(InputError, match="a set of values has an empty label"):
+        Hierarchy.from_dict({"*": {"": ["a", "b"], "c": None}})
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path):

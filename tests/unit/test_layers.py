@@ -35,6 +35,7 @@ ORDER = (
     "table",
     "generalization",
     "progress",
+    "whole",
     "errors",
     "kernels",
 )

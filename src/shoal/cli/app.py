@@ -266,7 +266,7 @@ def audit(
         k=k,
         requirements=required,
     )
-    verdict = examine_table(table, promised)
+    verdict = examine_table(table, promised, keeps_sheet=sheet is not None)
     if json and not quiet:
         say(dumps({"table": str(table), **verdict.as_dict()}))
     if not verdict.is_proved:

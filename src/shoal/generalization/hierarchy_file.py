@@ -32,9 +32,9 @@ def read_lines(path: str | os.PathLike[str]) -> Lines:
 
 def _text(path: str | os.PathLike[str], name: str) -> str:
     try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for ever
-            raise _unreadable(name, "not a regular file; copy its content to one")
-        return Path(path).read_bytes().decode("utf-8-sig")
+        if stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for ever
+            return Path(path).read_bytes().decode("utf-8-sig")
+        why = "not a regular file; copy its content to one"
     except OSError as error:
         why = f"{error.strerror}; check the path"
     except UnicodeError:

@@ -178,7 +178,11 @@ def _within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tupl
     if isinstance(domain, str) or not isinstance(domain, Iterable):
         raise InputError(f"The domain of column '{column}' must be a list of values.")
     try:
-        allowed = pc.unique(pa.array(list(domain), from_pandas=True).cast(values.type).drop_null())
+        given = pa.array(list(domain), from_pandas=True)
+        if pa.types.is_decimal(given.type) and pa.types.is_decimal(values.type):
+            scale = max(given.type.scale, values.type.scale)  # a domain may need more digits
+            values = values.cast(pa.decimal256(76, scale))
+        allowed = pc.unique(given.cast(values.type).drop_null())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise InputError(
             f"The domain of column '{column}' is not of the column's type; list values like the column's."

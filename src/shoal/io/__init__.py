@@ -2,10 +2,12 @@
 
 from shoal.io.files import holding_problems, open_file, read, read_texts, write, write_text
 from shoal.io.formulas import formula_columns
+from shoal.io.header import check_header
 from shoal.io.options import option_problems
 from shoal.io.places import output_problems, place_problems, space_problems
 
 __all__ = [
+    "check_header",
     "formula_columns",
     "holding_problems",
     "open_file",

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import raise_problems
-from shoal.io.plain import NUMBER_MARK
+from shoal.table.plain import NUMBER_MARK
 
 
 class ErrorCell:

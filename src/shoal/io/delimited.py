@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.io import text
-from shoal.io.header import check_header
+from shoal.io.header import HeaderCheck, check_header, check_names
 from shoal.io.inference import typed_without_loss
 from shoal.io.options import delimiter_of
 from shoal.table.source import Dialect, Input, Source
@@ -31,18 +31,18 @@ _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 def read(path: Path, input: Input) -> Source:
     """Read a CSV file whose first row names the columns, typed where nothing is lost."""
-    table, dialect = _read(path, input)
+    table, dialect = _read(path, input, check_header)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
         typed = list(threads.map(lambda c: typed_without_loss(c, input), table.columns))
     return Source(pa.table(typed, table.column_names), dialect, is_text=True)
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
-    """Read a CSV file as the texts that stand in it."""
-    return _read(path, input)[0]
+    """Read a CSV file as the texts that stand in it, whatever its columns are called."""
+    return _read(path, input, lambda path, names, _: check_names(path, names))[0]
 
 
-def _read(path: Path, input: Input) -> tuple[pa.Table, Dialect]:
+def _read(path: Path, input: Input, check: HeaderCheck) -> tuple[pa.Table, Dialect]:
     found = text.load(path, input.encoding)
     data = found.data
     header = _HEADER.match(data)
@@ -57,7 +57,7 @@ def _read(path: Path, input: Input) -> tuple[pa.Table, Dialect]:
     line_end = _LINE_END.match(data, header.end())
     assert line_end is not None
     columns = _columns(path, data, line_end.end(), len(names), delimiter)
-    check_header(path, names, columns)
+    check(path, names, columns)
     dialect = Dialect(
         delimiter,
         input.decimal,

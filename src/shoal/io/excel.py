@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, near_miss
 from shoal.io.columns import ErrorCell, table_from_values
-from shoal.io.header import check_header
+from shoal.io.header import HeaderCheck, check_header, check_names
 from shoal.io.holding import finite_problems, is_text, type_problems
 from shoal.io.texts import texts_of
 from shoal.table.source import Dialect, Input, Source
@@ -31,24 +31,31 @@ _NOT_IN_XML = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
 
 def read(path: Path, input: Input) -> Source:
     """Read one sheet; cells have their stored type, formulas their last value."""
-    rows, sheets = _rows(path, input.sheet)
-    may_be_cover = input.sheet is None and sheets > 1
-    try:
-        table = _table(path, rows)
-        if may_be_cover and not table.num_rows:
-            raise InputError(f"'{path}' has no records in its first sheet.")
-        return Source(table)
-    except InputError as error:
-        if not may_be_cover:
-            raise
-        hint = f"'{path}' has {sheets} sheets; if the table is not in the first, name its sheet with --sheet (sheet=)."
-        found = (*error.problems, hint)
-    raise InputError(found)
+    return Source(_read(path, input, check_header))
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
-    """Read every cell as text."""
-    return texts_of(read(path, input).data)
+    """Read every cell as text, whatever the columns are called."""
+    return texts_of(_read(path, input, lambda path, names, _: check_names(path, names)))
+
+
+def _read(path: Path, input: Input, check: HeaderCheck) -> pa.Table:
+    rows, sheets = _rows(path, input.sheet)
+    may_be_cover = input.sheet is None and sheets > 1
+    try:
+        table = _table(path, rows, check)
+        if may_be_cover and not table.num_rows:
+            raise InputError(f"'{path}' has no records in its first sheet.")
+        return table
+    except InputError as error:
+        if not may_be_cover:
+            raise
+        found = (
+            *error.problems,
+            f"'{path}' has {sheets} sheets; if the table is not in the first, name its sheet with "
+            "--sheet (sheet=).",
+        )
+    raise InputError(found)
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
@@ -107,7 +114,7 @@ def _write(table: pa.Table, path: Path) -> None:
     workbook.save(path)
 
 
-def _table(path: Path, rows: list[list[Any]]) -> pa.Table:
+def _table(path: Path, rows: list[list[Any]], check: HeaderCheck) -> pa.Table:
     while rows and not any(value is not None for value in rows[-1]):
         rows.pop()
     if not rows:
@@ -116,7 +123,7 @@ def _table(path: Path, rows: list[list[Any]]) -> pa.Table:
     header, *records = [row + [None] * (width - len(row)) for row in rows]
     names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
     columns = [_retype([row[i] for row in records]) for i in range(width)]
-    check_header(path, names, [_texts_in(column) for column in columns])
+    check(path, names, [_texts_in(column) for column in columns])
     return table_from_values(path, dict(zip(names, columns, strict=True)))
 
 

@@ -13,10 +13,10 @@ from shoal.errors import InputError, raise_problems
 from shoal.io.formats import Format, format_of, suffix_of, suffix_problems
 from shoal.io.header import check_names
 from shoal.io.options import option_problems
-from shoal.io.places import input_problems, output_problems, place_problems, reason
-from shoal.io.plain import plain, plain_schema
-from shoal.io.whole import write_whole
+from shoal.io.places import input_problems, output_problems, place_problems
+from shoal.table.plain import plain, plain_schema
 from shoal.table.source import Dialect, Input, Source
+from shoal.whole import reason, write_whole
 
 Found = TypeVar("Found")
 

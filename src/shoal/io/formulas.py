@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.io.holding import is_text
-from shoal.io.plain import is_number, plain
+from shoal.table.plain import is_number, plain
 
 # A formula begins with = or @; with + or - only if it calls (, links | or refers ! to something:
 # -5, +49 30 1234 and a lone dash are ordinary values.

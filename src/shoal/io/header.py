@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +14,8 @@ from shoal.errors import InputError, raise_problems
 _NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[.,]?([eE][-+]?\d+)?\s*%?\s*")
 _DATE = re.compile(r"\s*\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ,].*)?")
 _TIME = re.compile(r"\s*\d{1,2}:\d{2}(:\d{2}.*)?\s*")
+
+HeaderCheck = Callable[[Path, Sequence[str], Sequence[pa.ChunkedArray]], None]
 
 
 def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:

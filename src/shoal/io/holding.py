@@ -37,7 +37,7 @@ def finite_problems(table: pa.Table, path: Path) -> list[str]:
     return [
         f"Column '{name}' holds NaN or infinity, which '{path.name}' cannot hold; make them null."
         for name, column in zip(table.column_names, table.columns, strict=True)
-        if pa.types.is_floating(column.type) and not pc.all(pc.is_finite(column)).as_py()
+        if pa.types.is_floating(column.type) and pc.all(pc.is_finite(column)).as_py() is False
     ]
 
 

@@ -16,7 +16,7 @@ from shoal.io.header import check_names
 from shoal.io.holding import finite_problems, is_text, type_problems
 from shoal.io.inference import as_text, dates_without_loss, numbers_without_loss
 from shoal.io.lines import BATCH, TEXT, content, joined
-from shoal.io.plain import NUMBER_MARK, is_number
+from shoal.table.plain import NUMBER_MARK, is_number
 from shoal.table.source import Dialect, Input, Source
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode

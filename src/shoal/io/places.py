@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 from shoal.io.formats import suffix_problems
+from shoal.whole import exists_already, real_target, reason
 
 _LONGEST_NAME = 255  # bytes, on every file system in use
 
@@ -67,23 +68,6 @@ def space_problems(bytes_needed: int, path: str | os.PathLike[str]) -> list[str]
         f"The folder '{folder}' has {free / 1e6:,.1f} MB of free space, and the output needs about "
         f"{bytes_needed / 1e6:,.1f} MB; make room or choose another."
     ]
-
-
-def real_target(target: Path) -> Path:
-    """The file that is written: what a link points to, else the path itself."""
-    return Path(os.path.realpath(target)) if target.is_symlink() else target
-
-
-def exists_already(target: Path) -> str:
-    """Say that an output exists."""
-    return (
-        f"The output '{target}' exists; choose another name or pass --overwrite (overwrite=True)."
-    )
-
-
-def reason(error: OSError) -> str:
-    """The system's words for an error, without a path or content."""
-    return os.strerror(error.errno) if error.errno else type(error).__name__
 
 
 def _target_problems(target: Path, overwrite: bool) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from shoal.io.plain import plain
+from shoal.table.plain import plain
 
 
 def texts_of(table: pa.Table) -> pa.Table:

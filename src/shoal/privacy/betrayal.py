@@ -20,7 +20,7 @@ from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
 from shoal.table import Table
 from shoal.table.frames import Frame, arrow_values
-from shoal.table.rebuild import plain_type
+from shoal.table.plain import plain_column
 
 Codes = npt.NDArray[np.int64]
 
@@ -96,10 +96,8 @@ def _of_column(
 
 
 def _column(array: pa.ChunkedArray) -> _Column:
-    kind = plain_type(array.type)
     try:
-        plain = (array.cast(kind) if kind != array.type else array).combine_chunks()
-        encoded = plain.dictionary_encode("encode")
+        encoded = plain_column(array).combine_chunks().dictionary_encode("encode")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # lists and structures
         texts = [None if value is None else repr(value) for value in array.to_pylist()]
         encoded = pa.array(texts, type=pa.string()).dictionary_encode("encode")
@@ -149,10 +147,13 @@ def _errors(one: _Column, other: _Column) -> tuple[int, int]:
 
 
 def _same_order(one: _Column, other: _Column) -> bool:
-    """Whether two columns of almost unique numbers or dates rise, or fall, together."""
+    """Whether two columns of numbers or dates rise, or fall, together, and not by chance."""
     if not (one.is_ordered and other.is_ordered):
         return False
     first = np.unique(one.codes, return_index=True)[1]
-    steps = np.diff(other.codes[first])
-    together = bool((steps > 0).all() or (steps < 0).all())
-    return together and log(2) - lgamma(first.size + 1) < log(CHANCE)
+    beside = other.codes[first]
+    steps = np.diff(beside)
+    if not ((steps >= 0).all() or (steps <= 0).all()):
+        return False
+    orders = lgamma(first.size + 1) - sum(lgamma(size + 1) for size in np.bincount(beside))
+    return bool(log(2) - orders < log(CHANCE))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -12,7 +11,7 @@ from shoal.table.source import Input
 
 
 def read_input(given: Any, problems: list[str]) -> Input:
-    """An `Input` from one, or from a mapping of its fields."""
+    """An `Input` from one, or from a mapping of its fields; what the values mean is checked when a file is read."""
     if not isinstance(given, Input | Mapping):
         problems.append(
             f"The 'input' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
@@ -36,24 +35,5 @@ def read_input(given: Any, problems: list[str]) -> Input:
     for name, value in texts.items():
         if not isinstance(value, str) or not value:
             problems.append(f"'{name}' in [input] must be text. Got {shown(value)} instead.")
-    found = Input(
-        **{n: v for n, v in texts.items() if isinstance(v, str) and v}, missing=tuple(missing)
-    )
-    return _checked(found, problems)
-
-
-def _checked(found: Input, problems: list[str]) -> Input:
-    if found.encoding is not None:
-        try:
-            codecs.lookup(found.encoding)
-        except LookupError:
-            problems.append(
-                f"There is no encoding {shown(found.encoding)}; use one like utf-8, cp1252 or latin-1."
-            )
-    if found.delimiter is not None and len(found.delimiter) != 1 and found.delimiter != "tab":
-        problems.append("The 'delimiter' in [input] must be one character, or tab.")
-    if found.decimal not in (".", ","):
-        problems.append("The 'decimal' in [input] must be '.' or ','.")
-    if found.date_format is not None and "%" not in found.date_format:
-        problems.append("The 'date_format' in [input] must be a format like '%d.%m.%Y'.")
-    return found
+    known_texts = {n: v for n, v in texts.items() if isinstance(v, str) and v}
+    return Input(**known_texts, missing=tuple(missing))

@@ -6,7 +6,6 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from shoal.settings.entries import (
 from shoal.settings.reading import read_input
 from shoal.settings.settings import Settings, make_method, plain, unknown_keys
 from shoal.table.source import Input
+from shoal.whole import write_whole
 
 _SECTIONS = {
     "columns": ("identifiers", "sensitive", "keep", "others", "allow"),
@@ -246,12 +246,5 @@ def save(settings: Settings, path: str | os.PathLike[str]) -> None:
 
     target = Path(path)
     content = to_toml(settings, target.parent)
-    temporary = target.parent / f".{target.name}.{os.getpid()}.tmp"
-    try:
-        temporary.write_text(tomli_w.dumps(content), encoding="utf-8")
-        temporary.replace(target)
-    except OSError as error:
-        raise InputError(f"Settings file '{target}' cannot be written: {error.strerror}.") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
+    text = tomli_w.dumps(content)
+    write_whole(target, True, lambda file: file.write_text(text, encoding="utf-8"))

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
+from shoal.table.plain import plain_column
 
 Frame = nw.DataFrame[Any]
 
@@ -21,6 +22,10 @@ def open_frame(table: Any) -> Frame:
             f"A table of type {type(table).__name__} is not in memory yet; collect it first."
         )
     _check_names(table)
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    if isinstance(table, pa.Table):
+        table = _takeable(table)
     try:
         return nw.from_native(table, eager_only=True)
     except TypeError:
@@ -28,6 +33,19 @@ def open_frame(table: Any) -> Frame:
             f"A table of type {type(table).__name__} cannot be read; "
             "give a pandas, polars or Arrow frame, or the path of a file."
         ) from None
+
+
+def _takeable(table: pa.Table) -> pa.Table:
+    """The same table in types of which Arrow can pick records."""
+    for place, field in enumerate(table.schema):
+        if not _can_be_taken(field.type):
+            table = table.set_column(place, field.name, plain_column(table.column(place)))
+    return table
+
+
+def _can_be_taken(kind: pa.DataType) -> bool:
+    t = pa.types
+    return not (t.is_string_view(kind) or t.is_binary_view(kind) or t.is_run_end_encoded(kind))
 
 
 def _check_names(table: Any) -> None:
@@ -81,8 +99,6 @@ def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
 
 def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """A column in the type of its encoding, or a sentence on what cannot be read of it."""
-    if pa.types.is_run_end_encoded(array.type):
-        array = pa.chunked_array([pc.run_end_decode(chunk) for chunk in array.chunks])
     try:
         array = array.cast(kind)
         if pa.types.is_large_string(kind):

@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.table.frames import Frame
-
-NUMBER = b"shoal"  # metadata of a field whose texts are numbers
+from shoal.table.plain import NUMBER_MARK, is_number, plain_column
 
 
 def rebuilt(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
@@ -39,10 +38,9 @@ def marked(frame: Frame, original: Frame, columns: Sequence[str]) -> Frame:
     if not isinstance(table, pa.Table) or not isinstance(known, pa.Table):
         return frame
     for name in columns:
-        mark = (known.schema.field(name).metadata or {}).get(NUMBER)
-        if mark:
+        if is_number(known.schema.field(name)):
             place = table.column_names.index(name)
-            field = table.schema.field(name).with_metadata({NUMBER: mark})
+            field = table.schema.field(name).with_metadata(NUMBER_MARK)
             table = table.set_column(place, field, table[name])
     return nw.from_native(table, eager_only=True)
 
@@ -59,7 +57,7 @@ def _pandas(data: Any) -> Any:
                 used = column.cat.categories
                 column = column.cat.set_categories(used[np.argsort(used.astype(str))])
         elif isinstance(column.dtype, pd.ArrowDtype):
-            array = pa.chunked_array(_plain(pa.array(column)))
+            array = plain_column(pa.chunked_array([pa.array(column)]))
             column = pd.Series(pd.arrays.ArrowExtensionArray(array), name=name)
         fresh[name] = column
     return pd.DataFrame(fresh)
@@ -101,49 +99,8 @@ def _plain_polars(kind: Any) -> Any:
 def _arrow(data: pa.Table) -> pa.Table:
     columns = {}
     for name, column in zip(data.column_names, data.columns, strict=True):
-        fresh = pa.chunked_array(_plain(column))
+        fresh = plain_column(column)
         if pa.types.is_dictionary(column.type):
             fresh = fresh.combine_chunks().dictionary_encode()
         columns[name] = fresh
     return pa.table(columns)
-
-
-def _plain(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    """A column in chunks whose dictionaries, at any depth, are replaced by their values."""
-    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-    kind = plain_type(column.type)
-    if not chunks:
-        return [pa.array([], type=kind)]
-    return [_cast(chunk, kind) for chunk in chunks]
-
-
-def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    if array.type == kind:
-        return array
-    if pa.types.is_run_end_encoded(array.type):
-        import pyarrow.compute as pc
-
-        return _cast(pc.run_end_decode(array), kind)
-    try:
-        return array.cast(kind)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return pa.array(array.to_pylist(), type=kind)
-
-
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """An Arrow type without dictionaries and run-ends, at any depth."""
-    t = pa.types
-    if t.is_dictionary(kind) or t.is_run_end_encoded(kind):
-        return plain_type(kind.value_type)
-    if t.is_large_list(kind):
-        return pa.large_list(plain_type(kind.value_type))
-    if t.is_fixed_size_list(kind):
-        return pa.list_(plain_type(kind.value_type), kind.list_size)
-    if t.is_map(kind):
-        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
-    if t.is_list(kind):
-        return pa.list_(plain_type(kind.value_type))
-    if t.is_struct(kind):
-        fields = [kind.field(i) for i in range(kind.num_fields)]
-        return pa.struct([pa.field(f.name, plain_type(f.type)) for f in fields])
-    return kind

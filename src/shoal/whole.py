@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from shoal.errors import InputError
-from shoal.io.places import exists_already, real_target, reason
 
 _LONGEST_NAME = 255
 _PRIVATE = 0o600
@@ -95,3 +94,20 @@ def _give_name(temporary: Path, target: Path, overwrite: bool) -> None:
             if os.path.lexists(target):
                 raise InputError(exists_already(target)) from None
     temporary.replace(target)
+
+
+def real_target(target: Path) -> Path:
+    """The file that is written: what a link points to, else the path itself."""
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
+
+
+def exists_already(target: Path) -> str:
+    """Say that an output exists."""
+    return (
+        f"The output '{target}' exists; choose another name or pass --overwrite (overwrite=True)."
+    )
+
+
+def reason(error: OSError) -> str:
+    """The system's words for an error, without a path or content."""
+    return os.strerror(error.errno) if error.errno else type(error).__name__

@@ -18,7 +18,7 @@ def plain(table: pa.Table) -> pa.Table:
     columns, problems = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
         try:
-            columns.append(_plain_column(column))
+            columns.append(plain_column(column))
         except (pa.ArrowException, TypeError, ValueError):  # a message that may show cells
             problems.append(
                 f"Column '{field.name}' has type {field.type}, which no file can hold; convert it to "
@@ -70,7 +70,8 @@ def _plain_field(field: pa.Field) -> pa.Field:
     return pa.field(field.name, plain_type(field.type), field.nullable)
 
 
-def _plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The values of a column, at any depth without dictionaries, run ends and views."""
     kind = plain_type(column.type)
     return pa.chunked_array([_plain_array(chunk, kind) for chunk in column.chunks], kind)
 

@@ -1,0 +1,183 @@
+"""Excel: sheets come back with their types; what a sheet cannot hold or is no table is refused."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pytest
+import torn
+from torn import SECRET, names_in, problem, sheet
+from torn import torn as refused
+
+from shoal.errors import InputError
+from shoal.io import output_problems, read, read_texts, write
+from shoal.table.source import Input
+
+
+@pytest.fixture
+def people() -> pa.Table:
+    return torn.people()
+
+
+@pytest.mark.parametrize("cut", [100, -30])
+def test_a_truncated_workbook_is_refused(tmp_path, people, cut):
+    write(people, tmp_path / "whole.xlsx")
+    content = (tmp_path / "whole.xlsx").read_bytes()[:cut]
+    assert "not a whole Excel workbook" in refused(tmp_path, content, "people.xlsx")
+
+
+def test_excel_cells_have_their_stored_type(tmp_path):
+    rows = [
+        ["whole", "part", "flag", "day", "moment", "text", "void"],
+        [1.0, 1, True, datetime(2024, 1, 2), datetime(2024, 1, 2, 3), "02139", None],
+        [2, 2.5, None, datetime(2024, 1, 3), datetime(2024, 1, 3), "5", None],
+        [None, None, None, None, None, None, None],
+        [3.0, 3.0, False, None, None, "x", None],
+        [None, None, None, None, None, None, None],
+    ]
+    table = read(sheet(tmp_path / "t.xlsx", rows))
+    day, moment = pa.date32(), pa.timestamp("us")
+    types = [pa.int64(), pa.float64(), pa.bool_(), day, moment, pa.string(), pa.string()]
+    assert table.schema.types == types
+    assert table.num_rows == 4
+    assert table["whole"].to_pylist() == [1, 2, None, 3]
+    assert table["text"].to_pylist() == ["02139", "5", None, "x"]
+    assert table.column_names[-1] == "void"
+
+
+def test_a_sheet_is_read_whole_when_its_stored_size_is_wrong(tmp_path):
+    whole = zipfile.ZipFile(sheet(tmp_path / "whole.xlsx", [["a", "b"], [1, 2], [3, 4]]))
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as changed:
+        for name in whole.namelist():
+            changed.writestr(name, whole.read(name).replace(b'ref="A1:B3"', b'ref="A1"'))
+    assert read(tmp_path / "t.xlsx").to_pydict() == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_an_excel_column_of_mixed_kinds_is_refused_with_counts(tmp_path):
+    rows = [["a", "b", "c"], [1, SECRET, "=1/0"], [2.5, True, "x"], [SECRET, None, "y"]]
+    path = sheet(tmp_path / "t.xlsx", rows)
+    workbook = openpyxl.load_workbook(path)
+    workbook.active["C2"].value = "#DIV/0!"
+    workbook.save(path)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    counts = ["2 numbers and 1 texts", "1 texts and 1 true/false values"]
+    for sentence, count in zip(
+        caught.value.problems, [*counts, "1 spreadsheet errors and 2 texts"], strict=True
+    ):
+        assert count in sentence
+    assert SECRET not in str(caught.value)
+
+
+def test_without_openpyxl_the_extra_is_named(tmp_path, people, monkeypatch):
+    write(people, tmp_path / "people.xlsx")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    assert "pip install 'shoal[excel]'" in problem(tmp_path / "people.xlsx")
+    assert "pip install 'shoal[excel]'" in output_problems(tmp_path / "release.xlsx", False)[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ([10**15, None], "more than 15 digits"),
+        (["a\x01" + SECRET], "control characters"),
+        ([SECRET + "x" * 32_767], "32,767 characters"),
+        ([float("nan")], "NaN or infinity"),
+        (pa.nulls(1 << 20), "1,048,576 records"),
+    ],
+    ids=["digits", "control", "long", "nan", "rows"],
+)
+def test_what_excel_cannot_keep_is_refused_before_writing(tmp_path, values, reason):
+    with pytest.raises(InputError, match=reason) as caught:
+        write(pa.table({"a": values}), tmp_path / "t.xlsx")
+    assert SECRET not in str(caught.value)
+    assert names_in(tmp_path) == []
+
+
+def workbook(path: Path, **sheets: list[list[object]]) -> Path:
+    made = openpyxl.Workbook()
+    made.remove(made.active)
+    for name, rows in sheets.items():
+        sheet_ = made.create_sheet(name)
+        for row in rows:
+            sheet_.append(row)
+    made.save(path)
+    return path
+
+
+def test_a_sheet_is_found_by_its_name(tmp_path):
+    path = workbook(tmp_path / "t.xlsx", Cover=[["a"], [1]], Data=[["age"], [31]])
+    assert read(path).to_pydict() == {"a": [1]}
+    assert read(path, Input(sheet="Data")).to_pydict() == {"age": [31]}
+
+
+def test_an_unknown_sheet_is_told_with_the_near_miss(tmp_path):
+    path = workbook(tmp_path / "t.xlsx", Cover=[["a"], [1]], Data=[["age"], [31]])
+    message = problem(path, Input(sheet="Daten"))
+    assert message.endswith("has no sheet 'Daten' among its 2; did you mean 'Data'?")
+    assert problem(path, Input(sheet="x")).endswith("has no sheet 'x' among its 2.")
+
+
+@pytest.mark.parametrize(
+    "cover", [[["Export 2026"]], [], [["Report"], [], ["x", SECRET]], [[2026], [SECRET]]]
+)
+def test_a_cover_sheet_makes_the_message_mention_the_others(tmp_path, cover):
+    path = workbook(tmp_path / "t.xlsx", Cover=cover, Data=[["age"], [31]])
+    with pytest.raises(InputError, match=r"has 2 sheets; .* --sheet \(sheet=\)") as caught:
+        read(path)
+    assert SECRET not in str(caught.value)
+    assert len(caught.value.problems) >= 2
+
+
+def test_a_single_sheet_without_records_is_a_table(tmp_path):
+    assert read(workbook(tmp_path / "t.xlsx", Data=[["age"]])).to_pydict() == {"age": []}
+
+
+@pytest.mark.parametrize("header", [[SECRET, 34], [SECRET, datetime(1999, 12, 31)], ["x", SECRET]])
+def test_a_sheet_without_a_header_is_refused_without_showing_it(tmp_path, header):
+    path = sheet(tmp_path / "t.xlsx", [header, ["a", SECRET]])
+    assert "seems to have no header" in problem(path)
+
+
+def test_cells_are_texts_for_the_audit(tmp_path):
+    rows = [["n", "f", "d", "b"], [1.0, 2.5, datetime(2024, 1, 2), True], [2, None, None, None]]
+    assert read_texts(sheet(tmp_path / "t.xlsx", rows)).to_pylist() == [
+        {"n": "1", "f": "2.5", "d": "2024-01-02", "b": "true"},
+        {"n": "2", "f": None, "d": None, "b": None},
+    ]
+
+
+FULL_DISK = """
+import resource, sys
+import pyarrow as pa
+from shoal.errors import InputError
+from shoal.io import write
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+for records in (10, 100_000):
+    try:
+        write(pa.table({"a": list(range(records)), "b": ["text"] * records}), sys.argv[1])
+    except InputError as error:
+        print(error)
+"""
+
+
+def test_a_full_disk_is_one_sentence_without_a_traceback(tmp_path):
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, tmp_path / "t.xlsx"],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert done.stdout.count("cannot be written: File too large; choose another place.") == 2
+    assert names_in(tmp_path) == []
