@@ -54,6 +54,7 @@ class _Campaign:
         self.lock = Lock()
         self.kinds: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
+        self.first: dict[str, int] = {}  # the first case that was refused for a reason
         self.failed: list[int] = []
 
     def _numbers(self, start: int, cases: int | None, minutes: float | None) -> Iterator[int]:
@@ -101,6 +102,8 @@ class _Campaign:
         self.kinds[kind] += 1
         if kind != "failed":
             self.reasons.update(details)
+            for reason in details:
+                self.first.setdefault(reason, number)
             return
         self.failed.append(number)
         say(f"case {number} failed; again: python -m tests.fuzz --case {number}")
@@ -114,7 +117,7 @@ class _Campaign:
         for kind, count in self.kinds.most_common():
             say(f"{count:8} {kind}")
         for reason, count in self.reasons.most_common(20):
-            say(f"{count:8} refused: {reason[:160]}")
+            say(f"{count:8} refused, like case {self.first[reason]}: {reason[:140]}")
 
 
 def _start() -> subprocess.Popen[str]:

@@ -304,6 +304,8 @@ class _Drawing:
             column.append(None if rng.random() < missing else values[place])
         if all(value is None for value in column):
             column[0] = values[0]
+        if self.container == ".xlsx" and column[-1] is None:
+            column[-1] = values[0]  # empty rows at the end of a sheet are no records
         self.columns[name] = column
         self.kinds[name] = kind
 
