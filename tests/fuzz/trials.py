@@ -46,9 +46,11 @@ def try_case(seed: int, methods: Sequence[str] = METHODS) -> Outcome:
     with TemporaryDirectory() as folder:
         try:
             return _Trial(case, Path(folder)).run()
+        except (KeyboardInterrupt, SystemExit):
+            raise
         except (
-            Exception
-        ) as error:  # whatever is no ShoalError is a failure of shoal or of the checker
+            BaseException
+        ) as error:  # no ShoalError, so a failure; polars' panics are no Exception
             place = error.__traceback__
             while place and place.tb_next:
                 place = place.tb_next
