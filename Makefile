@@ -20,7 +20,7 @@ install = touch .venv/.installing; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test lint format bench fuzz docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +44,12 @@ format: $(STAMP)-test ## Format the code and mend what ruff can mend
 
 bench: $(STAMP)-test ## Measure speed and loss of all methods; another: make bench BENCHMARK=targets
 	$(BIN)/python -m benchmarks $(or $(BENCHMARK),methods)
+
+fuzz: $(STAMP)-test ## Try random tables, killed runs, full disks and hostile files: make fuzz MINUTES=30 SEED=0
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --start $(or $(SEED),0) --jobs $(WORKERS)
+	$(BIN)/python -m tests.fuzz.hostile --files 1000 --start $(or $(SEED),0)
+	$(BIN)/python -m tests.fuzz.full_disk
+	$(BIN)/python -m tests.fuzz.kills --kills 60 --seed $(or $(SEED),0)
 
 # Material warns of a coming MkDocs that constraints.txt keeps out.
 docs: $(STAMP)-docs ## Build the documentation into site/

@@ -50,6 +50,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     folder = tmp_path / "home"
     folder.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(folder))

@@ -1,0 +1,155 @@
+"""What a cell means, in plain Python: values as comparable keys, released texts as sets of them.
+
+Nothing here comes from shoal: the checker must not repeat its mistakes.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+NUMBER, DATE, TEXT = "number", "date", "text"
+ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
+
+Tree = tuple[str, tuple["Tree", ...]]  # a label and what is below it; a leaf has nothing below
+
+
+def key(value: Any) -> Any:
+    """A value in a form in which equal values are equal, whatever type holds them; None is missing."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return Fraction(value)
+    if isinstance(value, float):
+        return Fraction(Decimal(repr(value)))
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, date):
+        return datetime.combine(value, time())
+    return str(value)
+
+
+def read(text: str, kind: str) -> Any:
+    """The key that a released text stands for in a column of numbers, dates or text."""
+    if kind == NUMBER:
+        return Fraction(Decimal(text))
+    return datetime.fromisoformat(text) if kind == DATE else text
+
+
+def canonical(value: Any) -> Any:
+    """A sensitive value as a reader takes it: spelling, spaces and case do not make another value."""
+    if not isinstance(value, str):
+        return key(value)
+    folded = unicodedata.normalize("NFKC", value).translate(ZERO_WIDTH).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split()) or None
+
+
+def leaves(tree: Tree) -> list[str]:
+    """The values below a node."""
+    label, below = tree
+    return [leaf for child in below for leaf in leaves(child)] if below else [label]
+
+
+def nodes(tree: Tree) -> list[Tree]:
+    """A node and all nodes below it."""
+    return [tree, *(node for child in tree[1] for node in nodes(child))]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One released quasi-identifier: which values a cell may stand for."""
+
+    model: str  # suppression, interval, subset or hierarchy
+    kind: str  # number, date or text
+    domain: tuple[Any, ...]  # keys of all allowed values, without missing
+    has_missing: bool
+    tree: Tree | None = None
+
+    @property
+    def everything(self) -> frozenset[Any]:
+        return frozenset([*self.domain, None] if self.has_missing else self.domain)
+
+    def closure(self, cell: Any) -> frozenset[Any]:
+        """The keys that a released cell may stand for; ValueError if it cannot be read."""
+        if isinstance(cell, tuple):
+            return self._between_bounds(*cell)
+        if cell is None:
+            return frozenset([None])
+        if cell == "*":
+            return self.everything
+        if self.model == "interval" and cell.startswith("["):
+            low, comma, high = cell[1:-1].partition(", ")
+            if not comma or not cell.endswith("]"):
+                raise ValueError("no interval")
+            return self._range(read(low, self.kind), read(high, self.kind))
+        if self.model == "subset" and cell.startswith("{"):
+            return frozenset(read(member, self.kind) for member in members(cell))
+        if self.model == "hierarchy":
+            return self._below(cell)
+        return frozenset([read(cell, self.kind)])
+
+    def _range(self, low: Any, high: Any) -> frozenset[Any]:
+        if low > high:
+            raise ValueError("bounds in the wrong order")
+        return frozenset(value for value in self.domain if low <= value <= high)
+
+    def _between_bounds(self, low: Any, high: Any) -> frozenset[Any]:
+        """Two bounds; none stand for a missing value or for anything."""
+        if low is None or high is None:
+            if low is not high:
+                raise ValueError("one bound only")
+            return self.everything
+        values = self._range(key(low), key(high))
+        return self.everything if len(values) == len(self.domain) else values
+
+    def _below(self, label: str) -> frozenset[Any]:
+        assert self.tree is not None
+        for node in nodes(self.tree):
+            if node[0] == label:
+                values = frozenset(read(leaf, self.kind) for leaf in leaves(node))
+                return self.everything if node is self.tree else values
+        raise ValueError("no label of the hierarchy")
+
+
+def members(cell: str) -> list[str]:
+    """The members of a set in braces, some of them in the quotes of JSON."""
+    rest, found = cell[1:-1], []
+    if not cell.endswith("}"):
+        raise ValueError("no set")
+    while rest:
+        if rest.startswith('"'):
+            value, end = json.JSONDecoder().raw_decode(rest)
+            found.append(value)
+            rest = rest[end:]
+        else:
+            value, _, _ = rest.partition(",")
+            found.append(value)
+            rest = rest[len(value) :]
+        if rest and not rest.startswith(", "):
+            raise ValueError("no set")
+        rest = rest[2:]
+    return found
+
+
+def distinct(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Distinct keys without missing, in ascending order."""
+    return tuple(sorted({value for value in values if value is not None}))
+
+
+def reader_of(
+    model: str, kind: str, values: Sequence[Any], domain: Sequence[Any] | None, tree: Tree | None
+) -> Reader:
+    """The reader of a column, from its original values and the model it was given."""
+    if tree is not None:
+        allowed = distinct(read(leaf, kind) for leaf in leaves(tree))
+    else:
+        allowed = distinct(map(key, values if domain is None else domain))
+    return Reader(model, kind, allowed, None in map(key, values), tree)
