@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
+MOST, LONGEST = 60, 80  # names in a message, and characters of one
+
 
 class ShoalError(ValueError):
     """The base of every error that shoal raises on purpose."""
@@ -56,3 +58,11 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     """Say which known name was probably meant: "; did you mean 'zip'?", or nothing."""
     close = get_close_matches(name, list(known), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in a row, as many and as much of each as a message can bear."""
+    known = list(names)
+    shown_names = [name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in known[:MOST]]
+    more = f" and {len(known) - MOST:,} more" if len(known) > MOST else ""
+    return ", ".join(shown_names) + more

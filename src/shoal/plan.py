@@ -53,7 +53,7 @@ class Plan:
         if kept.size == groups.size:
             return self.source.data, self.problem.close(groups, windows)
         source = replace(self.source, data=self.source.data[kept.tolist()])
-        encoded = encode_source(source, self.spelled_out)
+        encoded = encode_source(source, self.spelled_out, may_be_empty=True)
         closed = _problem(encoded, replace(self.settings, requirements=())).close(groups[kept])
         return source.data, replace(closed, left_out=groups.size - kept.size)
 
@@ -77,6 +77,11 @@ def prepare(source: Source, settings: Settings) -> Plan:
         settings.keep,
         settings.others,
     )
+    if not {*roles.quasi_identifiers, *roles.unchanged, *settings.identifiers} & {*frame.columns}:
+        raise InputError(  # the first row may be a person's, so that no name is shown
+            f"None of the columns named is among the {len(frame.columns):,} of the table; check the names, and that "
+            "the first row of a file holds the names of its columns."
+        )
     problems = roles.problems() + column_problems(frame.columns, settings.keep)
     problems += _render_problems(frame, settings)
     try:
@@ -89,7 +94,8 @@ def prepare(source: Source, settings: Settings) -> Plan:
     return Plan(source, settings, roles, _problem(encoded, settings))
 
 
-def encode_source(source: Source, settings: Settings) -> Table:
+def encode_source(source: Source, settings: Settings, may_be_empty: bool = False) -> Table:
+    """Encode a table by its settings."""
     return encode(
         source.data,
         settings.quasi_identifiers,
@@ -97,6 +103,7 @@ def encode_source(source: Source, settings: Settings) -> Table:
         settings.identifiers,
         settings.input,
         source.is_text,
+        may_be_empty,
     )
 
 

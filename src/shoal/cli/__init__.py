@@ -14,6 +14,7 @@ from typing import NoReturn
 from shoal.errors import ShoalError
 
 STOPPED = 130  # exit code, as shells have it
+STOPS: list[int] = []  # signals that asked this run to stop
 WRITTEN: list[Path] = []  # files that this run has written
 
 
@@ -23,17 +24,20 @@ def main() -> NoReturn:
     0 done, 2 the user's input, 3 requirement not met, 130 stopped from outside, 1 anything else.
     """
     WRITTEN.clear()
-    signal.signal(signal.SIGTERM, _stop)
+    STOPS.clear()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest
-    from typer import Abort
-    from typer.exceptions import TyperException
-
-    from shoal.cli.app import app
-
+    try:
+        from typer.exceptions import TyperException
+    except KeyboardInterrupt:
+        _fail(_stopped(), STOPPED)
     code = None
     try:
+        from shoal.cli.app import app
+
         code = app(prog_name="shoal", standalone_mode=False)
         if code == STOPPED:
             _fail(_stopped(), STOPPED)
@@ -45,7 +49,7 @@ def main() -> NoReturn:
         _fail(f"{said}{stop} See '{context.command_path if context else 'shoal'} -h'.", 2)
     except ShoalError as error:
         _fail(str(error), error.exit_code)
-    except (KeyboardInterrupt, Abort):
+    except KeyboardInterrupt:
         _fail(_stopped(), STOPPED)
     except BrokenPipeError:
         _close_output()
@@ -81,8 +85,18 @@ def _escaped(sign: str) -> str:
 
 
 def _stop(signum: int, frame: FrameType | None) -> NoReturn:
-    """End like an interrupt does, so that unfinished files are removed."""
+    """End like an interrupt does, so that unfinished files are removed.
+
+    Raised inside a callback of a library it would be lost, so that it is noted, too.
+    """
+    STOPS.append(signum)
     raise KeyboardInterrupt
+
+
+def check_stop() -> None:
+    """Stop now if that was asked for and not heard."""
+    if STOPS:
+        raise KeyboardInterrupt
 
 
 def _stopped() -> str:

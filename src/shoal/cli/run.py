@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.anonymize import anonymize
-from shoal.cli import WRITTEN, say
+from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.estimate import estimate
@@ -52,6 +53,7 @@ def run(
         source = open_table(table, settings.input)
         raise_problems(output_problems(source, settings, wanted))
         release = anonymize(source, settings=settings, progress=progress)
+        check_stop()
         progress("writing", 0, 1)
         _save(release, wanted)
         _report(release, wanted, quiet, progress)
@@ -128,10 +130,14 @@ def _save(release: Release, wanted: Outputs) -> None:
 
 def _rescued(release: Release, path: Path) -> list[str]:
     """Save a finished release elsewhere, and say where."""
+    folder = None
     try:
-        place = Path(tempfile.mkdtemp(prefix="shoal-")) / "release.parquet"
+        folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+        place = folder / "release.parquet"
         release.save(place)
     except (ShoalError, OSError):
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
         return ["The release could not be put elsewhere either; nothing was written."]
     return [f"The finished release is in '{place}'; move it from there, or delete it."]
 

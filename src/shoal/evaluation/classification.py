@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, near_miss, raise_problems, shown
+from shoal.errors import InputError, listed, near_miss, raise_problems, shown
 from shoal.evaluation.comparison import Comparison, read_comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Ints, RangeForm
@@ -117,7 +117,7 @@ def _problems(table: Frame, holdout: Frame, settings: Settings, target: str) -> 
     for what, frame in (("table", table), ("hold-out", holdout)):
         found += [
             f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
-            f"Columns: {', '.join(frame.columns)}."
+            f"Columns: {listed(frame.columns)}."
             for name in (*settings.quasi_identifiers, target)
             if name not in frame.columns
         ]

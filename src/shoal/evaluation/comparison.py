@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow.compute as pc
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import labels_of
 from shoal.privacy.audit import refuse_identifiers
@@ -146,7 +146,7 @@ def _missing(
     """Sentences for every column that is not where it is needed."""
     found = [
         f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
-        f"Columns: {', '.join(frame.columns)}."
+        f"Columns: {listed(frame.columns)}."
         for what, frame in (("table", table), ("release", release))
         for name in (*settings.quasi_identifiers, *unchanged)
         if name not in frame.columns

@@ -219,6 +219,8 @@ class RangeForm(Form):
         if released and released[0] == "[" and released[-1] == "]":
             low, _, high = released[1:-1].partition(", ")
             return self.between(low, high)
+        if released and self._value(released) in self._known:  # the same number, written otherwise
+            return self.between(released, released)
         return None
 
     def between(self, low: str, high: str) -> Sequence[int] | None:

@@ -181,7 +181,7 @@ def _within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tupl
         given = pa.array(list(domain), from_pandas=True)
         if pa.types.is_decimal(given.type) and pa.types.is_decimal(values.type):
             scale = max(given.type.scale, values.type.scale)  # a domain may need more digits
-            values = values.cast(pa.decimal256(76, scale))
+            values = values.cast(pa.decimal128(38, scale))
         allowed = pc.unique(given.cast(values.type).drop_null())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         raise InputError(

@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from datetime import datetime, time
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from shoal.table.source import Dialect, Input, Source
 
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
 _MAX_WHOLE = 10**15
-_NOT_IN_XML = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"
+_NOT_IN_XML = r"[\x00-\x08\x0b-\x1f]"  # nor carriage returns, which become line feeds
 
 
 def read(path: Path, input: Input) -> Source:
@@ -72,6 +73,16 @@ def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
             found.append(
                 f"Column '{name}' holds {loss}, which Excel cannot keep; write .csv or .parquet."
             )
+    empty = [
+        pc.fill_null(pc.equal(pc.utf8_length(c), 0), True) if is_text(c.type) else c.is_null()
+        for c in table.columns
+    ]
+    records = pc.sum(reduce(pc.and_, empty)).as_py() if empty else 0
+    if records:
+        found.append(
+            f"{records:,} records are empty in all columns, and '{path.name}' could not keep them; write .csv or "
+            ".parquet."
+        )
     return found
 
 

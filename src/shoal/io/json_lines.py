@@ -97,6 +97,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         raise ValueError("duplicate keys")
+    "".join(record).encode()  # a key may be no text
     return record
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from shoal.generalization.forms import Ints
 from shoal.privacy.audit import Persons
 from shoal.table.frames import Frame, arrow_values
+from shoal.table.plain import plain_column
 
 MOST_RECORDS = 50  # of a person, on average
 
@@ -26,11 +27,11 @@ def count_persons(
     for name in identifiers:
         values = arrow_values(frame, name)
         try:
-            encoded = values.combine_chunks().dictionary_encode()
+            encoded = plain_column(values).combine_chunks().dictionary_encode()
         except pa.ArrowNotImplementedError:
             texts = [None if value is None else repr(value) for value in values.to_pylist()]
             encoded = pa.array(texts, type=pa.string()).dictionary_encode()
-        codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+        codes = np.asarray(encoded.indices.cast(pa.int64()).fill_null(-1)).copy()
         unknown = np.flatnonzero(codes < 0)
         codes[unknown] = len(encoded.dictionary) + np.arange(unknown.size)
         persons = int(codes.max()) + 1

@@ -11,15 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import InputError, near_miss, raise_problems
-from shoal.generalization import Form, Interval, Model, Suppression
-from shoal.generalization.forms import Floats, Ints, RangeForm, Records
+from shoal.errors import InputError, listed, near_miss, raise_problems
+from shoal.generalization import Form, Hierarchy, Interval, Model, Suppression
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import is_ordered, labels_of
 from shoal.table.folding import fold_all
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.inference import infer
 from shoal.table.rows import distinct_rows
 from shoal.table.source import Input
+
+NOTHING = pa.array([], type=pa.large_string())  # the values of a column that is missing everywhere
 
 
 @dataclass(frozen=True)
@@ -101,11 +103,13 @@ def encode(
     identifiers: Sequence[str] = (),
     input: Input | None = None,
     is_text: bool = False,
+    may_be_empty: bool = False,
 ) -> Table:
     """Turn a frame's quasi-identifiers and sensitive columns into codes.
 
     `input` says which texts are missing values. `is_text` says that texts may be numbers or dates, as in a
-    CSV file; `input` then says how these are written.
+    CSV file; `input` then says how these are written. `may_be_empty` lets quasi-identifiers be missing in
+    all records, as in what is left of a table.
 
     Raises
     ------
@@ -122,6 +126,8 @@ def encode(
         try:
             model = quasi_identifiers[name] if isinstance(quasi_identifiers, Mapping) else None
             found = _found(arrow_column(frame, name), reading, is_text)
+            if may_be_empty and not len(found.values):
+                found, model = replace(found, values=NOTHING), Suppression()
             column, codes[:, j] = _encode_column(name, found, model)
             columns.append(column)
         except InputError as error:
@@ -140,7 +146,7 @@ def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """Sentences for every wanted column that is not there."""
     return [
         f"Column '{name}' is not in the table{near_miss(name, present) or '.'} "
-        f"Columns: {', '.join(present)}."
+        f"Columns: {listed(present)}."
         for name in wanted
         if name not in present
     ]
@@ -190,18 +196,18 @@ def _found(array: pa.ChunkedArray, reading: Input, is_text: bool) -> _Found:
 
 
 def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Column, Ints]:
-    if not len(found.values):
+    if not len(found.values) and found.values is not NOTHING:
         raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
-    if found.typed is not None and (model is None or isinstance(model, Interval)):
+    if found.typed is not None and (model is None or _means_numbers(model)):
         read = found.in_order()
-        if model is not None or len(read.values) == len(found.values):
+        if isinstance(model, Interval) or len(read.values) == len(found.values):
             found = (
                 read  # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise
             )
     if model is None:
         model = default_model(found.values.type)
     form, code_of = model.compile(name, found.values, found.has_null)
-    if isinstance(form, RangeForm):
+    if not isinstance(model, Hierarchy):  # values are released as the table writes them
         labels = list(form.labels)
         for code, label in zip(code_of.tolist(), found.labels, strict=True):
             labels[code] = label
@@ -210,6 +216,14 @@ def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Colum
     codes = lookup[found.place]
     counts = np.bincount(codes, minlength=form.size).astype(np.float64)
     return Column(name, model, form, counts), codes
+
+
+def _means_numbers(model: Model) -> bool:
+    """Whether a model is about numbers or dates: an interval, or one with a domain of them."""
+    domain = getattr(model, "domain", None)
+    if isinstance(domain, list | tuple) and not any(isinstance(value, str) for value in domain):
+        return True
+    return isinstance(model, Interval)
 
 
 def _encode_sensitive(found: _Found) -> Sensitive:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shoal.errors import LONGEST
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -26,7 +28,7 @@ class Roles:
         if not self.undecided:
             return []
         several = len(self.undecided) > 1
-        names = ", ".join(f"'{name}'" for name in self.undecided)
+        names = ", ".join(f"'{name[:LONGEST]}'" for name in self.undecided)
         return [
             f"Column{'s' if several else ''} {names} {'have' if several else 'has'} no role, so nothing is released; "
             "name each as a quasi-identifier (-q), sensitive (-s), an identifier to remove (-i) or a column to keep "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -59,12 +59,11 @@ class AlphaK(Requirement):
         return found
 
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
-        named = {fold(label_of(value)) for value in self.values or ()}
-        unknown = len(named - set(map(fold, labels)))
+        unknown = self._absent(labels)
         if not unknown:
             return []
         return [
-            f"{unknown} of the {len(named)} values that alpha names are not in column '{column}'; "
+            f"{unknown} of the {len(self.values or ())} values that alpha names are not in column '{column}'; "
             "name values of that column."
         ]
 
@@ -72,25 +71,29 @@ class AlphaK(Requirement):
         return []  # records with a named value may all have been left out
 
     def remark(self, labels: Labels) -> str:
-        known = {fold(label) for label in labels if label is not None}
-        absent = sum(fold(label_of(value)) not in known for value in self.values or ())
+        absent = self._absent([label for label in labels if label is not None])
         return f", of which {absent} do not occur" if absent else ""
 
     def limits(self, column: str, secret: Sensitive) -> Limits:
         entry, cap = np.arange(secret.size, dtype=np.int32), np.full(secret.size, self.alpha)
         if self.values is not None:
-            named = {fold(label_of(value)) for value in self.values}
+            named = {_key(label_of(value)) for value in self.values}
             for code, label in enumerate(secret.all_labels):
-                if label is None or fold(label) not in named:
+                if label is None or _key(label) not in named:
                     cap[code] = 1.0
         return Limits(entry, secret.size, cap=cap)
 
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         share = counts / counts.sum(axis=1, keepdims=True)
         if self.values is not None:
-            meant = {fold(label_of(value)) for value in self.values}
-            share = share[:, [label is not None and fold(label) in meant for label in labels]]
+            meant = {_key(label_of(value)) for value in self.values}
+            share = share[:, [label is not None and _key(label) in meant for label in labels]]
         return np.asarray(share.max(axis=1, initial=0.0))
+
+    def _absent(self, labels: Sequence[str]) -> int:
+        """How many of the named values no label stands for."""
+        known = set(map(_key, labels))
+        return len({_key(label_of(value)) for value in self.values or ()} - known)
 
     def describe(self, column: str) -> str:
         which = "any value" if self.values is None else "each named value"
@@ -98,3 +101,12 @@ class AlphaK(Requirement):
 
     def remedy(self, column: str, table: Floats, reached: float) -> str:
         return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {ceil(reached)}"
+
+
+def _key(label: str) -> str | Decimal:
+    """What all spellings of a value have in common; 1.0 and 1 are one number."""
+    text = fold(label)
+    try:
+        return Decimal(text).normalize()
+    except InvalidOperation:
+        return text
