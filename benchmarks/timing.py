@@ -90,5 +90,10 @@ def _yardstick(table: Table) -> Run:
 
 def _anonymize(table: Table, job: Mapping[str, Any]) -> shoal.Release:
     return shoal.anonymize(
-        table.data, quasi_identifiers=table.models, sensitive=table.sensitive, **job
+        table.data,
+        quasi_identifiers=table.models,
+        sensitive=table.sensitive,
+        others="drop",
+        allow=table.sensitive,
+        **job,
     )

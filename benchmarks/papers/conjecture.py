@@ -11,9 +11,9 @@ import numpy as np
 import shoal
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale, draw
 from benchmarks.tables import Table
-from shoal.anonymize import open_table
 from shoal.evaluation.classification import compare_classifiers
 from shoal.evaluation.rules import compare_rules
+from shoal.examine import open_table
 
 OBJECTIVES = ("lm", "mi", "pmi")
 HOLDOUT = 0.3
@@ -115,6 +115,8 @@ def _kept(scale: Scale, name: str, objective: str, k: int, split: int) -> Kept:
             trained,
             quasi_identifiers=table.models,
             sensitive=table.sensitive,
+            others="drop",
+            allow=table.sensitive,
             k=k,
             objective=objective,
             method=shoal.Sequential(alpha=alpha),
@@ -124,7 +126,7 @@ def _kept(scale: Scale, name: str, objective: str, k: int, split: int) -> Kept:
         for alpha in STARTS
     ]
     release = min(releases, key=lambda one: one.loss())
-    frames = (open_table(frame) for frame in (trained, release.data, tested))
+    frames = (open_table(frame).data for frame in (trained, release.data, tested))
     accuracy = compare_classifiers(*frames, release.settings, *table.sensitive, seed=split)
     found = compare_rules(release.comparison)
     return Kept(

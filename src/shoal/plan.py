@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization import Interval
 from shoal.generalization.forms import Ints
 from shoal.privacy import check_feasible
@@ -77,7 +77,8 @@ def prepare(source: Source, settings: Settings) -> Plan:
         settings.keep,
         settings.others,
     )
-    if not {*roles.quasi_identifiers, *roles.unchanged, *settings.identifiers} & {*frame.columns}:
+    named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers, *settings.keep]
+    if not any(name in frame.columns or near_miss(name, frame.columns) for name in named):
         raise InputError(  # the first row may be a person's, so that no name is shown
             f"None of the columns named is among the {len(frame.columns):,} of the table; check the names, and that "
             "the first row of a file holds the names of its columns."

@@ -62,7 +62,10 @@ FORMAT = (
     "The format of 'note.pdf' is unknown: its suffix '.pdf' is not supported; use .csv, .tsv, .txt, .jsonl, "
     ".ndjson (each also with .gz), .parquet or .xlsx."
 )
-NOT_UTF8 = "'latin.csv' is not UTF-8 text (line 2); save it as UTF-8, in Excel as 'CSV UTF-8'."
+NOT_UTF8 = (
+    "'latin.csv' is not UTF-8 text (line 2); save it as UTF-8, in Excel as 'CSV UTF-8', or say "
+    'its encoding, for example --encoding cp1252 (encoding="cp1252").'
+)
 TWICE = "'twice.csv' has 2 columns named 'age' (number 1, 2); rename all but one."
 NO_K = "k is missing or 0; say how many records at least must read the same."
 
@@ -70,10 +73,10 @@ CASES: dict[str, str | tuple[str, ...]] = {
     # What is no command
     "audit": "Missing argument 'TABLE'. See 'shoal audit -h'.",
     "evaluate people.csv": "Missing argument 'RELEASE'. See 'shoal evaluate -h'.",
-    "anonymize people.csv": "Missing option '-o' / '--output'. See 'shoal anonymize -h'.",
+    "anonymize people.csv -q age -k 2": "There is no output; name a file with -o.",
     "anonimize people.csv": "No such command 'anonimize'. Did you mean 'anonymize'? See 'shoal -h'.",
     "measures --colour": "No such option: --colour. See 'shoal measures -h'.",
-    f"{COMPARE} --json a.json": "Got unexpected extra argument(s) (a.json). See 'shoal evaluate -h'.",
+    f"{COMPARE} a.json": "Got unexpected extra argument(s) (a.json). See 'shoal evaluate -h'.",
     # audit
     "audit nothing.csv -q age -k 2": "'nothing.csv' does not exist; check the path.",
     "audit drawer -q age -k 2": "'drawer' is a folder; name a file in it.",
@@ -93,14 +96,12 @@ CASES: dict[str, str | tuple[str, ...]] = {
     "audit release.csv -q agee -k 2": "Quasi-identifier 'agee' is not in the table; did you mean 'age'?",
     f"{ON_RELEASE} -s ill --require diversty:l=2": "There is no requirement 'diversty'; did you mean 'diversity'? "
     "Requirements: diversity, sensitivity, alpha, closeness.",
-    f"{ON_RELEASE} -s ill --require alpha:alpha=0.9:values=gout": "1 of the 1 values that alpha names are not in "
-    "column 'ill'; name values of that column.",
     f"{ON_RELEASE} --settings nothing.toml": "Settings file 'nothing.toml' cannot be read: No such file or "
     "directory; check the path.",
     "audit release.csv --settings broken.toml": "Settings file 'broken.toml' is not valid TOML at line 1; mend it.",
     "audit release.csv --settings odd.toml": "Unknown key 'requirment' in the settings; did you mean 'requirement'?",
     "audit release.csv --settings wrong-role.toml": "Unknown key 'hidden' in [columns]; "
-    "known: identifiers, sensitive.",
+    "known: identifiers, sensitive, keep, others, allow.",
     # evaluate
     "evaluate no.csv none.csv --settings s.toml": (
         "'no.csv' does not exist; check the path.",
@@ -201,6 +202,15 @@ def test_commands_without_a_fault_are_accepted(
     command: str, room: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:
     assert shell(*shlex.split(command))[0] == 0
+
+
+def test_named_values_that_do_not_occur_are_told(
+    room: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    command = f"{ON_RELEASE} -s ill --require alpha:alpha=0.9:values=gout"
+    code, out, _ = shell(*shlex.split(command))
+    assert code == 0
+    assert "for each named value of 'ill', of which 1 do not occur" in out
 
 
 @pytest.mark.parametrize("given", [{"seed": -1}, {"seed": 2**32}, {"queries": 0.5}], ids=str)

@@ -144,7 +144,9 @@ def test_records_without_an_answer_are_left_out() -> None:
 )
 def test_a_target_that_cannot_be_predicted_is_refused(target: str, message: str) -> None:
     table = people(300).assign(name="x", many=np.arange(300), same="s")
-    settings = shoal.Settings(**ROLES, identifiers=("name",))
+    settings = shoal.Settings(
+        **ROLES, identifiers=("name",), keep=("many", "same"), allow=("many",)
+    )
     with pytest.raises(shoal.InputError, match=message) as caught:
         shoal.classify(table, target, settings=settings, holdout=0.1)
     assert len(caught.value.problems) == 1

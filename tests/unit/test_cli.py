@@ -61,10 +61,16 @@ def smallest_group(path: str | Path, *columns: str) -> int:
     return min(Counter(tuple(record.values()) for record in table).values())
 
 
+def same_records(*paths: str) -> bool:
+    """Whether two files hold the same records, in any order."""
+    first, second = (sorted(map(str, read(path).to_pylist())) for path in paths)
+    return first == second
+
+
 def test_anonymize_writes_a_release(shell: Shell, people: pa.Table) -> None:
     code, out, err = shell("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv")
     assert (code, err) == (0, "")
-    assert "proved by the audit" in out
+    assert "reads like at least 4 others" in out
     release = read("release.csv")
     assert release.column_names == ["age", "zip", "sex", "ill"]
     assert smallest_group("release.csv", "age", "zip", "sex") >= 5
@@ -80,7 +86,8 @@ def test_settings_and_flags_make_the_same_release(shell: Shell, people: pa.Table
     )
     assert shell("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "by-flags.csv")[0] == 0
     assert shell("anonymize", "people.csv", "--settings", "job.toml", "-o", "by-file.csv")[0] == 0
-    assert Path("by-flags.csv").read_bytes() == Path("by-file.csv").read_bytes()
+    by_flags, by_file = Path("by-flags.csv").read_text(), Path("by-file.csv").read_text()
+    assert sorted(by_flags.splitlines()) == sorted(by_file.splitlines())
 
 
 def test_flags_replace_what_the_settings_say(shell: Shell, people: pa.Table) -> None:
@@ -89,7 +96,21 @@ def test_flags_replace_what_the_settings_say(shell: Shell, people: pa.Table) -> 
         shell(*run, *ROLES, "-k", 5, "--keep-order", "-o", "a.csv", "--save-settings", "a.toml")[0]
         == 0
     )
-    flags = ("-k", 20, "-q", "age", "--weight", "age=2", "--method", "mondrian", "--shuffle")
+    flags = (
+        "-k",
+        20,
+        "-q",
+        "age",
+        "--weight",
+        "age=2",
+        "--method",
+        "mondrian",
+        "--shuffle",
+        "-x",
+        "zip",
+        "-x",
+        "sex",
+    )
     code, out, _ = shell(*run, "--settings", "a.toml", *flags, "-o", "b.csv", "--json")
     assert code == 0
     facts = json.loads(out)
@@ -187,7 +208,7 @@ def test_json_gives_the_facts(shell: Shell, people: pa.Table) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".xlsx", ".tsv.gz"])
-def test_saved_settings_make_the_same_file_again(
+def test_saved_settings_make_the_same_records_again(
     shell: Shell, people: pa.Table, suffix: str
 ) -> None:
     flags = ("--seed", 3, "--option", "max_points=500", "--render", "bounds", "--weight", "sex=3")
@@ -195,9 +216,7 @@ def test_saved_settings_make_the_same_file_again(
     assert shell(*run, "--save-settings", "saved.toml")[0] == 0
     again = ("anonymize", "people.csv", "--settings", "saved.toml", "-o", f"b{suffix}")
     assert shell(*again)[0] == 0
-    if suffix in (".csv", ".parquet", ".jsonl"):  # the others hold the time of writing
-        assert Path(f"a{suffix}").read_bytes() == Path(f"b{suffix}").read_bytes()
-    assert read(f"a{suffix}").equals(read(f"b{suffix}"))
+    assert same_records(f"a{suffix}", f"b{suffix}")
 
 
 def test_overwrite_replaces_the_output(shell: Shell, people: pa.Table) -> None:
@@ -247,10 +266,9 @@ def test_requirements_are_kept_shown_and_saved(shell: Shell, people: pa.Table) -
     run = ("anonymize", "people.csv", *ROLES, "-k", 5, "--method", "agglomerative", *REQUIRED)
     code, out, err = shell(*run, "-o", "a.csv", "--save-settings", "a.toml")
     assert (code, err) == (0, "")
-    lines = {line.split("  ")[0]: line for line in out.splitlines()}
     diversity, closeness = "frequency 1.5-diversity of 'ill'", "0.4-closeness (equal) of 'ill'"
-    assert lines[diversity].endswith(" reached, 1.5 required")
-    assert lines[closeness].endswith(" reached, 0.4 required")
+    assert re.search(rf"^proved +{re.escape(diversity)}: [\d.]+ reached, 1.5 required$", out, re.M)
+    assert re.search(rf"^proved +{re.escape(closeness)}: [\d.]+ reached, 0.4 required$", out, re.M)
     groups = Counter(tuple(record.values()) for record in read("a.csv").to_pylist())
     sizes: Counter[Any] = Counter()
     for (*public, _), count in groups.items():
@@ -260,7 +278,7 @@ def test_requirements_are_kept_shown_and_saved(shell: Shell, people: pa.Table) -
     proofs = json.loads(shell(*again)[1])["proofs"]
     assert [proof["requirement"] for proof in proofs] == [diversity, closeness]
     assert proofs[0] == {"requirement": diversity, "required": 1.5, "reached": reached}
-    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+    assert same_records("a.csv", "b.csv")
     code, out, err = shell("audit", "b.csv", "--settings", "a.toml", "--json")
     assert (code, json.loads(out)["proofs"]) == (0, proofs)
 
@@ -358,7 +376,7 @@ def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> 
     assert code == 0
     assert "a[b] [/red]" in out
     assert shell(*by_file)[0] == 0
-    assert read("a.parquet").equals(read("b.parquet"))
+    assert same_records("a.parquet", "b.parquet")
     assert read("a.parquet").column_names == AWKWARD
 
 
@@ -367,8 +385,7 @@ def test_init_lets_what_cannot_be_generalized_be_removed(shell: Shell, people: p
     shoal.io.write(table, "people.parquet")
     assert shell("init", "people.parquet")[0] == 0
     settings = shoal.Settings.load("people.toml")
-    assert settings.identifiers == ("name", "tags")
-    assert "void" not in settings.quasi_identifiers
+    assert settings.identifiers == ("name", "tags", "void")
 
 
 @pytest.mark.parametrize("text", ["age;sex\n31;f\n31;f\n", "\ufeffage,sex\n31,f\n31,f\n"])
@@ -454,7 +471,8 @@ def test_a_fault_of_ours_is_named_without_its_message(
         raise RuntimeError("p7 lives in 02139")
 
     monkeypatch.setattr(Cover, "partition", fail)
-    code, out, err = shell("anonymize", "people.csv", "-q", "age", "-k", 2, "-o", "a.csv")
+    run = ("anonymize", "people.csv", "-q", "age", "--others", "drop", "-k", 2, "-o", "a.csv")
+    code, out, err = shell(*run)
     assert (code, out) == (1, "")
     assert err == "shoal: shoal ran into an error of its own (RuntimeError); please report it.\n"
 
@@ -477,16 +495,15 @@ def test_a_broken_method_is_caught_before_anything_is_written(
     assert (code, out, err) == (3, "", f"shoal: {says}\n")
     assert {path.name for path in Path().iterdir()} == before
     with pytest.raises(AuditFailed, match="fewer than k = 2"):
-        shoal.anonymize(lone, quasi_identifiers=["age"], k=2)
+        shoal.anonymize(lone, quasi_identifiers=["age"], others="drop", k=2)
 
 
 def test_a_leaked_identifier_is_caught_before_anything_is_written(
     shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        sys.modules["shoal.anonymize"], "_render", lambda frame, closed, settings: frame
-    )
-    run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "-k", 2, "-o", "a.csv")
+    monkeypatch.setattr(sys.modules["shoal.anonymize"], "_render", lambda frame, *rest: frame)
+    run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "--others", "drop", "-k", 2)
+    run += ("-o", "a.csv")
     code, _, err = shell(*run)
     assert code == 3
     assert err == "shoal: Identifier column(s) name are in the release; remove them.\n"
@@ -497,7 +514,7 @@ def test_a_leaked_identifier_is_caught_before_anything_is_written(
 # temporary file is complete but has no name yet, or when the release has its name.
 KILLED = textwrap.dedent("""
     import contextlib, os, signal, sys
-    import shoal.cli, shoal.cli.show as show
+    import shoal.cli, shoal.cli.run as show
 
     moment, number = sys.argv.pop(1), getattr(signal, sys.argv.pop(1))
 

@@ -278,7 +278,6 @@ def test_no_bin_ends_at_a_value_that_few_have_and_the_release_hides() -> None:
         pa.array([None] * 4, pa.timestamp("ns", tz="Europe/Berlin")),
         pa.array([None] * 4, pa.bool_()),
         pa.array([None] * 4, pa.decimal128(9, 2)),
-        pa.array([-(2**31) + 1, 2**31 - 1, *range(20)], pa.int32()).cast(pa.date32()),
         pa.array([-(2**63) + 1, 2**63 - 1, *range(20)], pa.int64()),
         pa.array([-(2**63) + 1, 2**63 - 1, *range(20)], pa.int64()).cast(pa.timestamp("ns")),
         pa.array([0, 2**64 - 1, *range(20)], pa.uint64()),
@@ -295,6 +294,11 @@ def test_any_values_have_a_histogram(values: pa.Array) -> None:
     assert len(set(drawn.labels)) == len(drawn.labels) > 0
     assert all(math.isfinite(item.total_variation) for item in release.distributions.columns)
     assert all(math.isfinite(item.earth_movers or 0) for item in release.distributions.columns)
+
+
+def test_dates_beyond_the_years_that_can_be_written_are_refused() -> None:
+    with pytest.raises(shoal.InputError, match="'s' holds dates outside the years 1 to 9999"):
+        unchanged(pa.array([-(2**31) + 1, 2**31 - 1, *range(20)], pa.int32()).cast(pa.date32()))
 
 
 def test_records_left_out_are_in_no_histogram() -> None:

@@ -64,6 +64,7 @@ def census() -> tuple[pa.Table, Any]:
         .select(["age", "sex", "race", "hours-per-week", "income"])
     )
     job = {"quasi_identifiers": ["age", "sex", "race"], "sensitive": ["income"], "k": 5}
+    job["others"] = "drop"
     return table, job
 
 

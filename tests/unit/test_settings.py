@@ -50,7 +50,14 @@ MODELS: dict[str, tuple[str, Model | None]] = {
 
 def settings_for(column: str, model: Model | None, **more: Any) -> Settings:
     models = {column: model} if column == "age" else {"age": Interval(), column: model}
-    given = {"sensitive": ("ill",), "identifiers": ("name",), "k": 3, **more}
+    given = {
+        "sensitive": ("ill",),
+        "identifiers": ("name",),
+        "others": "drop",
+        "allow": ("ill",),
+        "k": 3,
+        **more,
+    }
     return Settings(quasi_identifiers=models, **given)
 
 
@@ -64,11 +71,11 @@ def test_every_model_comes_back_and_makes_the_same_release(name: str, tmp_path: 
     settings = settings_for(*MODELS[name], weights={"age": 2.5})
     again = saved(settings, tmp_path / "settings.toml")
     assert again == settings
-    release = shoal.anonymize(TABLE, settings=settings)
-    assert release.data.equals(shoal.anonymize(TABLE, settings=again).data)
+    release = shoal.anonymize(TABLE, settings=settings, order_seed=1)
+    assert release.data.equals(shoal.anonymize(TABLE, settings=again, order_seed=1).data)
     spelled_out = saved(release.settings, tmp_path / "release.toml")
     assert spelled_out == release.settings
-    assert release.data.equals(shoal.anonymize(TABLE, settings=spelled_out).data)
+    assert release.data.equals(shoal.anonymize(TABLE, settings=spelled_out, order_seed=1).data)
 
 
 def test_a_hierarchy_file_moves_along_with_the_settings(tmp_path: Path) -> None:
@@ -119,6 +126,9 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         seed=2**63 - 1,
         keep_order=True,
         render="bounds",
+        keep=("ward",),
+        title="Patients",
+        input=shoal.Input("cp1252", ";", ",", "%d.%m.%Y", "Data", ("?", "99")),
     )
     assert saved(settings, tmp_path / "settings.toml") == settings
     assert all(getattr(settings, field.name) != field.default for field in fields(Settings))
@@ -162,6 +172,8 @@ def test_settings_may_be_written_as_in_anonymize(tmp_path: Path) -> None:
         weights={"age": np.float32(2)},
         seed=np.uint8(7),
         method="mondrian",  # type: ignore[arg-type]
+        others="drop",
+        allow="ill",  # type: ignore[arg-type]
     )
     strict = settings_for("zip", None, weights={"age": 2.0}, method=shoal.Mondrian(), seed=7)
     strict = replace(strict, quasi_identifiers={"age": None, "zip": None})
@@ -182,6 +194,8 @@ def test_what_is_given_replaces_what_the_file_says(tmp_path: Path) -> None:
     assert changed == Settings(
         quasi_identifiers={"zip": None},
         identifiers=("name",),
+        others="drop",
+        allow=("ill",),
         k=9,
         seed=5,
         weights={"zip": 3.0},  # a column that is no longer there takes its weight along

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from shoal.report.charts import Part, Row, bars, round_up
-from shoal.report.facts import Facts, SizeClass
+from shoal.report.facts import Facts, Measured, SizeClass
 from shoal.report.figures import MOST_COLUMNS, NAME
 from shoal.report.markup import (
     Markup,
@@ -68,6 +68,7 @@ def _time(text: str) -> Markup:
 def _certificate(facts: Facts) -> list[Markup]:
     """How far from the least possible loss the release is, which only one that was made here can know."""
     assert facts.making
+    assert facts.objective
     found, measure = facts.making.certificate, facts.objective
     if found is None:
         why = f"No certificate: {facts.making.no_certificate}. "
@@ -77,25 +78,44 @@ def _certificate(facts: Facts) -> list[Markup]:
         if len(facts.promises) > 1
         else ""
     )
-    show = _short if measure.rounded else number
-    verdict = f"about {found.ratio:.2g} times the optimum" if measure.rounded else str(found)
+    two = measure.digits == 2
+    verdict = f"about {found.ratio:.2g} times the optimum" if two else str(found)
+    bound, lost = (number(value, measure.digits) for value in (found.bound, measure.value))
     return [
         element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
         element(
             "p",
-            f"No release of this table that keeps k = {facts.k:,} can lose less than {show(found.bound)}, and "
-            f"this one loses {show(measure.value)} ({measure.name}). Found by: {found.how}.{beyond} ",
+            f"No release of this table that keeps k = {facts.k:,} can lose less than {bound}, and this one loses "
+            f"{lost} ({measure.name}, both rounded). Found by: {found.how}.{beyond} ",
             more("certificate"),
         ),
     ]
 
 
+_NO_LOSS = (
+    "Which records of the table were left out of this release is not known here, so no loss is told that depends on "
+    "original values."
+)
+
+
 def _measures(facts: Facts) -> list[Markup]:
     """Losses as measures count them, by column and of the whole release."""
-    shown = facts.columns[:MOST_COLUMNS]
-    weighted = any(column.weight != 1 for column in facts.columns)
-    heads = ["Column", "Model", *(["Weight"] if weighted else []), f"Loss ({facts.objective.name})"]
-    show = _short if facts.objective.rounded else number
+    measured = facts.measures if facts.objective is None else (facts.objective, *facts.measures)
+    whole = table(
+        ["Measure", "What it is", "Value"],
+        [
+            [
+                join([element("code", item.name), " (objective)" * (item is facts.objective)]),
+                f"{item.meaning[0].upper()}{item.meaning[1:]}",
+                number(item.value, item.digits),
+            ]
+            for item in measured
+        ],
+        "Loss of the whole release",
+        numbers=(2,),
+    )
+    if facts.objective is None:
+        return [element("p", _NO_LOSS), whole]
     rounded = (
         "The objective looks at how sensitive values and original quasi-identifiers go together. It is rounded to "
         "two digits, since more would tell which value was whose."
@@ -104,8 +124,18 @@ def _measures(facts: Facts) -> list[Markup]:
         element(
             "p",
             "The objective is the measure that was made small; the others are for comparison. Less is better. ",
-            rounded if facts.objective.rounded else "",
+            rounded if facts.objective.digits == 2 else "",
         ),
+        *_column_table(facts, facts.objective),
+        whole,
+    ]
+
+
+def _column_table(facts: Facts, objective: Measured) -> list[Markup]:
+    shown = facts.columns[:MOST_COLUMNS]
+    weighted = any(column.weight != 1 for column in facts.columns)
+    heads = ["Column", "Model", *(["Weight"] if weighted else []), f"Loss ({objective.name})"]
+    return [
         table(
             heads,
             [
@@ -113,33 +143,16 @@ def _measures(facts: Facts) -> list[Markup]:
                     cut(column.name, NAME),
                     column.model,
                     *([f"{column.weight:g}"] if weighted else []),
-                    show(column.loss),
+                    number(column.loss, objective.digits),
                 ]
                 for column in shown
+                if column.loss is not None
             ],
             "Loss by column, mean over records",
             numbers=range(2, len(heads)),
         ),
         *rest(len(facts.columns) - len(shown)),
-        table(
-            ["Measure", "What it is", "Value"],
-            [
-                [
-                    join([element("code", item.name), " (objective)" if i == 0 else ""]),
-                    f"{item.meaning[0].upper()}{item.meaning[1:]}",
-                    (_short if item.rounded else number)(item.value),
-                ]
-                for i, item in enumerate((facts.objective, *facts.measures))
-            ],
-            "Loss of the whole release",
-            numbers=(2,),
-        ),
     ]
-
-
-def _short(value: float) -> str:
-    """A loss of two digits."""
-    return f"{value:.2g}"
 
 
 def _groups(facts: Facts) -> list[Markup]:

@@ -53,7 +53,7 @@ class Measured:
     name: str
     meaning: str
     value: float
-    rounded: bool = False  # to two digits, because it knows which sensitive value was whose
+    digits: int = 3  # two where it knows which sensitive value was whose
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ColumnLoss:
     sentence: str
     model: str
     weight: float
-    loss: float
+    loss: float | None  # None where it is not known what was lost
     exact: float
     general: float
     hidden: float
@@ -117,7 +117,7 @@ class Facts:
     method: str  # and how it was refined, empty where it is not known
     refined: str
     making: Making | None
-    objective: Measured
+    objective: Measured | None  # None where records were left out and it is not known which
     measures: tuple[Measured, ...]
     columns: tuple[ColumnLoss, ...]
     sizes: Sizes

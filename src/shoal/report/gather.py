@@ -46,6 +46,7 @@ from shoal.table.render import bound_names
 
 MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # beside the objective
 LINKING = ("pmi", "wmi")  # measures of how sensitive values and originals go together
+COUNTING = ("c_avg",)  # measures that look at no original value
 SAMPLE, MOST_SAMPLED = 10, 12  # records and columns
 
 
@@ -71,10 +72,12 @@ class Reported(Protocol):
 def gather(release: Reported, risks: Risks, distributions: Distributions, folder: Path) -> Facts:
     """Compute what a report in `folder` says."""
     settings, closed, comparison = release.settings, release.closed, release.comparison
-    objective, *others = [
+    tells_before = comparison.table.records == comparison.records
+    measured = [
         _measured(closed, settings, name)
         for name in dict.fromkeys((settings.objective, *MEASURED))
-        if settings.sensitive or name not in NEEDS_SENSITIVE
+        if (settings.sensitive or name not in NEEDS_SENSITIVE)
+        and (tells_before or name in COUNTING)
     ]
     made = release.making is not None
     text, remarks = settings_text(settings, folder, whole=made)
@@ -95,12 +98,12 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         method=settings.method.name if made else "",
         refined=_refined(settings) if made else "",
         making=release.making,
-        objective=objective,
-        measures=tuple(others),
-        columns=_column_losses(release),
+        objective=measured[0] if tells_before else None,
+        measures=tuple(measured[tells_before:]),
+        columns=_column_losses(release, tells_before),
         sizes=_sizes(release.verdict.sizes, settings.k),
         risks=risks,
-        tells_before=comparison.table.records == comparison.records,
+        tells_before=tells_before,
         histograms=distributions.histograms,
         sample=_sample(release, roles) if release.verdict.is_proved and settings.k > 1 else None,
         settings=text,
@@ -111,12 +114,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
 def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
     value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
     meaning = words.MEASURES.get(name, MEASURES[name][0])
-    return Measured(name, meaning, _told(name, value), name in LINKING)
-
-
-def _told(measure: str, value: float) -> float:
-    """A loss, of two digits where more could tell which sensitive value was whose."""
-    return float(f"{value:.2g}") if measure in LINKING else value
+    return Measured(name, meaning, value, 2 if name in LINKING else 3)
 
 
 def _promises(release: Reported) -> tuple[Promise, ...]:
@@ -177,9 +175,11 @@ def _refined(settings: Settings) -> str:
     return "then improved by local search"
 
 
-def _column_losses(release: Reported) -> tuple[ColumnLoss, ...]:
+def _column_losses(release: Reported, is_known: bool) -> tuple[ColumnLoss, ...]:
     settings, comparison = release.settings, release.comparison
-    losses = column_losses(release.closed, settings.objective, w=settings.w)
+    losses = (
+        column_losses(release.closed, settings.objective, w=settings.w) if is_known else {}
+    )
     found = []
     for j, column in enumerate(comparison.table.columns):
         cells = cells_of(column.form, comparison.of_column(j), comparison.sizes)
@@ -189,7 +189,7 @@ def _column_losses(release: Reported) -> tuple[ColumnLoss, ...]:
                 sentence=sentence_of(cells),
                 model=column.model.name,
                 weight=float(settings.weights.get(column.name, 1.0)),
-                loss=_told(settings.objective, losses[column.name]),
+                loss=losses.get(column.name),
                 exact=cells.exact,
                 general=cells.general,
                 hidden=cells.hidden,

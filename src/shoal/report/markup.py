@@ -137,6 +137,13 @@ def whole_percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def number(value: float) -> str:
-    """A loss: four decimals where it is small, whole where it is large."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4f}"
+def number(value: float, digits: int = 3) -> str:
+    """A loss, of so many significant digits.
+
+    Examples
+    --------
+    >>> number(123456.0), number(12.0), number(0.12345)
+    ('123,000', '12', '0.123')
+    """
+    short = float(f"{value:.{digits}g}") if abs(value) > 1e-9 else 0.0  # else sums of rounding errors
+    return f"{short:,.0f}" if abs(short) >= 1000 else f"{short:.{digits}g}"
