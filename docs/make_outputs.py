@@ -170,7 +170,7 @@ def _screen(folder: Path) -> Iterator[io.StringIO]:
     screen = io.StringIO()
     with (
         chdir(folder),
-        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
+        mock.patch.dict(os.environ, {"COLUMNS": "100", "LC_ALL": "C"}),
         redirect_stdout(screen),
         redirect_stderr(screen),
     ):

@@ -209,7 +209,7 @@ def test_8_the_groups_close_to_the_printed_intervals():
     frame = open_frame(PATIENTS)
     table = encode(frame, ["age", "zip"], ["disease"], ["name"])
     closed = Problem.of(table, "gcp", 2).close(np.array([0, 0, 1, 1, 2, 2, 2], np.int32))
-    release = render(frame, closed, np.arange(7), ["name"]).to_native()
+    release = render(frame, closed, np.arange(7), ["disease"]).to_native()
     assert release["age"].tolist() == ["20"] * 2 + ["[30, 40]"] * 2 + ["[50, 60]"] * 3
     assert release["zip"].tolist() == ["[25, 30]"] * 4 + ["[5, 10]"] * 3
     assert release["disease"].tolist() == PATIENTS["disease"].tolist()
@@ -292,7 +292,7 @@ def test_10_condition_1_refuses_more_than_the_distinct_values():
 def test_12_the_largest_l_that_adult_allows(column, most_diverse):
     complete = shoal.samples.adult().drop_null()
     assert complete.num_rows == 45_222
-    roles = {"quasi_identifiers": ["age"], "sensitive": [column], "k": 2}
+    roles = {"quasi_identifiers": ["age"], "sensitive": [column], "others": "drop", "k": 2}
     with pytest.raises(shoal.Infeasible) as refused:
         shoal.anonymize(complete, **roles, requirements=[shoal.LDiversity(4)])
     [said] = re.findall(r"allows ℓ0 = ([\d.]+); choose l of at most", str(refused.value))

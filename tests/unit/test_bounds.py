@@ -250,6 +250,7 @@ PEOPLE = pa.table(
     {"zip": ["1", "1", "1", "2", "2", "2"], "sex": list("ffffmm"), "ill": list("abcabc")}
 )
 SUPPRESSED = {"zip": shoal.Suppression(), "sex": shoal.Suppression()}
+ROLES = {"quasi_identifiers": SUPPRESSED, "sensitive": ["ill"]}
 
 
 def test_tightening_finds_what_records_alone_do_not_show():
@@ -264,6 +265,7 @@ def test_passes_are_repeatable_and_the_best_certificate_is_kept():
     table = shoal.samples.adult().slice(0, 400)
     options = {
         "quasi_identifiers": {"sex": None, "race": None, "education": None, "marital-status": None},
+        "others": "drop",
         "k": 5,
     }
     one, two = (shoal.anonymize(table, **options) for _ in range(2))
@@ -279,11 +281,11 @@ def test_passes_are_repeatable_and_the_best_certificate_is_kept():
 def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     models = {"age": shoal.Interval(), "sex": shoal.Suppression(), "race": shoal.Suppression()}
     few = shoal.samples.adult().slice(0, 300)
-    found = shoal.anonymize(few, quasi_identifiers=models, k=5)
+    found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert found.certificate.how == "dual ascent over cells of k records"
     monkeypatch.setattr("shoal.bounds.ascent.QUICK_LOOKS", 1)
     monkeypatch.setattr("shoal.bounds.ascent.CHUNK", 100)
-    later = shoal.anonymize(few, quasi_identifiers=models, k=5)
+    later = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert later.certificate.how in (
         "dual ascent over some cells of k records",
         "nearest k − 1 records",
@@ -295,12 +297,12 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
 @pytest.mark.parametrize("given", [{}, {"seconds": 0}, {"passes": 0}, {"seconds": 1, "passes": 1}])
 def test_certify_wants_seconds_or_passes(given):
     with pytest.raises(InputError, match="'seconds' or 'passes'"):
-        shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=2).certify(**given)
+        shoal.anonymize(PEOPLE, **ROLES, k=2).certify(**given)
 
 
 def test_a_bound_is_worked_out_by_hand():
     # k = 3: the first three records are alike; of the others one is f, two are m: all lose the sex.
-    found = shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=3)
+    found = shoal.anonymize(PEOPLE, **ROLES, k=3)
     assert found.certificate.bound == pytest.approx(3 / 12)
     assert found.certificate.ratio == 1.0
     assert found.certificate.how == "dual ascent over cells of k records"
@@ -309,7 +311,7 @@ def test_a_bound_is_worked_out_by_hand():
 
 def test_a_sum_is_bounded_as_a_sum_and_weights_count():
     found = shoal.anonymize(
-        PEOPLE, quasi_identifiers=SUPPRESSED, k=3, objective="suppressed", weights={"sex": 5.0}
+        PEOPLE, **ROLES, k=3, objective="suppressed", weights={"sex": 5.0}
     )
     # The f of zip 2 could lose its zip instead, but two m need it, or all lose the sex: 15 in any case.
     assert found.certify(passes=50).bound == pytest.approx(15)
@@ -317,15 +319,14 @@ def test_a_sum_is_bounded_as_a_sum_and_weights_count():
 
 
 def test_requirements_beyond_k_leave_the_bound_as_it_is():
-    options = {"quasi_identifiers": SUPPRESSED, "sensitive": ["ill"], "k": 2}
-    strict = shoal.anonymize(PEOPLE, **options, requirements=[shoal.LDiversity(3)])
-    assert strict.certificate.bound == shoal.anonymize(PEOPLE, **options).certificate.bound
+    strict = shoal.anonymize(PEOPLE, **ROLES, k=2, requirements=[shoal.LDiversity(3)])
+    assert strict.certificate.bound == shoal.anonymize(PEOPLE, **ROLES, k=2).certificate.bound
     assert strict.certificate.ratio > 1
     assert str(strict.certificate).startswith("at most ")
 
 
 def test_a_release_without_groups_has_no_certificate_and_says_why():
-    found = shoal.anonymize(PEOPLE, quasi_identifiers=SUPPRESSED, k=2, method="non_homogeneous")
+    found = shoal.anonymize(PEOPLE, **ROLES, k=2, method="non_homogeneous")
     assert found.certificate is None
     assert found.certify(passes=1) is None
     assert "non_homogeneous" in found.certificate_reason
@@ -333,7 +334,8 @@ def test_a_release_without_groups_has_no_certificate_and_says_why():
 
 def test_an_objective_that_may_fall_has_none_over_intervals():
     models = {"zip": shoal.Subset(), "sex": shoal.Suppression()}
-    found = shoal.anonymize(PEOPLE, quasi_identifiers=models, k=2, objective="entropy")
+    roles = {**ROLES, "quasi_identifiers": models}
+    found = shoal.anonymize(PEOPLE, **roles, k=2, objective="entropy")
     assert found.certificate is None
     assert "suppression or a hierarchy in every column" in found.certificate_reason
 

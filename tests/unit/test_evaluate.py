@@ -71,6 +71,13 @@ def test_bounds_are_read_back_like_text() -> None:
     assert found.queries == text.evaluate(queries=20).queries
 
 
+def test_texts_that_are_missing_values_are_read_back() -> None:
+    table = PEOPLE.assign(ill=[*"aab?aab?cabc"])
+    release = shoal.anonymize(table, **JOB, input={"missing": ["?"]})
+    found = shoal.evaluate(table, release.data, settings=release.settings, queries=20)
+    assert found.risk == release.risk
+
+
 def test_no_queries_are_answered_where_none_are_wanted() -> None:
     assert shoal.anonymize(PEOPLE, **JOB).evaluate(queries=0).queries is None
 

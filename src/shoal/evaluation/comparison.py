@@ -103,7 +103,9 @@ def read_comparison(
     released: dict[str, Ints] = {}
     for name in unchanged:
         try:
-            released[name] = _released_codes(name, encoded.sensitive[name], release)
+            released[name] = _released_codes(
+                name, encoded.sensitive[name], release, settings.input.missing
+            )
         except InputError as error:
             problems.extend(error.problems)
     try:
@@ -156,12 +158,14 @@ def _missing(
     return found + [f"The {what} has no records; give at least one." for what in empty]
 
 
-def _released_codes(name: str, column: Sensitive, release: Frame) -> Ints:
+def _released_codes(
+    name: str, column: Sensitive, release: Frame, missing: Sequence[str] = ()
+) -> Ints:
     """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
     array = arrow_column(release, name)
     values = pc.unique(array.drop_null())
     known = {fold(label): code for code, label in enumerate(column.labels)}
-    texts = [fold(label) for label in labels_of(values)]
+    texts = ["" if label in missing else fold(label) for label in labels_of(values)]
     null = len(column.values) if column.has_null else -1
     code_of = np.array([known.get(text, -1 if text else null) for text in texts] + [null])
     place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), len(values)))

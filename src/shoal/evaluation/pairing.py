@@ -1,7 +1,9 @@
 """A release as if each record's own were known, for measures of loss, which do not ask whose is whose.
 
-They look at closures, at how many records bear each, and at the sensitive values beside it: so any
-pairing of original with released records in which sensitive values agree gives the same loss.
+They look at closures, at how many records bear each, at the sensitive values beside it, and at how often
+each original value occurs: so any pairing of all original records with released ones in which sensitive
+values agree gives the same loss. Where records are left out, it is not known whose values to count, and
+only measures that look at no original value are the same for every pairing.
 """
 
 from __future__ import annotations
