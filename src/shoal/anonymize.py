@@ -96,7 +96,8 @@ def anonymize(
         `shoal.requirements()`. Without any, all records of a group may share a sensitive value.
     suppression_limit
         The largest share of records that may be left out of the release where they cost the others more
-        than themselves (default 0). They count as fully suppressed in every measure.
+        than themselves, by the values of the whole table (default 0). They count as fully suppressed in every
+        measure, and measures know of the values of released records only.
     objective
         The measure to minimize (default "lm"), see `shoal.measures()`.
     w

@@ -77,7 +77,12 @@ def prepare(source: Source, settings: Settings) -> Plan:
         settings.keep,
         settings.others,
     )
-    named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers, *settings.keep]
+    named = [
+        *settings.quasi_identifiers,
+        *settings.sensitive,
+        *settings.identifiers,
+        *settings.keep,
+    ]
     if not any(name in frame.columns or near_miss(name, frame.columns) for name in named):
         raise InputError(  # the first row may be a person's, so that no name is shown
             f"None of the columns named is among the {len(frame.columns):,} of the table; check the names, and that "

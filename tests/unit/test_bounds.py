@@ -310,9 +310,7 @@ def test_a_bound_is_worked_out_by_hand():
 
 
 def test_a_sum_is_bounded_as_a_sum_and_weights_count():
-    found = shoal.anonymize(
-        PEOPLE, **ROLES, k=3, objective="suppressed", weights={"sex": 5.0}
-    )
+    found = shoal.anonymize(PEOPLE, **ROLES, k=3, objective="suppressed", weights={"sex": 5.0})
     # The f of zip 2 could lose its zip instead, but two m need it, or all lose the sex: 15 in any case.
     assert found.certify(passes=50).bound == pytest.approx(15)
     assert found.loss() == pytest.approx(15)

@@ -147,7 +147,19 @@ def test_loss_that_depends_on_unknown_records_is_not_told(k: int, tmp_path: Path
     assert ("Loss by column, mean over records" in words) == (not release.suppressed)
 
 
-def test_who_was_left_out_elsewhere_does_not_change_the_report(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"n": "*", "job": "*"},
+        {"n": ["*"] * 6 + ["[7, 9]"] * 6, "job": ["*", "{a, b}"] * 6},
+        {"n": ["[0, 5]"] * 6 + ["[5, 1000]"] * 6},
+    ],
+    ids=str,
+)
+def test_who_was_left_out_elsewhere_does_not_change_the_report(
+    changed: dict[str, Any], tmp_path: Path
+) -> None:
     usual = pd.DataFrame({"n": [1, 2, 3, 7, 8, 9] * 2, "job": [*"aabbab"] * 2, "ill": [*"uvw"] * 4})
     release = pd.DataFrame(
         {
@@ -157,6 +169,8 @@ def test_who_was_left_out_elsewhere_does_not_change_the_report(tmp_path: Path) -
         }
     )
     texts = []
+    for name, text in changed.items():
+        release[name] = text
     for lone in ([2, "a", "u"], [997, "z", "rare"]):
         table = pd.concat([usual, pd.DataFrame([lone], columns=usual.columns)], ignore_index=True)
         found = shoal.evaluate(
@@ -170,6 +184,28 @@ def test_who_was_left_out_elsewhere_does_not_change_the_report(tmp_path: Path) -
         texts.append(report_of(found, tmp_path))
     for part in SECTIONS:
         assert words_of(texts[0], part) == words_of(texts[1], part)
+    assert not re.search("997|rare|, z", Page(texts[1]).text)
+
+
+def test_groups_that_read_differently_are_two_whatever_they_cover() -> None:
+    table = pd.DataFrame({"n": [5, 6, 7, 8, 9, 5]})
+    release = pd.DataFrame({"n": ["[0, 9]"] * 3 + ["[5, 9]"] * 3})
+    found = shoal.evaluate(table, release, quasi_identifiers=["n"], k=3, queries=0)
+    assert found.risk.after.sizes.largest == found.verdict.audit.k == 3
+
+
+@pytest.mark.parametrize("style", ["text", "bounds"])
+def test_bounds_that_no_record_has_are_not_made_narrower(style: str, tmp_path: Path) -> None:
+    table = pd.DataFrame({"n": [21, 22, 28, 33, 34, 37]})
+    release = pd.DataFrame({"n": ["[20, 29]"] * 3 + ["[30, 39]"] * 3})
+    if style == "bounds":
+        release = pd.DataFrame({"n_min": [20] * 3 + [30] * 3, "n_max": [29] * 3 + [39] * 3})
+    found = shoal.evaluate(table, release, quasi_identifiers=["n"], k=3, queries=0)
+    [n] = found.distributions.histograms
+    assert (n.labels, n.before, n.after) == (("[20, 29]", "[30, 39]"), (), (3.0, 3.0))
+    told = section(report_of(found, tmp_path), "loss").text
+    assert ": 100.0 % are more general." in told
+    assert "range of at most" not in told
 
 
 def test_any_pairing_of_records_gives_the_same_loss_in_every_measure() -> None:

@@ -168,27 +168,46 @@ def test_values_of_any_type_can_be_named(column: list[Any], named: list[Any]) ->
     assert proof.reached == reference.largest_share(values, [reference.label(v) for v in named])
 
 
-@pytest.mark.parametrize(
-    ("requirement", "says"),
-    [
-        (AlphaK(0.9, ["flu", "gout"]), "1 of the 2 values that alpha names are not in column 'ill'; "
-            "name values of that column."),
-        (TCloseness(0.5, "ordered"), "Column 'ill' is no number or date, and ordered closeness needs an "
-            "order; choose ground 'equal' or 'hierarchical'."),
-        (TCloseness(0.5, "hierarchical", Hierarchy.from_dict({"*": ["flu", "gout"]}), columns=["ill"]),
-            "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
-        (PSensitive(1, Hierarchy.from_dict({"*": ["flu", "gout"]}), ["*"], columns=["ill"]),
-            "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
-    ],
-)  # fmt: skip
+FLU_OR_GOUT = Hierarchy.from_dict({"*": ["flu", "gout"]})
+UNFIT: list[tuple[Requirement, str]] = [
+    (TCloseness(0.5, "ordered"), "Column 'ill' is no number or date, and ordered closeness needs an "
+        "order; choose ground 'equal' or 'hierarchical'."),
+    (TCloseness(0.5, "hierarchical", FLU_OR_GOUT, columns=["ill"]),
+        "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
+    (PSensitive(1, FLU_OR_GOUT, ["*"], columns=["ill"]),
+        "1 of the 2 distinct values of column 'ill' are not in its hierarchy; add a line for each of them."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("requirement", "says"), UNFIT)
 def test_a_column_that_a_requirement_cannot_be_asked_of_is_refused(
     requirement: Requirement, says: str
 ) -> None:
     for run in (anonymize, shoal.audit):
         with pytest.raises(InputError) as caught:
-            run(PATIENTS, **JOB, requirements=[requirement, AlphaK(0.9, ["acne"])])
-        other = "1 of the 1 values that alpha names are not in column 'ill'; name values of that column."
-        assert set(caught.value.problems) == {says, other}
+            run(PATIENTS, **JOB, requirements=[requirement])
+        assert caught.value.problems == (says,)
+
+
+@pytest.mark.parametrize(("requirement", "says"), UNFIT)
+def test_named_values_that_a_table_lacks_are_refused_beside_other_problems(
+    requirement: Requirement, says: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        anonymize(PATIENTS, **JOB, requirements=[requirement, AlphaK(0.9, ["flu", "gout"])])
+    other = (
+        "1 of the 2 values that alpha names are not in column 'ill'; name values of that column."
+    )
+    assert set(caught.value.problems) == {says, other}
+
+
+def test_an_audit_says_how_many_named_values_a_release_lacks() -> None:
+    frame = PATIENTS.assign(age="*")
+    [proof] = shoal.audit(frame, **JOB, requirements=[AlphaK(0.9, ["flu", "gout"])]).proofs
+    assert proof.requirement == (
+        "a share of at most 0.9 for each named value of 'ill', of which 1 do not occur"
+    )
+    assert proof.reached == 5 / 8
 
 
 def test_white_space_around_a_value_is_no_reason_to_refuse_it() -> None:

@@ -36,13 +36,55 @@ def test_a_record_that_costs_the_others_more_than_itself_is_left_out():
     assert one_group(0.05).suppressed == 0  # not even one record
 
 
-def test_a_record_left_out_counts_as_fully_suppressed():
+def test_a_record_left_out_counts_as_hidden_among_those_released():
+    # Two groups are released: of n 5 values each, of 10 in a range of 10, and of sex one value of 2.
+    table = pd.DataFrame(
+        {
+            "n": [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 1000],
+            "sex": list("fffffmmmmmm"),
+            "s": list("aabbbccdddz"),
+        }
+    )
+    release = shoal.anonymize(
+        table,
+        quasi_identifiers=["n", "sex"],
+        sensitive=["s"],
+        k=5,
+        suppression_limit=0.1,
+        objective="ncp",
+    )
+    assert set(release.data["n"]) == {"[0, 4]", "[6, 10]"}
+    assert release.suppressed == 1
+    shares = np.array([2, 3, 2, 3]) / 10  # of the sensitive values that are released
+    hidden = -(shares * np.log2(shares)).sum()
+    expected = {
+        "suppressed": 10 + 2,
+        "lm": (10 * 4 / 9 + 2) / 22,
+        "ncp": 10 * 4 / 10 + 2,
+        "mi": (10 * np.log2(5) + np.log2(10) + np.log2(2)) / 22,
+        "pmi": (4 * np.log2(5 / 2) + 6 * np.log2(5 / 3) + hidden) / 11,
+        "am": (10 * 5 + 10 * 2) / 11,
+        "dm": 2 * 5**2 + 11,
+        "c_avg": 11 / (2 * 5),
+        "cm": 1 - 2 * 3 / 11,
+        "kl": np.log2(1 / 10) - np.log2(5 / 11 / 5 + 1 / 11 / 20),
+    }
+    assert {name: release.loss(name) for name in expected} == pytest.approx(expected, abs=1e-12)
+
+
+def test_groups_that_hide_all_that_is_released_count_as_suppressed():
     release = one_group(0.1)
-    assert release.loss("lm") == pytest.approx((10 * 9 / 10 + 1) / 11)
-    assert release.loss("ncp") == pytest.approx(10 * 9 / 1000 + 1)
-    assert release.loss("dm") == 10 * 10 + 11
-    assert release.loss("c_avg") == pytest.approx(11 / 10)
-    assert release.loss("cm") == pytest.approx(1 - 4 / 11)
+    assert release.loss("lm") == 1
+    assert release.loss("ncp") == 11
+    assert release.loss("dm") == 11 * 11
+    assert release.loss("cm") == 1
+
+
+def test_nothing_is_known_of_a_record_left_out_but_that_it_was():
+    closed = one_group(0.1).closed
+    assert (closed.records, closed.left_out, closed.table.records) == (11, 1, 10)
+    assert closed.table.columns[0].form.size == 10
+    assert closed.groups.tolist() == [0] * 10
 
 
 @pytest.mark.parametrize("keep_order", [True, False])

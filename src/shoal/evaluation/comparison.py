@@ -7,13 +7,14 @@ links a released record to its original.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, listed, near_miss, raise_problems
+from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import labels_of
 from shoal.privacy.audit import refuse_identifiers
@@ -37,6 +38,9 @@ class Comparison:
     k: int
     sensitive: tuple[str, ...]
     homogeneous: bool = True  # whether records of the release read the same in groups
+    printed: Mapping[int, Printed] = field(
+        default_factory=dict
+    )  # where closures do not read like it
 
     @property
     def records(self) -> int:
@@ -113,6 +117,8 @@ def read_comparison(
     except InputError as error:
         problems.extend(error.problems)
     raise_problems(problems)
+    printed = printed_otherwise(encoded.columns, release)
+    groups, closures = split_by_texts(groups, closures, printed)
     found = Comparison(
         table=encoded,
         groups=groups,
@@ -121,6 +127,7 @@ def read_comparison(
         k=settings.k,
         sensitive=settings.sensitive,
         homogeneous=settings.method.homogeneous,
+        printed=printed,
     )
     raise_problems(_misfits(found))
     return found

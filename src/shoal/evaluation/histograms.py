@@ -16,7 +16,7 @@ from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.guard import Numbers, join_ordered, join_others, shares
 from shoal.evaluation.result import Result
 from shoal.evaluation.scales import MOST_BINS, Cut, Scale, label_of_bin, scale_of, texts_of
-from shoal.generalization.forms import Form, RangeForm
+from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
 from shoal.table import Column
 
@@ -60,9 +60,13 @@ class Histogram(Result):
 def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
     """Count originals and released records by bins of quasi-identifier j, as far as k allows.
 
-    Without originals where records were left out that are still in the table: they must not be counted.
+    Without originals where records were left out that are still in the table: they must not be counted. What is
+    printed otherwise than closures read is shown as it is printed.
     """
     column = comparison.table.columns[j]
+    if j in comparison.printed:
+        printed = comparison.printed[j]
+        return _draw_texts(column.name, printed.texts, printed.sizes)
     closures, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
     sizes: Numbers = np.bincount(
         place.reshape(-1), weights=comparison.sizes, minlength=closures.shape[1]
@@ -123,7 +127,7 @@ def _draw_ranges(
     known = len(form.labels)
     printed = np.unique(closures[:, closures[1] < known])
     if not printed.size:  # nothing but missing and hidden values
-        return _draw_texts(column.name, form, closures, sizes)
+        return _draw_texts(column.name, form.text(closures), sizes)
     scale = scale_of(form.values)
     by_round = _Line(scale, scale.round(int(printed[0]), int(printed[-1])), form, closures, sizes)
     frequent = np.flatnonzero(counts[:known] >= k)
@@ -219,7 +223,7 @@ def _draw_values(
     few = len(frequent) <= MOST_BINS and counts[frequent].sum() == counts.sum()
     named = frequent if few else frequent[: MOST_BINS - 1]
     if not named:
-        return _draw_texts(column.name, form, closures, sizes)
+        return _draw_texts(column.name, form.text(closures), sizes)
     part = np.full(form.size, len(named))
     part[named] = np.arange(len(named))
     touched = form.sums(closures, np.eye(len(named) + 1)[part]) > 0
@@ -227,16 +231,16 @@ def _draw_values(
     joined = join_others(held, touched, sizes, k)
     totals = np.array([held[one].sum() for one in joined])
     if np.count_nonzero(totals) < 2:
-        return _draw_texts(column.name, form, closures, sizes)
+        return _draw_texts(column.name, form.text(closures), sizes)
     marks = np.column_stack([touched[:, one].any(axis=1) for one in joined]).astype(np.float64)
     spread = sizes @ shares(marks, (totals > 0).astype(np.float64).tolist())
     labels = [*(names[named[one[0]]] for one in joined[:-1]), OTHER]
     return _shown(column.name, False, labels, totals, spread, True)
 
 
-def _draw_texts(name: str, form: Form, closures: Numbers, sizes: Numbers) -> Histogram:
+def _draw_texts(name: str, released: Sequence[str | None], sizes: Numbers) -> Histogram:
     """What the release reads, most frequent first: all that may be told where originals may not be counted."""
-    texts = [MISSING if text is None else text for text in form.text(closures)]
+    texts = [MISSING if text is None else text for text in released]
     order = sorted(range(len(texts)), key=lambda i: (-sizes[i], texts[i]))
     bins = [(texts[i], float(sizes[i])) for i in order]
     if len(bins) > MOST_BINS:

@@ -41,7 +41,7 @@ def load(path: Path, encoding: str | None = None) -> Text:
                 f"'{path}' is not a whole gzip file; it may be cut off or damaged: copy it again."
             ) from None
     text = _decoded(path, raw, encoding)
-    if not text.data.strip():
+    if not text.data or text.data.isspace():
         raise InputError(f"'{path}' is empty; a table needs at least a header.")
     if b"\0" in text.data:
         if text.encoding == "utf-8":

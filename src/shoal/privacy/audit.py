@@ -7,7 +7,9 @@ Null is a value of its own, never a wildcard.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -22,6 +24,7 @@ from shoal.privacy.requirements import Labels, Requirement
 from shoal.privacy.texts import ascending, texts_of, value_set
 
 Places = npt.NDArray[np.int64]
+MOST_NUMBERS = 2**62
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
 
 
@@ -148,12 +151,17 @@ class Verdict:
 class _Groups:
     """The records of a table, group by group."""
 
-    records: Places
-    bounds: Places  # group g has records[bounds[g]:bounds[g + 1]]
+    group: Places  # of each record
+    sizes: Places
 
-    @property
-    def sizes(self) -> Places:
-        return np.diff(self.bounds)
+    @cached_property
+    def records(self) -> Places:
+        return np.argsort(self.group, kind="stable")
+
+    @cached_property
+    def bounds(self) -> Places:
+        """Group g has records[bounds[g]:bounds[g + 1]]."""
+        return np.append(0, np.cumsum(self.sizes))
 
     def blocks(self, values: int) -> Iterator[tuple[int, int]]:
         """Cut the groups into runs small enough to count each one's values in every group."""
@@ -207,8 +215,10 @@ def examine_frame(
     refuse_identifiers(frame.columns, identifiers)
     named = [bound for name in quasi_identifiers for bound in (name, *_bounds(name))]
     wanted = [name for name in (*named, *sensitive) if name in frame.columns]
-    texts = texts_of(frame, dict.fromkeys(wanted))
-    return examine_texts(texts, quasi_identifiers, k, identifiers, requirements, sensitive, reader)
+    texts = texts_of(frame, dict.fromkeys(wanted or frame.columns[:1]))
+    return examine_texts(
+        texts, quasi_identifiers, k, identifiers, requirements, sensitive, reader, frame.columns
+    )
 
 
 def examine_texts(
@@ -219,12 +229,13 @@ def examine_texts(
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
+    names: Sequence[str] = (),
 ) -> Verdict:
     """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
     All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive
     values that differ only in spaces, case or Unicode form are one value. A quasi-identifier may be released
-    under its own name or as `NAME_min` and `NAME_max`.
+    under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, where the table has only some.
 
     Raises
     ------
@@ -238,11 +249,14 @@ def examine_texts(
         if set(released) <= set(table.column_names):
             columns.extend(released)
         else:
-            remedy = near_miss(name, table.column_names) or "; audit a table that has it."
+            remedy = near_miss(name, names or table.column_names)
+            remedy = remedy or "; audit a table that has it."
             problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
     if not table.num_rows:
         problems.append("The table has no records; there is nothing to prove.")
-    secrets = _secrets(table, requirements, sensitive, reader or Reader(), problems)
+    secrets = _secrets(
+        table, requirements, sensitive, reader or Reader(), names or table.column_names, problems
+    )
     raise_problems(problems)
     refuse_identifiers(table.column_names, identifiers)
     groups = _groups_of(table.select(columns))
@@ -274,13 +288,14 @@ def _secrets(
     requirements: Sequence[Requirement],
     sensitive: Sequence[str],
     reader: Reader,
+    names: Sequence[str],
     problems: list[str],
 ) -> dict[str, _Secret]:
     """The sensitive columns that requirements are about; what stands in their way is added to `problems`."""
     found: dict[str, _Secret] = {}
     for name in dict.fromkeys(name for item in requirements for name in item.over(sensitive)):
         if name not in table.column_names:
-            remedy = near_miss(name, table.column_names) or "; audit a table that has it."
+            remedy = near_miss(name, names) or "; audit a table that has it."
             problems.append(f"Sensitive column '{name}' is not in the table{remedy}")
             continue
         found[name] = _secret(table[name], reader)
@@ -305,20 +320,24 @@ def _secret(array: pa.ChunkedArray, reader: Reader) -> _Secret:
 
 def _groups_of(columns: pa.Table) -> _Groups:
     """Group records by what they read."""
-    keys = pa.table({str(i): _numbers_of(column) for i, column in enumerate(columns.itercolumns())})
-    numbered = keys.append_column("record", pa.array(np.arange(keys.num_rows)))
-    grouped = numbered.group_by(keys.column_names, use_threads=False)
-    lists = grouped.aggregate([("record", "list")])["record_list"]
-    sizes = np.asarray(pc.list_value_length(lists))
-    return _Groups(np.asarray(pc.list_flatten(lists)), np.append(0, np.cumsum(sizes)))
+    number, size = np.zeros(columns.num_rows, dtype=np.int64), 1
+    with ThreadPoolExecutor() as threads:  # a column each: Arrow works outside of Python's lock
+        found = list(threads.map(_places, columns.columns))
+    for place, values in found:
+        if size > MOST_NUMBERS // values:  # number combinations anew, so that no product overflows
+            number, size = _places(pa.array(number))
+        number, size = number * values + place, size * values
+    group, count = _places(pa.array(number))
+    return _Groups(group, np.bincount(group, minlength=count))
 
 
-def _numbers_of(column: pa.ChunkedArray) -> pa.Array:
-    """A number for each text of a column, null for a missing one."""
-    encoded = pc.dictionary_encode(column)
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.unify_dictionaries().combine_chunks()
-    return encoded.indices
+def _places(column: pa.ChunkedArray | pa.Array) -> tuple[Places, int]:
+    """A number for what each record reads in a column, a missing value included, and how many there are."""
+    encoded = pc.dictionary_encode(column, null_encoding="encode")
+    chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
+    indices = [np.asarray(chunk.indices) for chunk in chunks]  # all share one dictionary
+    place = np.concatenate([np.zeros(0, np.int32), *indices]).astype(np.int64)
+    return place, int(place.max(initial=0)) + 1
 
 
 def _prove(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.errors import LONGEST
 from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
 from shoal.table import Table
@@ -30,7 +31,7 @@ EXPECTED_ERRORS = 20  # of a blind guess, so that a small table is not suspected
 CHANCE = 1e-6  # of two columns being in the same order by accident
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
 FEWEST_TEXTS = 10
-SAMPLE = 20_000  # records that show whether a closer look at a pair of columns is worth it
+SAMPLE = 5_000  # records that show whether a closer look at a pair of columns is worth it
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def betrayals(
     found = [
         sentence
         for name in (*sensitive, *kept)
-        for sentence in _of_column(name, _column(arrow_values(frame, name)), known, name in kept)
+        for sentence in _of_column(
+            name[:LONGEST], _column(arrow_values(frame, name)), known, name in kept
+        )
     ]
     if found:
         found.append(

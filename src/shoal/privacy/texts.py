@@ -40,7 +40,7 @@ def _text_of(array: pa.Array | pa.ChunkedArray) -> pa.Array:
         return pa.chunked_array([_text_of(chunk) for chunk in array.chunks])
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_large_string(array.type):
+    if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
         return array
     with suppress(pa.ArrowNotImplementedError):
         return array.cast(pa.large_string())

@@ -8,8 +8,9 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from shoal.evaluation.printed import Printed
 from shoal.evaluation.scales import scale_of
-from shoal.generalization.forms import Floats, Form, Ints, RangeForm
+from shoal.generalization.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
 from shoal.report.markup import percent
 
 Marks = npt.NDArray[np.bool_]
@@ -33,7 +34,10 @@ def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
     """Summarize closures that `sizes` records bear."""
     if not isinstance(form, RangeForm):
         widths = form.sizes(closures)
-        return _cells(widths == 1, (widths == form.size) & (widths > 1), sizes, None, "")
+        hidden = widths == form.size
+        if isinstance(form, SetForm):  # all values that the release prints, as for ranges
+            hidden = (closures == np.bitwise_or.reduce(closures, axis=1)[:, None]).all(axis=0)
+        return _cells(widths == 1, hidden & (widths > 1), sizes, None, "")
     known = len(form.labels)
     exact, star = closures[0] == closures[1], (closures[0] < known) & (closures[1] >= known)
     ranges = ~(exact | star)
@@ -49,6 +53,13 @@ def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
     reached = np.cumsum(sizes[order]) >= sizes.sum() / 2
     half = float(widths[order][np.argmax(reached)])
     return _cells(exact, star | whole, sizes, half, scale.unit)
+
+
+def cells_of_texts(form: Form, printed: Printed) -> Cells:
+    """Summarize what a release prints where its closures do not read like it."""
+    exact = [text is None or text in form.codes for text in printed.texts]
+    hidden = [text == STAR for text in printed.texts]
+    return _cells(np.array(exact), np.array(hidden), printed.sizes, None, "")
 
 
 def _cells(exact: Marks, hidden: Marks, sizes: Floats, half: float | None, unit: str) -> Cells:

@@ -25,7 +25,7 @@ from shoal.privacy import Verdict
 from shoal.privacy.audit import Places
 from shoal.refine import Refine
 from shoal.report import words
-from shoal.report.cells import cells_of, sentence_of
+from shoal.report.cells import cells_of, cells_of_texts, sentence_of
 from shoal.report.facts import (
     ColumnLoss,
     Facts,
@@ -177,12 +177,13 @@ def _refined(settings: Settings) -> str:
 
 def _column_losses(release: Reported, is_known: bool) -> tuple[ColumnLoss, ...]:
     settings, comparison = release.settings, release.comparison
-    losses = (
-        column_losses(release.closed, settings.objective, w=settings.w) if is_known else {}
-    )
+    losses = column_losses(release.closed, settings.objective, w=settings.w) if is_known else {}
     found = []
     for j, column in enumerate(comparison.table.columns):
-        cells = cells_of(column.form, comparison.of_column(j), comparison.sizes)
+        if j in comparison.printed:
+            cells = cells_of_texts(column.form, comparison.printed[j])
+        else:
+            cells = cells_of(column.form, comparison.of_column(j), comparison.sizes)
         found.append(
             ColumnLoss(
                 name=column.name,

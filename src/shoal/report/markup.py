@@ -145,5 +145,7 @@ def number(value: float, digits: int = 3) -> str:
     >>> number(123456.0), number(12.0), number(0.12345)
     ('123,000', '12', '0.123')
     """
-    short = float(f"{value:.{digits}g}") if abs(value) > 1e-9 else 0.0  # else sums of rounding errors
+    short = (
+        float(f"{value:.{digits}g}") if abs(value) > 1e-9 else 0.0
+    )  # else sums of rounding errors
     return f"{short:,.0f}" if abs(short) >= 1000 else f"{short:.{digits}g}"

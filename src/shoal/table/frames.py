@@ -100,7 +100,7 @@ def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.Chunked
     try:
         array = array.cast(kind)
         if pa.types.is_large_string(kind):
-            array.validate(full=True)
+            pc.unique(array).validate(full=True)
     except (pa.ArrowException, ValueError):
         array = None
     if array is None:

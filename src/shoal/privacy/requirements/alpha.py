@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from shoal.privacy.requirements.rounding import ceil
 from shoal.table import Sensitive
 from shoal.table.folding import fold
 
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
 
 
@@ -106,7 +108,4 @@ class AlphaK(Requirement):
 def _key(label: str) -> str | Decimal:
     """What all spellings of a value have in common; 1.0 and 1 are one number."""
     text = fold(label)
-    try:
-        return Decimal(text).normalize()
-    except InvalidOperation:
-        return text
+    return Decimal(text).normalize() if _NUMBER.fullmatch(text) else text
