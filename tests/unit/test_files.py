@@ -229,7 +229,15 @@ def test_what_a_format_cannot_hold_is_known_from_the_values():
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
 def test_a_column_of_nulls_can_be_held_by_every_format(suffix):
-    assert holding_problems(pa.table({"f": pa.nulls(2, pa.float64())}), f"t{suffix}") == []
+    table = pa.table({"f": pa.nulls(2, pa.float64()), "g": ["a", "b"]})
+    assert holding_problems(table, f"t{suffix}") == []
+
+
+def test_a_sheet_cannot_hold_records_that_are_empty_everywhere():
+    table = pa.table({"f": [1, None, None], "g": ["a", "", None]})
+    [sentence] = holding_problems(table, "t.xlsx")
+    assert sentence.startswith("2 records are empty in all columns")
+    assert holding_problems(table, "t.csv") == []
 
 
 def test_a_disk_that_is_too_full_is_told(tmp_path):

@@ -92,7 +92,9 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     dialect = source.dialect or Dialect()
     if wanted.encoding:
         dialect = Dialect(encoding=wanted.encoding)
-    found = holding_problems(unchanged, wanted.table, dialect)
+    texts = dict.fromkeys(settings.quasi_identifiers, pa.repeat("*", frame.shape[0]))
+    released = pa.table({**texts, **{name: unchanged[name] for name in named}})
+    found = holding_problems(released, wanted.table, dialect)
     found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
     if ".csv" in wanted.table.name.lower() or ".tsv" in wanted.table.name.lower():
         found += _formula_problems(source, settings, unchanged, wanted.table)
