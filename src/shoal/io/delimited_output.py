@@ -17,6 +17,7 @@ from shoal.io.lines import BATCH, TEXT, content, joined
 from shoal.table.inference import has_time
 from shoal.table.source import Dialect
 
+AT_ONCE = 8  # batches whose lines are in memory at the same time
 _SIGNS = "+-.: "  # in numbers, dates and times, besides letters and digits
 
 
@@ -47,13 +48,18 @@ def _lines(table: pa.Table, delimiter: str, dialect: Dialect) -> Iterator[pa.Buf
     """The header and the records, line ends and all, as UTF-8."""
     names = _quoted(pa.array(table.column_names, TEXT), delimiter)
     yield pa.py_buffer((delimiter.join(names.to_pylist()) + dialect.line_end).encode())
-    with (
-        ThreadPoolExecutor() as threads
-    ):  # a column each, since Arrow works outside of Python's lock
-        for batch in table.combine_chunks().to_batches(BATCH):
-            fields = list(threads.map(lambda c: _fields(c, delimiter, dialect), batch.columns))
-            fields[-1] = joined([fields[-1], dialect.line_end])
-            yield content(joined(fields, delimiter))
+    batches = table.combine_chunks().to_batches(BATCH)
+    with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
+        for first in range(0, len(batches), AT_ONCE):
+            some = batches[first : first + AT_ONCE]
+            yield from threads.map(lambda batch: _records(batch, delimiter, dialect), some)
+
+
+def _records(batch: pa.RecordBatch, delimiter: str, dialect: Dialect) -> pa.Buffer:
+    """The lines of some records."""
+    fields = [_fields(column, delimiter, dialect) for column in batch.columns]
+    fields[-1] = joined([fields[-1], dialect.line_end])
+    return content(joined(fields, delimiter))
 
 
 def _fields(column: pa.Array, delimiter: str, dialect: Dialect) -> pa.Array:
