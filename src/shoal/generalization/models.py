@@ -179,7 +179,9 @@ def _within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tupl
         raise InputError(f"The domain of column '{column}' must be a list of values.")
     try:
         given = pa.array(list(domain), from_pandas=True)
-        if pa.types.is_decimal(given.type) and pa.types.is_decimal(values.type):
+        if pa.types.is_decimal(given.type) and pa.types.is_floating(values.type):
+            given = pa.array([None if v is None else float(v) for v in given.to_pylist()])
+        elif pa.types.is_decimal(given.type) and pa.types.is_decimal(values.type):
             scale = max(given.type.scale, values.type.scale)  # a domain may need more digits
             values = values.cast(pa.decimal128(38, scale))
         allowed = pc.unique(given.cast(values.type).drop_null())
