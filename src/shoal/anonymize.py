@@ -175,7 +175,7 @@ def anonymize(
     groups = watch(
         "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
     )
-    frame, closed = watch("closing", lambda: plan.close(groups, partition.windows))
+    frame, closed = watch("closing", lambda: plan.close(groups, partition.closing))
     released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
     audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)

@@ -11,7 +11,7 @@ from shoal.generalization import Interval
 from shoal.generalization.forms import Ints
 from shoal.privacy import check_feasible
 from shoal.privacy.betrayal import betrayals
-from shoal.problem import Problem, relative_weights
+from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Settings
 from shoal.table import Table, encode
 from shoal.table.closed import Closed
@@ -43,7 +43,7 @@ class Plan:
         """Identifiers that tell persons apart."""
         return [name for name in self.settings.identifiers if name not in self.settings.allow]
 
-    def close(self, groups: Ints, windows: Ints | None) -> tuple[Frame, Closed]:
+    def close(self, groups: Ints, closing: Closing) -> tuple[Frame, Closed]:
         """The records to release and their closures.
 
         Where records are left out (−1), the others are encoded anew, so that nothing that comes after knows of
@@ -51,10 +51,12 @@ class Plan:
         """
         kept = np.flatnonzero(groups >= 0)
         if kept.size == groups.size:
-            return self.source.data, self.problem.close(groups, windows)
+            return self.source.data, self.problem.close(groups, closing)
         source = replace(self.source, data=self.source.data[kept.tolist()])
         encoded = encode_source(source, self.spelled_out, may_be_empty=True)
-        closed = _problem(encoded, replace(self.settings, requirements=())).close(groups[kept])
+        closed = _problem(encoded, replace(self.settings, requirements=())).close(
+            groups[kept], closing.of(kept)
+        )
         return source.data, replace(closed, left_out=groups.size - kept.size)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records, TreeForm
 from shoal.kernels import groups as kernels
 from shoal.kernels.forms import Compiled
 from shoal.kernels.rows import Pairs, make_pairs
@@ -20,6 +20,9 @@ from shoal.table import Column, Table
 from shoal.table.closed import Closed, merge_equal
 from shoal.table.rows import distinct_rows
 
+TOLERANCE = 1e-12  # relative; rounding must not choose a closure
+HIDDEN = -1  # the form of values that are hidden in all columns
+
 
 @dataclass(frozen=True)
 class Points:
@@ -30,6 +33,18 @@ class Points:
     values: Ints
     weights: Ints
     of_record: Ints  # the point of each record
+
+
+@dataclass(frozen=True)
+class Closing:
+    """How groups are closed, where it is not as their members need."""
+
+    windows: Ints | None = None  # the records that each record's closure covers
+    forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
+
+    def of(self, records: Records) -> Closing:
+        """The same for some of the records; windows cannot be taken apart."""
+        return Closing(forms=None if self.forms is None else self.forms[records])
 
 
 @dataclass(frozen=True)
@@ -140,18 +155,52 @@ class Problem:
         closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
         return closures, kernels.count_classes(self.classes, self.class_count, order, bounds)
 
-    def close(self, groups: Ints, windows: Ints | None = None) -> Closed:
-        """Close every group as tightly as its members allow; groups that read the same become one.
+    def close(self, groups: Ints, closing: Closing | None = None) -> Closed:
+        """Close every group; groups that read the same become one.
 
-        With `windows`, a record's closure covers the records in its row of them instead.
+        Unless `closing` says otherwise, a closure is the one that costs least of all that cover the group's
+        members: the tightest, or, where costs may fall as closures grow, one above it.
         """
-        if windows is None:
-            closures, _ = self.closures(groups)
-        else:
-            order, bounds = windows.reshape(-1), np.arange(len(windows) + 1) * windows.shape[1]
+        how = closing or Closing()
+        if how.windows is not None:
+            rows, width = how.windows.shape
+            order, bounds = how.windows.reshape(-1), np.arange(rows + 1) * width
             closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
+        elif how.forms is not None:
+            closures = self._recoded(groups, how.forms)
+        else:
+            closures, counts = self.closures(groups)
+            if not self.objective.monotone:
+                self._loosen(closures, counts)
         kernels.spread_nulls(self.arrays, closures)
         return merge_equal(self.table, groups, closures)
+
+    def _loosen(self, closures: Ints, counts: Floats) -> None:
+        """Give every group, in each column with a tree, the node above its closure that costs least."""
+        for j, column in enumerate(self.columns):
+            if not isinstance(column.form, TreeForm):
+                continue
+            start = int(self.arrays.start[j])
+            costs = self.arrays.cost[:, start : start + column.form.entries]
+            node = closures[self.table.slots[j]][0].copy()
+            best, least = node.copy(), (counts * costs[:, node]).sum(axis=0)
+            while (node != column.form.parent[node]).any():
+                node = column.form.parent[node]
+                cost = (counts * costs[:, node]).sum(axis=0)
+                is_less = cost < least - TOLERANCE * (1 + np.abs(least))
+                best, least = np.where(is_less, node, best), np.where(is_less, cost, least)
+            closures[self.table.slots[j]] = best
+
+    def _recoded(self, groups: Ints, forms: Ints) -> Ints:
+        """Closures of groups where all values of one form read the same, whatever their group."""
+        first = np.unique(groups, return_index=True)[1]
+        closures = np.empty((self.whole.shape[0], first.size), dtype=np.int32)
+        for j, slots in enumerate(self.table.slots):
+            form = np.unique(forms[:, j], return_inverse=True)[1].astype(np.int32)
+            closures[slots] = self.closures(form)[0][slots][:, form[first]]
+        is_hidden = (forms[first] == HIDDEN).all(axis=1)
+        closures[:, is_hidden] = self.whole
+        return closures
 
     @cached_property
     def whole(self) -> Ints:

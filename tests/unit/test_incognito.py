@@ -17,7 +17,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.methods import incognito
 from shoal.methods.incognito import Incognito, cheapest, find_passing, make_levels
-from shoal.problem import Problem
+from shoal.problem import HIDDEN, Problem
 from shoal.progress import silent
 from shoal.table import encode, open_frame
 
@@ -50,20 +50,48 @@ def test_the_node_chosen_is_the_cheapest_of_all_that_hold_k(case):
 
 @given(cases)
 @settings(max_examples=200)
-def test_groups_are_cells_of_one_node_and_records_of_small_ones_join_them(case):
+def test_groups_are_cells_of_one_node_and_records_of_small_ones_are_hidden(case):
     sample, measure, k, share = case
     k = min(k, sample.records)
     problem = sample.problem(measure, k)
-    groups = Incognito(suppression=share).partition(problem, 0, silent).groups
+    found = Incognito(suppression=share).partition(problem, 0, silent)
+    groups, is_hidden = found.groups, (found.forms == HIDDEN).any(axis=1)
     assert np.bincount(groups).min() >= k
     levels = [make_levels(column) for column in problem.columns]
     budget = int(share * sample.records + 1e-9)
     node = cheapest(problem, levels, find_passing(problem, levels, budget, 1, silent))
-    found = twins.node_cells(levels, problem.codes.tolist(), node)
-    full = [cell for cell in found if len(cell) >= k]
-    assert sum(len(cell) for cell in found if len(cell) < k) <= budget
-    assert len({groups[cell[0]] for cell in full}) == len(full) == groups.max() + 1
-    assert all(len(set(groups[cell])) == 1 for cell in full)
+    cells = twins.node_cells(levels, problem.codes.tolist(), node)
+    small = [cell for cell in cells if len(cell) < k]
+    assert sum(map(len, small)) <= budget
+    assert all(is_hidden[cell].all() for cell in small)
+    full = [len(cell) for cell in cells if len(cell) >= k and is_hidden[cell[0]]]
+    assert not full or (small and is_hidden.sum() - max(full) < k)  # none is hidden needlessly
+    open_cells = [cell for cell in cells if not is_hidden[cell[0]]]
+    assert all(len(set(groups[cell])) == 1 for cell in cells)
+    assert len({groups[cell[0]] for cell in open_cells}) == len(open_cells)
+    assert len(set(groups[is_hidden])) <= 1
+    assert not set(groups[is_hidden]) & set(groups[~is_hidden])
+
+
+@given(tables.samples(max_records=30), st.integers(1, 5))
+def test_every_value_has_one_form_in_the_whole_release(sample, k):
+    problem = sample.problem("lm", min(k, sample.records))
+    found = Incognito().partition(problem, 0, silent)
+    closed = problem.close(found.groups, found.closing)
+    for j in range(len(problem.columns)):
+        forms = closed.of_column(j)[:, closed.groups]
+        for code in set(problem.codes[:, j]):
+            assert len(np.unique(forms[:, problem.codes[:, j] == code], axis=1).T) == 1
+
+
+def test_adult_ages_have_one_form_each():
+    names = ["age", "education", "sex"]
+    table = shoal.samples.adult().select(names)
+    options = {"quasi_identifiers": names, "k": 10, "method": "incognito", "keep_order": True}
+    for limit in (0.0, 0.01):
+        release = shoal.anonymize(table, suppression_limit=limit, **options)
+        ages = np.array(table["age"])[release.groups >= 0]
+        assert len(set(zip(ages, release.data["age"].to_pylist(), strict=True))) == len(set(ages))
 
 
 @given(tables.samples(max_records=40))

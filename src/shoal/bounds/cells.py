@@ -104,10 +104,16 @@ class Cells:
 
 
 class _Tree:
-    """One column: what nodes cost, the least at or below each, and the nodes on the way down to each value."""
+    """One column: what nodes cost, the least at or below each, and the nodes on the way down to each value.
+
+    A release may generalize further than a group needs, and where a larger closure costs less it then loses
+    less (GiT09 §6.1): a node costs the least of itself and all nodes above it.
+    """
 
     def __init__(self, parent: Ints, values: int, costs: Floats) -> None:
         self.cost = costs[: parent.size].copy()
+        for node in range(parent.size - 2, -1, -1):
+            self.cost[node] = min(self.cost[node], self.cost[parent[node]])
         self.floor = self.cost.copy()
         for node in range(parent.size - 1):
             self.floor[parent[node]] = min(self.floor[parent[node]], self.floor[node])

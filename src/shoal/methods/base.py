@@ -14,7 +14,7 @@ from shoal.generalization.forms import Ints, Records
 from shoal.kernels.groups import close_groups, count_classes, join_cheapest, members
 from shoal.kernels.rules import count_groups
 from shoal.kernels.state import State, fill, make_state
-from shoal.problem import Problem
+from shoal.problem import Closing, Problem
 from shoal.progress import Progress
 
 MOST_TALLIES = 1 << 28  # counts of 4 bytes each
@@ -29,6 +29,12 @@ class Partition:
     windows: Ints | None = (
         None  # the records that each record's closure covers, where groups do not say it
     )
+    forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
+
+    @property
+    def closing(self) -> Closing:
+        """How the groups are closed."""
+        return Closing(self.windows, self.forms)
 
 
 class Method(ABC):

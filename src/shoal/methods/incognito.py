@@ -17,13 +17,13 @@ from shoal.kernels.cells import table_size, take_full_cells
 from shoal.kernels.groups import members
 from shoal.kernels.incognito import offending_cells
 from shoal.kernels.rules import Rules
-from shoal.methods.base import Method, Partition, join_rest
+from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import set_costs
 from shoal.methods.ladders import tree_rungs
-from shoal.methods.settle import settle
-from shoal.problem import Points, Problem
+from shoal.problem import HIDDEN, Points, Problem
 from shoal.progress import Progress
 from shoal.table import Column
+from shoal.table.rows import distinct_rows
 
 MOST_NODES = 20_000_000  # in the lattices of all subsets of the columns
 
@@ -41,17 +41,17 @@ class Incognito(Method):
     requirement for all smaller subsets, its generalizations are known to meet it without a check, and cells
     are counted from those of a finer choice. Hierarchies have their levels by height, intervals bins of
     doubling width, suppression and subsets the value and everything. Of all choices that meet the requirement
-    the one whose recoding costs least under the objective is taken; its groups are then closed as tightly as
-    they allow. Optimal among such recodings, which as a rule cost far more than the local ones of other
+    the one whose recoding costs least under the objective is taken. Every value has one form in the whole
+    release. Optimal among such recodings, which as a rule cost far more than the local ones of other
     methods. O(choices checked × distinct records) in time, O(levels × distinct records) in memory.
 
     Parameters
     ----------
     suppression
-        The share of records that may be in cells that do not meet the requirement. They are released all the
-        same: each joins the group where it costs least. With a share, and a requirement that limits how
-        records are spread over sensitive values (all but distinct diversity and p-sensitivity), a few
-        records can spoil a large cell, so every choice that k allows is checked.
+        The share of records that may be in cells that do not meet the requirement. They are released with all
+        quasi-identifiers hidden, with those of the smallest cells where they are too few. With a share, and a
+        requirement that limits how records are spread over sensitive values (all but distinct diversity and
+        p-sensitivity), a few records can spoil a large cell, so every choice that k allows is checked.
     """
 
     suppression: float = 0.0
@@ -78,7 +78,8 @@ class Incognito(Method):
             )
         budget = int(self.suppression * problem.table.records + 1e-9)
         passed = find_passing(problem, levels, budget, seed, progress)
-        return Partition(cut(problem, levels, cheapest(problem, levels, passed), progress))
+        groups, forms = cut(problem, levels, cheapest(problem, levels, passed))
+        return Partition(groups, forms=forms)
 
 
 def make_levels(column: Column) -> list[Ints]:
@@ -268,21 +269,28 @@ def cheapest(problem: Problem, levels: Levels, passed: Bools) -> Node:
     return tuple(int(level) for level in np.unravel_index(best, passed.shape))
 
 
-def cut(problem: Problem, levels: Levels, node: Node, progress: Progress) -> Ints:
-    """The cells of a node as groups; records in cells that do not comply join where they cost least."""
-    place = np.zeros(problem.table.records, dtype=np.int64)
-    for own, level, codes in zip(levels, node, problem.codes.T, strict=True):
-        bins = own[level][codes]
-        place = np.unique(place * (int(bins.max()) + 1) + bins, return_inverse=True)[1]
+def cut(problem: Problem, levels: Levels, node: Node) -> tuple[Ints, Ints]:
+    """The cells of a node as groups, and the form of every value; records of cells that do not comply are hidden."""
+    forms = np.column_stack(
+        [own[level][codes] for own, level, codes in zip(levels, node, problem.codes.T, strict=True)]
+    )
+    place = distinct_rows(forms).place
     order, bounds = members(place, int(place.max()) + 1)
     found = offending_cells(
         problem.rules, problem.values, np.ones(place.size, np.int32), order, bounds
     )
-    number = np.where(found, -1, np.cumsum(~found) - 1)
-    groups = number[place].astype(np.int32)
-    if not found.any():
-        return groups
-    if problem.tallied:
-        return settle(problem, groups, progress)
-    join_rest(problem, groups)
-    return groups
+    sizes = np.diff(bounds)
+    for cell in np.argsort(sizes + np.where(found, sizes.max() + 1, 0), kind="stable"):
+        if not found.any() or _complies(problem, found[place]):
+            break
+        found[cell] = True  # hidden with the others, so that these do not stand alone
+    number = np.where(found, 0, np.cumsum(~found) - (not found.any()))
+    forms[found[place]] = HIDDEN
+    return number[place].astype(np.int32), forms.astype(np.int32)
+
+
+def _complies(problem: Problem, chosen: Bools) -> bool:
+    """Whether the chosen records are a group that meets the requirement."""
+    order, bounds = members(np.where(chosen, 0, 1), 2)
+    weights = np.ones(chosen.size, np.int32)
+    return not offending_cells(problem.rules, problem.values, weights, order, bounds)[0]
