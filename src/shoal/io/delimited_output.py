@@ -48,7 +48,7 @@ def _lines(table: pa.Table, delimiter: str, dialect: Dialect) -> Iterator[pa.Buf
     """The header and the records, line ends and all, as UTF-8."""
     names = _quoted(pa.array(table.column_names, TEXT), delimiter)
     yield pa.py_buffer((delimiter.join(names.to_pylist()) + dialect.line_end).encode())
-    batches = table.combine_chunks().to_batches(BATCH)
+    batches = table.to_batches(BATCH)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
         for first in range(0, len(batches), AT_ONCE):
             some = batches[first : first + AT_ONCE]

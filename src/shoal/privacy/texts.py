@@ -20,9 +20,11 @@ def texts_of(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
     """Some columns of a frame as the text that a reader sees; equal texts mean records that read the same."""
     found = {}
     problems = []
+    native = frame.to_native()
     for name in columns:
         try:
-            found[name] = _text_of(frame.get_column(name).to_arrow())
+            is_arrow = isinstance(native, pa.Table)  # of which Narwhals would make a copy
+            found[name] = _text_of(native[name] if is_arrow else frame.get_column(name).to_arrow())
         except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
             problems.append(
                 f"Column '{name}' holds values that have no text, or mixes types; "
@@ -33,15 +35,14 @@ def texts_of(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
     return pa.table(found)
 
 
-def _text_of(array: pa.Array | pa.ChunkedArray) -> pa.Array:
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if isinstance(array, pa.ChunkedArray):  # too long for one chunk
-        return pa.chunked_array([_text_of(chunk) for chunk in array.chunks])
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+def _text_of(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
         return array
+    if isinstance(array, pa.ChunkedArray):
+        chunks = [_text_of(chunk).cast(pa.large_string()) for chunk in array.chunks]
+        return pa.chunked_array(chunks, type=pa.large_string())
+    if pa.types.is_dictionary(array.type):
+        return _text_of(array.dictionary_decode())
     with suppress(pa.ArrowNotImplementedError):
         return array.cast(pa.large_string())
     texts = [None if value is None else repr(value) for value in array.to_pylist()]
@@ -83,9 +84,7 @@ def _moment(text: str, decimal: str, date_format: str | None) -> datetime:
 
 def value_set(array: pa.ChunkedArray, missing: Sequence[str]) -> tuple[pa.Array, list[str]]:
     """For each record its number among a column's values (null for missing ones), and these values."""
-    encoded = pc.dictionary_encode(array)
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    encoded = pc.dictionary_encode(array).combine_chunks()
     numbers: dict[str, int] = {}
     labels: list[str] = []
     place: list[int | None] = []

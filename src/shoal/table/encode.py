@@ -178,9 +178,7 @@ class _Found:
 
 
 def _found(array: pa.ChunkedArray, reading: Input, is_text: bool) -> _Found:
-    values = pc.unique(array.drop_null())
-    values = values.take(pc.array_sort_indices(values))
-    place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), -1), dtype=np.int32)
+    values, place = _numbered(array)
     labels = labels_of(values)
     if reading.missing:
         known = np.array([label not in reading.missing for label in labels], dtype=np.bool_)
@@ -193,6 +191,19 @@ def _found(array: pa.ChunkedArray, reading: Input, is_text: bool) -> _Found:
         read = infer(values, reading)
         typed = read if is_ordered(read.type) else None
     return _Found(values, labels, place, typed)
+
+
+def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
+    """Distinct values in ascending order and each record's place among them, −1 for null."""
+    chunks = pc.dictionary_encode(array).chunks
+    if not chunks:
+        return pa.array([], type=array.type), np.zeros(0, dtype=np.int32)
+    known = chunks[-1].dictionary  # all chunks share one
+    order = pc.array_sort_indices(known)
+    rank = np.full(len(known) + 1, -1, dtype=np.int32)
+    rank[np.asarray(order)] = np.arange(len(known))
+    indices = [np.asarray(pc.fill_null(chunk.indices, -1)) for chunk in chunks]
+    return known.take(order), rank[np.concatenate(indices)]
 
 
 def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Column, Ints]:

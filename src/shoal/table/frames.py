@@ -62,6 +62,9 @@ def _check_names(table: Any) -> None:
 
 def arrow_values(frame: Frame, name: str) -> pa.ChunkedArray:
     """One column as Arrow in whatever type it has."""
+    native = frame.to_native()
+    if isinstance(native, pa.Table):
+        return native[name]
     column = frame.get_column(name)
     try:
         array = pa.chunked_array([column.to_arrow()])
@@ -100,7 +103,7 @@ def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.Chunked
     try:
         array = array.cast(kind)
         if pa.types.is_large_string(kind):
-            pc.unique(array).validate(full=True)
+            array.validate(full=True)
     except (pa.ArrowException, ValueError):
         array = None
     if array is None:
