@@ -252,8 +252,7 @@ class Release:
         """Audit a file that holds the release."""
         reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
         texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
-        if self.settings.method.homogeneous:  # others can be read back only where types are kept
-            examine(texts, self.closed.table, self.settings).prove()
+        examine(texts, self.closed.table, self.settings).prove()
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.
