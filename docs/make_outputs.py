@@ -28,6 +28,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from math import inf
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -168,8 +169,11 @@ def _check_settings(code: str, folder: Path) -> None:
 def _screen(folder: Path) -> Iterator[io.StringIO]:
     """A screen of 100 columns to print on while working in a folder."""
     screen = io.StringIO()
+    from shoal.cli import show
+
     with (
         chdir(folder),
+        mock.patch.multiple(show, SOON=inf, EVERY=inf),  # slow machines log progress
         mock.patch.dict(os.environ, {"COLUMNS": "100", "LC_ALL": "C"}),
         redirect_stdout(screen),
         redirect_stderr(screen),

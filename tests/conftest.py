@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,6 +29,8 @@ def shell(
 
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr("signal.signal", lambda number, handler: None)
+        monkeypatch.setattr("shoal.cli.show.SOON", inf)  # slow machines log progress
+        monkeypatch.setattr("shoal.cli.show.EVERY", inf)
         monkeypatch.setattr("sys.argv", ["shoal", *map(str, arguments)])
         with pytest.raises(SystemExit) as stopped:
             main()

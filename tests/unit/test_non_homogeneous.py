@@ -16,6 +16,7 @@ import shoal
 from shoal.kernels import compatibility
 from shoal.kernels.rings import draw_matching
 from shoal.methods import NonHomogeneous
+from shoal.methods.non_homogeneous import WITHIN
 from shoal.privacy import examine_compatibility
 from shoal.problem import Problem
 from shoal.progress import silent
@@ -39,14 +40,14 @@ def test_a_drawn_matching_is_no_mere_shift_and_repeats_with_its_seed() -> None:
 
 
 @settings(max_examples=60)
-@given(tables.samples(max_records=16), st.sampled_from([0, 1, 2]), st.data())
-def test_every_record_suits_k_closures_and_every_closure_k_records(sample, ring, data) -> None:
+@given(tables.samples(max_records=16), st.sampled_from(list(WITHIN)), st.data())
+def test_every_record_suits_k_closures_and_every_closure_k_records(sample, within, data) -> None:
     k = data.draw(st.integers(1, sample.records))
     release = shoal.anonymize(
         sample.frame,
         quasi_identifiers=sample.models,
         k=k,
-        method=NonHomogeneous(ring),
+        method=NonHomogeneous(within),
         keep_order=True,
     )
     released = [
@@ -126,3 +127,20 @@ def test_windows_hold_k_records_the_own_one_among_them() -> None:
     assert windows is not None
     assert windows.shape == (8, 3)
     assert all(i in row and len(set(row)) == 3 for i, row in enumerate(windows.tolist()))
+
+
+@pytest.mark.parametrize("within", WITHIN)
+def test_rings_never_lose_more_than_the_groups_they_lie_in(within: str) -> None:
+    table = shoal.samples.adult().slice(0, 600).select(["age", "education", "sex"])
+    options = {"quasi_identifiers": ["age", "education", "sex"], "k": 5, "refine": False}
+    groups = shoal.anonymize(table, method=within, **options)
+    rings = shoal.anonymize(table, method=NonHomogeneous(within), **options)
+    assert rings.loss("gcp") < groups.loss("gcp")
+    assert rings.loss("lm") < groups.loss("lm")
+
+
+def test_another_method_than_those_known_is_refused() -> None:
+    with pytest.raises(shoal.InputError, match="'within' parameter must be one of top_down"):
+        shoal.anonymize(
+            PEOPLE, quasi_identifiers=["age", "sex"], k=2, method=NonHomogeneous("auto")
+        )

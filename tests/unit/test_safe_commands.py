@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.cli.show import progress_bar
 from shoal.release import Release
 
 Shell = Callable[..., tuple[int, str, str]]
@@ -349,3 +350,21 @@ def test_guesses_of_init(shell: Shell) -> None:
     models = {name: model.name for name, model in settings.quasi_identifiers.items()}
     assert models == dict.fromkeys(("admission_type_id", "postcode", "dob_text"), "suppression")
     assert "--date-format" in Path("t.toml").read_text()
+
+
+def test_a_log_has_a_line_for_every_stage_of_a_longer_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shoal.cli.show.SOON", 0.0)
+    monkeypatch.setattr("shoal.cli.show.EVERY", 0.0)
+    with progress_bar(quiet=False) as progress:
+        progress("reading", 0, 1)
+        progress("grouping", 0, 1)
+        progress("covering records", 30, 60)
+        progress("writing", 0, 1)
+    assert capsys.readouterr().err.splitlines() == [
+        "shoal: 0 s: reading",
+        "shoal: 0 s: grouping similar records",
+        "shoal: 0 s: grouping similar records, 50%",
+        "shoal: 0 s: writing and auditing the file",
+    ]

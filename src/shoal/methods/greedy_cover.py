@@ -46,7 +46,8 @@ def covered_with_guarantee(problem: Problem, seed: int, progress: Progress) -> P
     cell of its own closure and covers no more of it, so no ratio of a set is below the least of the cells;
     and the records taken have a closure within c, so their d is at most d(c) where costs never fall as
     closures grow. Every step is thus one of the paper's, and Theorem 6.6 holds: at most 2(1 + ln 2k) times
-    the optimum. Phase 2 is the paper's too (see `kernels.pad`) and keeps groups below 2k records.
+    the optimum. Phase 2 is the paper's too (see `kernels.pad`) and keeps groups below 2k records. Park and
+    Shim (2007) and Kenig and Tassa (2012) make covers polynomial by closures, too.
 
     Time is O(lattice points × distinct records) and memory O(cells of at least k records), which takes
     seconds for ten million, a minute for 400 million and minutes at the limit of 1,000 million.
