@@ -16,6 +16,7 @@ import pyarrow as pa
 from shoal.errors import InputError
 from shoal.evaluation.result import Result
 from shoal.table.frames import Frame, arrow_values
+from shoal.table.plain import plain_column
 from shoal.table.rows import distinct_rows
 
 
@@ -75,9 +76,7 @@ def values_of(frame: Frame, name: str) -> pa.ChunkedArray:
     except InputError:
         column: list[Any] = frame.get_column(name).to_list()
         values = pa.chunked_array([pa.array([repr(value) for value in column], pa.large_string())])
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    return values
+    return plain_column(values)
 
 
 def _alone(codes: npt.NDArray[np.int32]) -> int:
