@@ -21,7 +21,7 @@ WARM_UP = 500  # records
 YARDSTICK = "mondrian, k = 10, lm, on the same table in the same run"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """What a run cost, in information and in seconds."""
 

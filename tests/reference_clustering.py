@@ -133,3 +133,14 @@ def sequential(
             groups[own] = rest
             groups[best].append(i)
     return [group for group in groups if group]
+
+
+def merge_small(cost: Cost, groups: list[Group], k: int) -> list[Group]:
+    """Unite the two closest groups below k until one is left, then that one with its closest (GT10 Alg. 2, 16-19)."""
+    groups = [list(group) for group in groups]
+    while small := [group for group in groups if len(group) < k]:
+        others = small if len(small) > 1 else groups
+        pairs = [(a, b) for a in small for b in others if a is not b]
+        a, b = min(pairs, key=lambda pair: distance(cost, *pair, "difference"))
+        groups = [group for group in groups if group is not a and group is not b] + [a + b]
+    return groups

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
-from reference import Group, Objective, cells, close, closure, label
+from reference import Group, Objective, cells, close, closure
 from tables import Sample
 
 import shoal
-from shoal.generalization.monotone import monotone_hierarchy
 from shoal.problem import Problem
 from shoal.table import encode, open_frame
 
@@ -107,9 +105,7 @@ def with_proper_models(sample: Sample, *, monotone: bool) -> Sample:
     if monotone:
         for name, model in models.items():
             if isinstance(model, shoal.Hierarchy):
-                values = sample.frame[name].to_pylist()
-                counts = Counter(label(v) for v in values if v is not None)
-                models[name] = monotone_hierarchy(model, counts)
+                models[name] = model.monotone(sample.frame[name].to_pylist())
     return replace(sample, models=models)
 
 

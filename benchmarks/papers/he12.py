@@ -34,7 +34,6 @@ METHODS = ("two_means", "non_homogeneous")
 SIZES = (50, 100, 150, 200, 250)
 READING = (
     "By HE12 Definition 1 every column is a range over a global order of its values: education by level, "
-    ""
     "others by name. SAL and INCOME (IPUMS) cannot be had; the KDD census has nearly their columns, but a "
     "quarter of its records are children, and fewer countries and occupations."
 )
@@ -42,7 +41,8 @@ READING = (
 
 def figure_6(scale: Scale) -> Figure:
     """Loss by k for 3 to 6 quasi-identifiers."""
-    panels, few, many, growth = [], {}, {}, []
+    panels, few, many, growth, times = [], {}, {}, [], []
+    first, last = _sizes(scale)[0], _sizes(scale)[-1]
     for name in TABLES:
         for count in scale.pick((3, 4, 5, 6), (3, 4, 6)):
             lines = [
@@ -55,6 +55,13 @@ def figure_6(scale: Scale) -> Figure:
                 (name, count, k): tuple(line.points[k] for line in lines) for k in _sizes(scale)
             }
             growth.append(rises("", lines[0].points))
+            times += [line.points[last] / line.points[first] for line in lines]
+    wide = {
+        at: tuple(other / own for other, own in zip(many["INCOME", *at], losses, strict=True))
+        for (name, *at), losses in many.items()
+        if name == "SAL"
+        for at in [tuple(at)]
+    }
     lower = sum(cb < nh for cb, nh in many.values())
     sal = [nh < cb for (name, _, _), (cb, nh) in few.items() if name == "SAL"]
     missed = [
@@ -71,9 +78,23 @@ def figure_6(scale: Scale) -> Figure:
                 sum(one.held for one in growth),
                 sum(one.cases for one in growth),
             ),
+            Claim(
+                f"… linearly: {last // first} times k costs {last // first - 1} to {last // first + 1} times as much",
+                sum(abs(cost - last / first) <= 1 for cost in times),
+                len(times),
+            ),
+            Claim(
+                "two_means depends less on the size of domains: INCOME over SAL is nearer to 1",
+                sum(abs(cb - 1) < abs(nh - 1) for cb, nh in wide.values()),
+                len(wide),
+            ),
         ],
         _setting(scale),
-        [READING, f"Where two_means does not lose less (ratio): {', '.join(missed) or 'nowhere'}."],
+        [
+            READING,
+            f"{last // first} times k costs {min(times):.2f} to {max(times):.2f} times as much.",
+            f"Where two_means does not lose less (ratio): {', '.join(missed) or 'nowhere'}.",
+        ],
     )
 
 

@@ -15,7 +15,7 @@ from benchmarks.papers.figure import Claim, Figure, Panel, Results, Scale
 from benchmarks.papers.plot import draw_figure
 from benchmarks.tables import Unavailable
 
-PAPERS = ("gt10", "tcm07", "he12", "xu06", "conjecture")
+PAPERS = ("gt10", "git09", "tcm07", "he12", "xu06", "conjecture")
 QUICK = "Quick: smaller samples and fewer points, so numbers differ from those at full size; bars are not judged."
 
 

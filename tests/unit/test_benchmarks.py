@@ -23,7 +23,7 @@ import shoal
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "src" / "shoal" / "samples" / "hierarchies"
-PAPERS = ("gt10", "tcm07", "he12", "xu06", "conjecture")
+PAPERS = ("gt10", "git09", "tcm07", "he12", "xu06", "conjecture")
 RECORDS = 300
 
 
@@ -175,6 +175,7 @@ def test_every_published_figure_that_can_be_measured_has_a_command(runner: Any) 
     results = {paper: set(import_module(f"benchmarks.papers.{paper}").RESULTS) for paper in PAPERS}
     figures = {f"figure-{number}" for number in range(1, 7)}
     assert results["gt10"] == figures | {"table-2", "table-3"}
+    assert results["git09"] == {"experiment", "monotone-trees"}
     assert results["tcm07"] == {"figure-3", "figure-4"}
     assert results["he12"] == {f"figure-{number}" for number in range(6, 10)}
     assert results["xu06"] == {f"figure-{number}" for number in range(7, 23)}

@@ -27,7 +27,7 @@ from shoal.methods import base
 from shoal.methods.agglomerative import DISTANCES, Agglomerative
 from shoal.methods.base import Method, state_of
 from shoal.methods.bottom_up import BottomUp
-from shoal.methods.deal import deal_evenly, deal_in_turn
+from shoal.methods.deal import deal_evenly, deal_in_turn, kinds_of
 from shoal.methods.k_member import KMember, k_members
 from shoal.methods.sequential import Sequential
 from shoal.methods.settle import settle
@@ -305,6 +305,41 @@ def test_sequential_says_when_its_even_start_missed_the_requirement() -> None:
         assert bool(made.notes) == is_told
         assert made.groups.max() > 10
         assert misses(table, [LDiversity(l)], made.groups) == []
+
+
+def test_sequential_as_printed_gives_up_where_its_even_start_misses_the_requirement() -> None:
+    """GT10 Algorithm 2, step 3; first groups of ⌊α·k⌋ = 5 records with a third of them rare."""
+    rng = np.random.default_rng(0)
+    secret = np.where(np.arange(600) < 400, "common", "rare")
+    frame = pa.table({"x": rng.integers(0, 50, 600), "s": secret})
+    table = encode(open_frame(frame), {"x": shoal.Interval()}, ["s"])
+    for l, is_trivial in ((1.2, False), (1.4, True)):
+        problem = Problem.of(table, "lm", 10, requirements=[LDiversity(l)])
+        made = Sequential(printed=True).partition(problem, 0, silent)
+        assert (made.groups.max() == 0) == is_trivial
+        assert bool(made.notes) == is_trivial
+        assert misses(table, [LDiversity(l)], made.groups) == []
+        ours = Sequential().partition(problem, 0, silent)
+        assert problem.cost(ours.groups) <= problem.cost(made.groups)
+
+
+def test_sequential_as_printed_is_its_passes_and_merges_alone() -> None:
+    """Where nothing is split, the release follows from the even start by the twins of its steps."""
+    problem, objective, lack = generic(3, 24, "frequency", 1.3)
+    method = Sequential(alpha=1.0, omega=2.0, tolerance=0, printed=True)
+    made = method.partition(problem, 7, silent)
+    rng = np.random.default_rng((7, 0))
+    start = deal_evenly(kinds_of(problem), 24 // problem.k, rng).tolist()
+    groups = tables.members(tables.renumbered(start))
+    assert not any(lack(group) for group in groups)
+    while True:
+        before = tables.as_partition(groups)
+        groups = twins.sequential(objective.group, groups, lack)
+        assert max(map(len, groups)) <= 2 * problem.k
+        if tables.as_partition(groups) == before:
+            break
+    groups = twins.merge_small(objective.group, groups, problem.k)
+    assert tables.partition_of(made.groups.tolist()) == tables.as_partition(groups)
 
 
 def test_k_member_stops_growing_a_group_that_nothing_brings_closer() -> None:

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal import Hierarchy, InputError
-from shoal.generalization.monotone import monotone_hierarchy
 
 COUNTRIES = {"*": {"Europe": {"North": ["Norway", "Sweden"], "Spain": None}, "Asia": ["Japan"]}}
 ROWS = [
@@ -325,6 +324,10 @@ def test_a_value_with_blanks_around_it_finds_its_leaf():
 # Monotone trees (GiT09 §4.2.2)
 
 
+def monotone_hierarchy(tree: Hierarchy, counts: dict[str, int]) -> Hierarchy:
+    return tree.monotone([leaf for leaf, times in counts.items() for _ in range(times)])
+
+
 def entropy_of(tree: Hierarchy, counts: dict[str, int]) -> dict[str, float]:
     below = sets_of(tree)
     return {label: reference.entropy(counts[v] for v in below[label]) for label in below}
@@ -354,6 +357,13 @@ def test_a_uniform_column_leaves_every_tree_as_it_is():
     tree = Hierarchy.from_dict(COUNTRIES)
     result = monotone_hierarchy(tree, dict.fromkeys(tree.leaves, 7))
     assert sets_of(result) == sets_of(tree)
+
+
+def test_values_outside_the_hierarchy_are_refused_and_nulls_are_not_counted():
+    tree = Hierarchy.from_dict(COUNTRIES)
+    assert sets_of(tree.monotone([*tree.leaves, None])) == sets_of(tree)
+    with pytest.raises(InputError, match="1 of the 2 distinct values of column 'values' are not"):
+        tree.monotone([tree.leaves[0], "nowhere"])
 
 
 def test_two_siblings_of_which_one_breaks_are_both_dropped():

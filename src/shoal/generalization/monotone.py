@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shoal.generalization.hierarchy import Hierarchy
 
-
-def monotone_hierarchy(hierarchy: Hierarchy, counts: Mapping[str, int]) -> Hierarchy:
-    """Merge nodes of a hierarchy until entropy is monotone on it for a column with these value counts.
+def coarsen(
+    leaves: Sequence[str], inner: Sequence[str], parent: Sequence[int], counts: Mapping[str, int]
+) -> dict[str, object]:
+    """Merge nodes of a tree until entropy is monotone on it for a column with these value counts.
 
     While some node has more entropy than its parent it is united with its next sibling; where it has a
     single sibling both are dropped and their children hang on the parent. Ends at two levels at worst.
+    The tree is given as a hierarchy holds it, and returned as nested dicts.
     """
-    leaves = len(hierarchy.leaves)
-    labels = list(hierarchy.leaves + hierarchy.inner)
+    values = len(leaves)
+    labels = [*leaves, *inner]
     children: dict[int, list[int]] = {}
-    for node, parent in enumerate(hierarchy.parent[:-1]):
-        children.setdefault(parent, []).append(node)
+    for node, above in enumerate(parent[:-1]):
+        children.setdefault(above, []).append(node)
     root = len(labels) - 1
-    weight = np.array([counts.get(leaf, 0) for leaf in hierarchy.leaves], dtype=np.float64)
+    weight = np.array([counts.get(leaf, 0) for leaf in leaves], dtype=np.float64)
 
     def below(node: int) -> list[int]:
-        return [node] if node < leaves else [v for child in children[node] for v in below(child)]
+        return [node] if node < values else [v for child in children[node] for v in below(child)]
 
     def entropy(node: int) -> float:
         p = weight[below(node)]
@@ -34,7 +35,7 @@ def monotone_hierarchy(hierarchy: Hierarchy, counts: Mapping[str, int]) -> Hiera
     def broken_edge() -> tuple[int, int] | None:
         for parent in sorted(children):
             for child in children[parent]:
-                if child >= leaves and entropy(parent) < entropy(child) - 1e-12:
+                if child >= values and entropy(parent) < entropy(child) - 1e-12:
                     return parent, child
         return None
 
@@ -53,7 +54,7 @@ def monotone_hierarchy(hierarchy: Hierarchy, counts: Mapping[str, int]) -> Hiera
             children[parent] = [*rest, len(labels) - 1]
         else:
             children[parent] = both
-    return Hierarchy.from_dict({labels[root]: _nested(root, children, labels)})
+    return {labels[root]: _nested(root, children, labels)}
 
 
 def _nested(

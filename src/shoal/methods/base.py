@@ -93,7 +93,10 @@ def guarantee_notes(problem: Problem) -> tuple[str, ...]:
     parent = arrays.parent + np.repeat(arrays.start[:-1], np.diff(arrays.start))
     falls = (arrays.cost[0, parent] < arrays.cost[0] - 1e-9).any()
     if falls or problem.class_count > 1 or problem.objective.offset.any():
-        return ("no guarantee: it does not cover this objective on this table",)
+        remedy = (
+            "; make its hierarchies monotone first" if falls and problem.class_count == 1 else ""
+        )
+        return (f"no guarantee: it does not cover this objective on this table{remedy}",)
     return ()
 
 

@@ -44,12 +44,17 @@ class Sequential(Method):
         Random starts; the best result is kept.
     tolerance
         Stop when a pass ends with less than this share of the cost gained over the one before.
+    printed
+        Under a requirement beyond k, follow GT10's Algorithm 2 to the letter: first groups of ⌊α·k⌋ whatever the
+        requirement, a single group where one of them misses it, one run in which every group keeps it
+        throughout. Loses more; for comparisons.
     """
 
     alpha: float = 0.5
     omega: float = 1.5
     restarts: int = 1
     tolerance: float = 0.001
+    printed: bool = False
 
     name = "sequential"
     source = "GT10 §6.3, Alg. 1"
@@ -69,10 +74,11 @@ class Sequential(Method):
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         kinds = kinds_of(problem)
+        both = problem.tallied and not self.printed
         runs = (
             self._run(problem, kinds, firm, np.random.default_rng((seed, restart)), progress)
             for restart in range(self.restarts)
-            for firm in ((1, problem.k) if problem.tallied else (1,))
+            for firm in ((1, problem.k) if both else (1,))
         )
         return min(runs, key=lambda run: problem.cost(run.groups))
 
@@ -85,9 +91,19 @@ class Sequential(Method):
         progress: Progress,
     ) -> Partition:
         n, k = problem.table.records, problem.k
-        spare = 2 * least_diverse(problem.rules) if problem.tallied else 1
+        spare = 2 * least_diverse(problem.rules) if problem.tallied and not self.printed else 1
         parts = max(1, n // max(spare, int(self.alpha * k)))
-        groups, notes = _start(problem, kinds, parts, rng)
+        groups, missed = _start(problem, kinds, parts, rng)
+        notes: tuple[str, ...] = ()
+        if missed:
+            outcome = (
+                "so all records are one group" if self.printed else "and were united with others"
+            )
+            notes = (
+                f"{missed:,} of {parts:,} even groups at the start missed the requirement {outcome}.",
+            )
+        if missed and self.printed:
+            return Partition(np.zeros(n, np.int32), notes)
         last = np.inf
         while True:
             state = state_of(problem, groups)
@@ -103,20 +119,11 @@ class Sequential(Method):
         return Partition(pack(state)[0], notes)
 
 
-def _start(
-    problem: Problem, kinds: Ints, parts: int, rng: np.random.Generator
-) -> tuple[Ints, tuple[str, ...]]:
-    """Random groups of equal size; those that miss a limit other than k are united, and a note says so."""
+def _start(problem: Problem, kinds: Ints, parts: int, rng: np.random.Generator) -> tuple[Ints, int]:
+    """Random groups of equal size; those that miss a limit other than k are united: also how many did."""
     if not problem.tallied:
-        return (rng.permutation(kinds.size) % parts).astype(np.int32), ()
-    dealt = deal_evenly(kinds, parts, rng)
-    groups, found = unite(problem, np.arange(kinds.size), dealt, rng)
-    if not found:
-        return groups, ()
-    return groups, (
-        f"{found:,} of {parts:,} even groups at the start missed the requirement "
-        "and were united with others.",
-    )
+        return (rng.permutation(kinds.size) % parts).astype(np.int32), 0
+    return unite(problem, np.arange(kinds.size), deal_evenly(kinds, parts, rng), rng)
 
 
 def _pass(problem: Problem, state: State, firm: int, progress: Progress) -> int:
