@@ -1,0 +1,107 @@
+"""Estimates of the population behave as their definitions say, and find what simulated populations have."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+
+from shoal.evaluation.population import estimate_uniqueness, expected_risk
+
+
+@pytest.mark.parametrize("sampled", [0.01, 0.2, 0.49, 0.5, 0.51, 0.9])
+def test_the_expected_risk_is_that_of_its_distribution(sampled: float) -> None:
+    """Summed term by term: F = f + m with the chance of m failures before f successes."""
+    sizes = np.array([1.0, 2.0, 7.0, 40.0])
+    found = expected_risk(sizes, sampled)
+    for f, risk in zip(sizes.astype(int), found, strict=True):
+        chance, total = float(sampled) ** f, 0.0
+        for m in range(20_000):
+            total += chance / (f + m)
+            chance *= (1 - sampled) * (f + m) / (m + 1)
+        assert risk == pytest.approx(total, rel=1e-9)
+
+
+def test_the_expected_risk_of_a_single_record_is_the_published_formula() -> None:
+    p = 0.1
+    assert expected_risk(np.array([1.0]), p)[0] == pytest.approx(p / (1 - p) * -np.log(p))
+    assert expected_risk(np.array([3.0]), 1.0)[0] == pytest.approx(1 / 3)
+
+
+def test_the_expected_risk_of_large_groups_is_their_share() -> None:
+    assert expected_risk(np.array([1e6]), 0.25)[0] == pytest.approx(0.25e-6, rel=1e-4)
+
+
+def test_zayatz_is_bayes_rule_over_hypergeometric_draws() -> None:
+    sizes, population = np.array([1, 1, 1, 2, 2, 5]), 60
+    records, counts = 12, {1: 3, 2: 2, 5: 1}
+    drawn = {
+        i: Fraction(i * comb(population - i, records - 1), comb(population, records))
+        for i in counts
+    }
+    weight = {i: Fraction(number, 6) * drawn[i] for i, number in counts.items()}
+    expected = 3 * Fraction(population, records) * weight[1] / sum(weight.values())
+    assert estimate_uniqueness(sizes, population).zayatz == pytest.approx(float(expected))
+
+
+def seats(rng: np.random.Generator, people: int, theta: float, alpha: float) -> np.ndarray:
+    """Groups of people who come one by one, as Pitman's sampling formula has them."""
+    groups: list[int] = []
+    for i in range(people):
+        weights = np.array([size - alpha for size in groups] + [theta + alpha * len(groups)])
+        at = rng.choice(weights.size, p=weights / weights.sum()) if i else 0
+        if at == len(groups):
+            groups.append(0)
+        groups[at] += 1
+    return np.array(groups)
+
+
+def sampled_sizes(rng: np.random.Generator, groups: np.ndarray, share: float) -> np.ndarray:
+    people = np.repeat(np.arange(groups.size), groups)
+    drawn = rng.choice(people, round(share * people.size), replace=False)
+    sizes = np.bincount(drawn)
+    return sizes[sizes > 0]
+
+
+def test_pitman_finds_the_unique_people_of_its_own_population() -> None:
+    rng = np.random.default_rng(4)
+    errors = []
+    for _ in range(5):
+        groups = seats(rng, 4000, 20.0, 0.6)
+        found = estimate_uniqueness(sampled_sizes(rng, groups, 0.1), 4000)
+        assert found.chosen == "pitman"
+        errors.append(found.people / np.count_nonzero(groups == 1) - 1)
+    assert abs(np.mean(errors)) < 0.15
+
+
+def test_snb_finds_the_unique_people_of_its_own_population() -> None:
+    rng = np.random.default_rng(5)
+    groups = 1 + rng.negative_binomial(0.8, 0.2, 20_000)
+    found = estimate_uniqueness(sampled_sizes(rng, groups, 0.5), int(groups.sum()))
+    assert found.snb == pytest.approx(np.count_nonzero(groups == 1), rel=0.05)
+
+
+@pytest.mark.parametrize(("share", "chosen"), [(0.1, {"pitman"}), (0.3, {"snb", "zayatz"})])
+def test_dankars_rule_takes_pitman_for_small_samples_and_else_the_lower(
+    share: float, chosen: set[str]
+) -> None:
+    rng = np.random.default_rng(6)
+    groups = 1 + rng.geometric(0.4, 3000)
+    found = estimate_uniqueness(sampled_sizes(rng, groups, share), int(groups.sum()))
+    assert found.chosen in chosen
+    assert found.people == getattr(found, found.chosen)
+    if share > 0.1 and found.snb is not None:
+        assert found.people == min(found.snb, found.zayatz)
+
+
+@pytest.mark.parametrize("sizes", [[2, 3], [1], [1, 1, 1], [1, 2], [5]])
+@pytest.mark.parametrize("times", [1, 2, 1000])
+def test_odd_samples_have_an_estimate_between_nobody_and_everybody(
+    sizes: list[int], times: int
+) -> None:
+    population = sum(sizes) * times
+    found = estimate_uniqueness(np.array(sizes), population)
+    assert 0 <= found.people <= population
+    assert found.people == 0 or min(sizes) == 1
