@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization.forms import STAR, Form, Ints, TreeForm
+from shoal.generalization.from_data import join_categories
 from shoal.generalization.hierarchy_file import read_lines
 from shoal.generalization.models import Model, label_of, labels_of
 from shoal.generalization.monotone import coarsen
@@ -20,6 +21,7 @@ from shoal.generalization.monotone import coarsen
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MOST_LEVELS = 20  # of a hierarchy made from data, for people to read
 _MAX_LEVELS = 200  # more would exceed Python's depth of recursion, and nobody needs them
 
 
@@ -134,6 +136,48 @@ class Hierarchy(Model):
         return cls._from_labelled_sets("Hierarchy", list(leaves), labelled, None)
 
     @classmethod
+    def from_data(
+        cls, table: Any, column: str, *, by: Sequence[str] | None = None, levels: int = 4
+    ) -> Hierarchy:
+        """Make a hierarchy from a table: categories whose records are alike in other columns come together.
+
+        It is a start: look at it and move what is in the wrong place. Labels name the most frequent categories of
+        a set first.
+
+        Parameters
+        ----------
+        table
+            A pandas, polars or Arrow frame.
+        column
+            The column of categories.
+        by
+            The columns to compare records by; all others by default. Leave out those that name persons.
+        levels
+            How many levels there are above the categories, the root among them.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import shoal
+        >>> people = pd.DataFrame({"job": list("aabbccdd"), "pay": [1, 1, 1, 1, 9, 9, 9, 9]})
+        >>> shoal.Hierarchy.from_data(people, "job", levels=2).inner
+        ('a, b', 'c, d', '*')
+        """
+        import narwhals as nw
+        import pyarrow as pa
+
+        frame = nw.from_native(table, eager_only=True)
+        raise_problems(_data_problems(frame.columns, column, by, levels))
+        chosen = [name for name in frame.columns if name != column] if by is None else list(by)
+        arrows = {name: frame.get_column(name).to_arrow() for name in [column, *chosen]}
+        chunked = {
+            name: array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+            for name, array in arrows.items()
+        }
+        own = chunked.pop(column)
+        return cls.from_dict(join_categories(column, own, chunked, levels))
+
+    @classmethod
     def _from_labelled_sets(
         cls, what: str, values: Iterable[str], sets: Mapping[str, set[str]], source: str | None
     ) -> Hierarchy:
@@ -245,6 +289,26 @@ class Hierarchy(Model):
             paths.append(path)
         depth = max(len(path) for path in paths)
         return [[labels[n] for n in [path[0]] * (depth - len(path)) + path] for path in paths]
+
+
+def _data_problems(
+    columns: Sequence[str], column: str, by: Sequence[str] | None, levels: int
+) -> list[str]:
+    """What is wrong with the columns that a hierarchy is to be made of."""
+    problems = [
+        f"Column '{name}' is not in the table{near_miss(name, columns) or '.'}"
+        for name in (column, *(by or ()))
+        if name not in columns
+    ]
+    if column in (by or ()):
+        problems.append(f"Column '{column}' cannot be compared by itself; leave it out of 'by'.")
+    if len(columns) < 2 or (by is not None and not by):
+        problems.append("Categories are compared by other columns; give at least one.")
+    if not 1 <= levels <= MOST_LEVELS:
+        problems.append(
+            f"The 'levels' parameter must be from 1 to {MOST_LEVELS}. Got {levels} instead."
+        )
+    return problems
 
 
 def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> list[str]:

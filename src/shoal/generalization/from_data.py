@@ -1,0 +1,164 @@
+"""Make a hierarchy of the categories of a column from a table: those whose records are alike come together.
+
+Categories are joined two by two. Each time the two are joined whose union loses least of what the category tells about
+the other columns (the agglomerative information bottleneck of Slonim and Tishby 1999): with n(c, y) records of
+category c and value y, the loss is what Σ n(c)·H(y | c) over all columns gains. Rare categories lose little, so they
+are joined first, with the ones most like them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import InputError
+from shoal.generalization.forms import STAR
+from shoal.generalization.models import labels_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_CATEGORIES = 2000
+MOST_VALUES = 50  # of another column; rarer ones count as one
+BINS = 10  # into which numbers and dates are cut, with about equal records
+LABEL = 40  # signs of a label before its members are shortened to the most frequent
+
+Floats = npt.NDArray[np.float64]
+
+
+def join_categories(
+    column: str, values: pa.ChunkedArray, others: Mapping[str, pa.ChunkedArray], levels: int
+) -> dict[str, Any]:
+    """The tree of a column's categories as nested dicts, the root among at most `levels` levels above them."""
+    labels, codes = _coded(values)
+    if not 2 <= len(labels) <= MOST_CATEGORIES:
+        raise InputError(
+            f"Column '{column}' has {len(labels):,} categories; a hierarchy is made of 2 to {MOST_CATEGORIES:,}."
+        )
+    known = codes >= 0
+    frequency = np.bincount(codes[known], minlength=len(labels)).astype(np.float64)
+    blocks = [_counts(codes[known], len(labels), _classes(one)[known]) for one in others.values()]
+    merges = _merges(np.concatenate(blocks, axis=1), len(blocks), frequency)
+    return _tree(labels, frequency, merges, levels)
+
+
+def _coded(values: pa.ChunkedArray) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+    """Categories sorted by name, and the place of each record's among them, −1 for none."""
+    encoded = values.combine_chunks().dictionary_encode()
+    texts = labels_of(encoded.dictionary)
+    labels = tuple(sorted(set(texts)))
+    place = {label: code for code, label in enumerate(labels)}
+    code_of = np.array([place[text] for text in texts] + [-1])
+    return labels, code_of[np.asarray(encoded.indices.fill_null(len(texts)))]
+
+
+def _classes(values: pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """A number per record for its value in another column: few, whatever the column holds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = values.type
+    if pa.types.is_temporal(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        numbers = values.cast(pa.int64()) if pa.types.is_timestamp(kind) else values
+        if pa.types.is_date(kind) or pa.types.is_time(kind):
+            numbers = values.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
+        found = np.asarray(pc.fill_null(pc.cast(numbers, pa.float64()), np.nan))
+        edges = np.unique(np.nanquantile(found, np.linspace(0, 1, BINS + 1)[1:-1]))
+        return np.where(np.isnan(found), len(edges) + 1, np.searchsorted(edges, found, "right"))
+    encoded = values.combine_chunks().dictionary_encode()
+    codes = np.asarray(encoded.indices.fill_null(len(encoded.dictionary)))
+    rank = np.empty(len(encoded.dictionary) + 1, np.int64)
+    counts = np.bincount(codes, minlength=rank.size)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(rank.size)
+    return np.minimum(rank, MOST_VALUES)[codes]
+
+
+def _counts(
+    codes: npt.NDArray[np.int64], categories: int, classes: npt.NDArray[np.int64]
+) -> Floats:
+    """Records of each category by their value in another column."""
+    width = int(classes.max()) + 1
+    flat = np.bincount(codes * width + classes, minlength=categories * width)
+    return flat.reshape(categories, width).astype(np.float64)
+
+
+def _merges(counts: Floats, columns: int, frequency: Floats) -> list[tuple[int, int]]:
+    """Which two clusters are joined, in turn: categories are 0 … m − 1, each join makes the next number."""
+    m = frequency.size
+    rows, weight, number = counts.copy(), frequency.copy(), np.arange(m)
+    own = columns * _phi(weight) - _phi(rows).sum(axis=1)
+    cost = np.full((m, m), np.inf)
+    for a in range(m - 1):
+        cost[a, a + 1 :] = _cost(rows, weight, own, columns, a)[a + 1 :]
+    merges = []
+    for made in range(m, 2 * m - 1):
+        a, b = divmod(int(cost.argmin()), m)
+        merges.append((int(number[a]), int(number[b])))
+        rows[a] += rows[b]
+        weight[a] += weight[b]
+        own[a] = columns * _phi(weight[a]) - _phi(rows[a]).sum()
+        number[a] = made
+        weight[b] = np.nan  # gone: whatever is compared with it is no candidate
+        cost[b, :] = cost[:, b] = np.inf
+        fresh = _cost(rows, weight, own, columns, a)
+        fresh[a] = np.inf
+        cost[a, a + 1 :] = fresh[a + 1 :]
+        cost[:a, a] = fresh[:a]
+    return merges
+
+
+def _cost(rows: Floats, weight: Floats, own: Floats, columns: int, a: int) -> Floats:
+    """What joining cluster a with each other loses; no number for those that are gone is ever least."""
+    together = columns * _phi(weight + weight[a]) - _phi(rows + rows[a]).sum(axis=1)
+    found = together - own - own[a]
+    return np.where(np.isnan(weight), np.inf, np.round(found, 9))
+
+
+def _phi(x: Floats) -> Floats:
+    return np.asarray(x * np.log(np.where(x > 0, x, 1.0)))
+
+
+def _tree(
+    labels: Sequence[str], frequency: Floats, merges: Sequence[tuple[int, int]], levels: int
+) -> dict[str, Any]:
+    """Nested dicts of the clusters at a few moments of joining, each with the same share of those before."""
+    m = len(labels)
+    moments = {round(m ** (1 - level / levels)) for level in range(1, levels)} | {1}
+    used = {*labels, STAR}
+    names = dict(enumerate(labels))
+    below: dict[int, dict[str, Any] | None] = dict.fromkeys(range(m))
+    members = {code: [code] for code in range(m)}
+    parts = {code: [code] for code in range(m)}  # the clusters of the last moment in each of now
+    for made, (a, b) in enumerate(merges, start=m):
+        members[made] = members.pop(a) + members.pop(b)
+        parts[made] = parts.pop(a) + parts.pop(b)
+        if len(members) not in moments:
+            continue
+        for one in members:
+            if len(parts[one]) > 1:
+                names[one] = (
+                    _name(members[one], labels, frequency, used) if len(members) > 1 else STAR
+                )
+                below[one] = {names[part]: below[part] for part in parts[one]}
+                parts[one] = [one]
+    return {STAR: below[made]}
+
+
+def _name(members: Sequence[int], labels: Sequence[str], frequency: Floats, used: set[str]) -> str:
+    """The members, most frequent first, shortened to the first few; no two names are the same."""
+    order = [labels[code] for code in sorted(members, key=lambda code: (-frequency[code], code))]
+    shown = len(order)
+    while shown > 1 and len(", ".join(order[:shown])) > LABEL:
+        shown -= 1
+    for few in range(shown, len(order) + 1):
+        rest = f" and {len(order) - few} more" if few < len(order) else ""
+        name = ", ".join(order[:few]) + rest
+        if name not in used:
+            break
+    while name in used:
+        name += "…"
+    used.add(name)
+    return name
