@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shoal.errors import InputError
 from shoal.generalization.models import is_ordered
 from shoal.table.encode import default_model
-from shoal.table.frames import arrow_column
+from shoal.table.frames import arrow_column, order_of
 from shoal.table.inference import infer
 from shoal.table.source import Input, Source
 
@@ -82,7 +82,8 @@ def guessed_settings(source: Source, table: str, reading: Input) -> str:
             roles[role].append(name)
             blocks.append(_comment(f"{name}: {role}, {why}."))
         else:
-            blocks.append(_quasi_identifier(name, array, source.is_text, reading))
+            block = _quasi_identifier(name, array, source.is_text, reading)
+            blocks.append(_ordered(name, array) if order_of(frame, name) else block)
     lists = "\n".join(
         f"{role} = [{', '.join(map(_quoted, names))}]" for role, names in roles.items()
     )
@@ -142,6 +143,15 @@ def _quasi_identifier(name: str, array: pa.ChunkedArray, is_text: bool, reading:
             "\n# These look like dates: say how they are written, as in --date-format %d.%m.%Y."
         )
     return block
+
+
+def _ordered(name: str, array: pa.ChunkedArray) -> str:
+    """A column whose categories have an order."""
+    values = len(pc.unique(array.drop_null()))
+    return (
+        f"[quasi_identifiers.{_quoted(name)}]  # {values:,} values\n"
+        'model = "order"  # low .. high, in the order of the file; or values = ["lowest", …, "highest"]'
+    )
 
 
 def _words(name: str) -> str:

@@ -204,8 +204,8 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
             model = model()
         if model is not None and not isinstance(model, Model):
             problems.append(
-                f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Subset() "
-                f"or a Hierarchy. Got {shown(model)} instead."
+                f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
+                f"Subset() or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         found[name] = model
