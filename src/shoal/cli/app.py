@@ -44,7 +44,7 @@ Columns = Annotated[
         "-q",
         "--quasi-identifier",
         metavar="COLUMN[:MODEL[:FILE]]",
-        help="Column to generalize; MODEL is suppression, interval, subset, order[:FILE] or hierarchy:FILE; repeatable.",
+        help="Column to generalize; MODEL is suppression, interval, subset, order[:FILE], hierarchy:FILE; repeatable.",
     ),
 ]
 Sensitive = Annotated[

@@ -59,7 +59,7 @@ seed = 0
 
 [output]
 keep_order = false  # true keeps the order of records, which can identify them
-render = "text"  # "bounds": two columns of numbers per interval
+render = "text"  # "bounds": two columns per interval or order
 """
 
 
@@ -183,4 +183,4 @@ def _quoted(name: str) -> str:
 def _hint(model: str) -> str:
     if model == "interval":
         return "  # [24, 30]; or suppression, subset, hierarchy"
-    return '  # value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"; or subset'
+    return '  # value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"; or order, subset'

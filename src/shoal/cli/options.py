@@ -38,7 +38,8 @@ def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] |
             )
         elif kind != "order" and (kind == "hierarchy") != (path is not None):
             problems.append(
-                f"Column '{column}': write {column}:hierarchy:FILE, or another model without a file."
+                f"Column '{column}': write {column}:hierarchy:FILE or {column}:order:FILE, or another model "
+                "without a file."
             )
         elif kind == "order" and path == NAMES:
             found[column] = Order(NAMES)

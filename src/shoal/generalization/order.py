@@ -130,8 +130,8 @@ class Order(Model):
             return tuple(sorted(labels))
         if own is None:
             raise InputError(
-                f"Column '{column}' has no order of its own; list its values from the lowest to the highest, "
-                'as in shoal.Order(["low", "high"]), or say "names" to sort them by name.'
+                f"Column '{column}' has no order of its own; list its values from the lowest to the highest "
+                '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or say "names" to sort them by name.'
             )
         occurring = set(labels)
         return tuple(label for label in own if label in occurring)
