@@ -483,6 +483,27 @@ ROLES_AND_NUMBERS = [
         flags=("--option", "max_points=0"),
     ),
     Case(
+        "weights of other columns",
+        (
+            "The 'weights' option of method enhanced_pk names 'il', which is no sensitive column; did you mean 'ill'?",
+            "The 'weights' option of method enhanced_pk lacks 'ill'; give every sensitive column a weight.",
+        ),
+        python={"method": shoal.EnhancedPK({"il": 2})},
+        flags=("--method", "enhanced_pk", "--option", "weights.il=2"),
+    ),
+    Case(
+        "weights that weigh nothing",
+        "The 'weights' option of method greedy_pk must be finite numbers above 0. Got 0 instead.",
+        python={"method": shoal.GreedyPK({"ill": 0})},
+        flags=("--method", "greedy_pk", "--option", "weights.ill=0"),
+    ),
+    Case(
+        "weights that are no numbers by column",
+        "The 'weights' option of method greedy_pk must be a dict of sensitive columns and numbers. Got 3 instead.",
+        python={"method": shoal.GreedyPK(3)},
+        flags=("--method", "greedy_pk", "--option", "weights=3"),
+    ),
+    Case(
         "an unknown model",
         f"There is no model 'intervall' (column 'age'); did you mean 'interval'? {MODELS}; "
         "a colon in a column's name is written \\:.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,9 @@ def test_a_hierarchy_file_is_found_from_a_linked_folder(tmp_path: Path) -> None:
 
 
 def other(value: Any) -> Any:
-    """A value of the same type that is not the default."""
+    """A value of the same type that is not the default; an option without one has parts by column."""
+    if value is MISSING:
+        return {"ill": 2.5, "a.b = c": 1}
     return value if isinstance(value, str) else not value if isinstance(value, bool) else value * 2
 
 

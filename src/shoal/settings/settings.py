@@ -96,7 +96,8 @@ class Settings:
                 f"Method '{self.method.name}'{which} can keep k only; "
                 "choose another method or drop the requirements."
             )
-        return found + (_option_problems(self.method) or self.method.problems())
+        options = _option_problems(self.method) or self.method.problems()
+        return found + (options or self.method.column_problems(self.sensitive))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Settings:

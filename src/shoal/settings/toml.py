@@ -223,7 +223,7 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
     for item in settings.requirements:
         requirement.setdefault(item.name, []).append(write_requirement(item, folder))
     method = settings.method
-    options = {f.name: getattr(method, f.name) for f in fields(method)}  # type: ignore[arg-type]
+    options = {f.name: _option(getattr(method, f.name)) for f in fields(method)}  # type: ignore[arg-type]
     return {
         "columns": {
             "identifiers": list(settings.identifiers),
@@ -239,7 +239,7 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
             "name": method.name,
             "refine": _refine_to_toml(settings.refine),
             "seed": settings.seed,
-            **options,
+            **{key: value for key, value in options.items() if value != {}},
         },
         "output": {
             "keep_order": settings.keep_order,
@@ -248,6 +248,13 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         },
         **_input_to_toml(settings.input),
     }
+
+
+def _option(value: Any) -> Any:
+    """An option of a method in plain numbers; one that has parts as a table."""
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    return value
 
 
 def _input_to_toml(reading: Input) -> dict[str, Any]:
