@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class Order(Model):
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Order:
         """Read a UTF-8 text file with one category per line, from the lowest to the highest."""
-        lines = read_text(path, "Order").splitlines()
+        lines = re.split(r"\r\n|\r|\n", read_text(path, "Order"))
         found = tuple(line.strip() for line in lines if line.strip())
         if not found:
             raise InputError(
