@@ -212,13 +212,13 @@ class Tables:
         return self._table(f"census_{columns}", data, _suppressed(CENSUS_COLUMNS[:columns]))
 
     def census_ordered(self) -> Table:
-        """299,285 × 8, intervals only: education by level, other categories by name, as numbers."""
+        """299,285 × 8, age as interval, other columns in order: education by level, the rest by name."""
         table = self.census_kdd()
-        columns = {"age": table.data["age"]} | {
-            name: _ranks(table.data[name], EDUCATION if name == "education" else ())
-            for name in CENSUS_CATEGORIES
-        }
-        return Table("census_ordered", pa.table(columns), _intervals(*columns))
+        models: dict[str, Model | None] = {"age": shoal.Interval()}
+        for name in CENSUS_CATEGORIES:
+            known = pc.unique(table.data[name].cast(pa.string()).drop_null()).sort().to_pylist()
+            models[name] = shoal.Order(EDUCATION if name == "education" else known)
+        return Table("census_ordered", table.data, models)
 
     def credit_card(self) -> Table:
         """30,000 × 11, suppression only: clients of a bank; whether they default is sensitive."""
@@ -258,10 +258,3 @@ def _intervals(*names: str) -> dict[str, Model | None]:
 
 def _suppressed(names: Sequence[str]) -> dict[str, Model | None]:
     return {name: shoal.Suppression() for name in names}
-
-
-def _ranks(column: pa.ChunkedArray, order: Sequence[str]) -> pa.Array:
-    """The place of each value in an order, in that of their names where none is given."""
-    text = column.cast(pa.string()).combine_chunks()
-    known = pa.array(order) if order else pc.unique(text).sort()
-    return pc.index_in(text, value_set=known)

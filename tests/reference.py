@@ -35,7 +35,9 @@ class Column:
 
     model: str
     values: Sequence[Any]
-    domain: Sequence[Any]  # allowed values without null: ascending, or as the tree's leaves
+    domain: Sequence[
+        Any
+    ]  # allowed values without null: ascending, in order, or as the tree's leaves
     nodes: Mapping[str, Closure] = field(default_factory=dict)  # hierarchy: inner nodes, root last
 
     @cached_property
@@ -72,6 +74,9 @@ def closure(column: Column, values: Iterable[Any]) -> Closure:
         case "interval":
             low, high = min(present), max(present)
             return frozenset(v for v in column.domain if low <= v <= high)
+        case "order":
+            ends = [column.domain.index(v) for v in present]
+            return frozenset(column.domain[min(ends) : max(ends) + 1])
         case "subset":
             return present
         case _:
@@ -100,6 +105,9 @@ def text(column: Column, closed: Closure) -> str | None:
     named = {nodes: name for name, nodes in column.nodes.items()}
     if column.model == "interval" and None not in closed:
         return f"[{label(min(closed))}, {label(max(closed))}]"
+    if column.model == "order" and None not in closed:
+        run = [label(v) for v in column.domain if v in closed]
+        return f"{run[0]} .. {run[-1]}"
     if column.model == "subset" and None not in closed:
         return "{" + ", ".join(json.dumps(label(v)) for v in sorted(closed)) + "}"
     return named.get(closed, "*")
@@ -123,6 +131,16 @@ def read(column: Column, released: str | None) -> Closure:
             values[end] for end in released.removeprefix("[").removesuffix("]").split(", ")
         )
         return frozenset(v for v in column.domain if low <= v <= high)
+    if column.model == "order":
+        names = list(values)
+        runs = [
+            column.domain[i : j + 1]
+            for i in range(len(names))
+            for j in range(i + 1, len(names))
+            if f"{names[i]} .. {names[j]}" == released
+        ]
+        [run] = runs  # a text that could be two runs would tell nobody which
+        return frozenset(run)
     assert column.model == "subset"
     return frozenset(values[member] for member in members_of(released))
 
@@ -155,7 +173,7 @@ def height(column: Column, closed: Closure) -> int:
 
 
 def tree_cost(column: Column, closed: Closure) -> float:
-    if column.model in ("interval", "subset"):
+    if column.model in ("interval", "order", "subset"):
         return lm_cost(column, closed)
     return height(column, closed) / max(1, height(column, column.whole))
 
@@ -169,6 +187,8 @@ def width(column: Column, closed: Closure) -> float:
         return 0.0
     if None in closed:
         return 1.0
+    if column.model == "order":
+        return (len(closed) - 1) / (len(column.domain) - 1)
     return float((max(closed) - min(closed)) / (max(column.domain) - min(column.domain)))
 
 
@@ -179,7 +199,7 @@ def entropy(counts: Iterable[int]) -> float:
 
 def cost(measure: str, column: Column, closed: Closure, value: Any) -> float:
     """What one cell costs whose value is released as a closure."""
-    numeric = column.model == "interval"
+    numeric = column.model in ("interval", "order")
     match measure:
         case "suppressed":
             return float(len(closed) > 1)

@@ -14,7 +14,7 @@ from shoal.settings import Settings
 def members_of(form: Any, closure: Any) -> list[int]:
     """The values of a closure, read from the closure itself."""
     kind = type(form).__name__
-    if kind == "RangeForm":
+    if kind in ("RangeForm", "OrderForm"):
         return list(range(closure[0], closure[1] + 1))
     if kind == "SetForm":
         return [code for code in range(form.size) if closure[code // 31] >> (code % 31) & 1]

@@ -28,9 +28,9 @@ def held_values(column: Column, values: Sequence[object]) -> Closure:
     present = frozenset(values)
     if None in present and column.model == "subset":
         return present
-    if None in present and len(present) > 1 and column.model == "interval":
-        low = min(value for value in column.domain if value in present)
-        return frozenset([None, *(value for value in column.domain if value >= low)])
+    if None in present and len(present) > 1 and column.model in ("interval", "order"):
+        low = min(place for place, value in enumerate(column.domain) if value in present)
+        return frozenset([None, *column.domain[low:]])
     return reference.closure(column, values)
 
 

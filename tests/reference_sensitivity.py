@@ -22,6 +22,7 @@ class Case:
     secrets: Sequence[Sequence[Any]]
     p: Sequence[int]
     k: int
+    weights: Sequence[float] = ()  # of the columns; all the same where there are none
 
     @property
     def records(self) -> int:
@@ -32,14 +33,18 @@ class Case:
         found = [len({column[i] for i in group}) for column in self.secrets]
         return [max(0, own - y) for own, y in zip(self.p, found, strict=True)]
 
-    def hom(self, group: Group) -> int:
-        """TCM07 Definition 12, with weights 1."""
-        return sum(self.lacks(group))
+    @property
+    def w(self) -> Sequence[float]:
+        return self.weights or [1] * len(self.secrets)
 
-    def div(self, i: int, group: Group) -> int:
-        """TCM07 Definition 11, with weights 1."""
+    def hom(self, group: Group) -> float:
+        """TCM07 Definition 12."""
+        return sum(x * w for x, w in zip(self.lacks(group), self.w, strict=True))
+
+    def div(self, i: int, group: Group) -> float:
+        """TCM07 Definition 11."""
         before, after = self.lacks(group), self.lacks([*group, i])
-        return sum((x - y) * x for x, y in zip(before, after, strict=True))
+        return sum((x - y) * x * w for x, y, w in zip(before, after, self.w, strict=True))
 
     def added(self, i: int, group: Group) -> float:
         return self.cost([*group, i]) - self.cost(group) if group else 0.0

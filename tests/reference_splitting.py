@@ -273,10 +273,10 @@ def around(
 
 
 def middle(column: reference.Column, side: Group) -> Any:
-    """The value nearest to the mean of an interval column (null where most are null), else the commonest."""
+    """The value nearest to the mean of a column with an order (null where most are null), else the commonest."""
     values = [column.values[i] for i in side]
     ranked = [*column.domain, None]
-    if column.model != "interval":
+    if column.model not in ("interval", "order"):
         counts = Counter(values)
         return min(counts, key=lambda v: (-counts[v], ranked.index(v)))
     known = [place(column, v) for v in values if v is not None]
@@ -288,5 +288,7 @@ def middle(column: reference.Column, side: Group) -> Any:
 
 def place(column: reference.Column, value: Any) -> float:
     """Where a value stands between the ends of its domain, from 0 to 1."""
+    if column.model == "order":
+        return column.domain.index(value) / max(1, len(column.domain) - 1)
     low, high = column.domain[0], column.domain[-1]
     return (value - low) / (high - low) if low != high else 0.0

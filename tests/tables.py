@@ -33,6 +33,11 @@ AWKWARD = [
     "ä",
     "\n",
     ",",
+    ".. a",
+    "a ..b",
+    " .. ",
+    "a ..",
+    "a .. b",
 ]
 
 KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
@@ -110,6 +115,8 @@ def is_allowed(value: Any, model: str) -> bool:
         return True
     if model == "hierarchy":
         return bool(value) and value == value.strip()
+    if model == "order":
+        return " .. " not in f"{value} "
     return not (value[:1] == "{" and value[-1:] == "}")
 
 
@@ -150,8 +157,10 @@ def columns(
     draw: st.DrawFn, records: int, kinds: Sequence[str] = tuple(KINDS)
 ) -> tuple[pa.Array, reference.Column, Model]:
     """A column of a table, its twin and its model."""
-    model = draw(st.sampled_from(["suppression", "hierarchy", "interval", "subset"]))
+    models = ["suppression", "hierarchy", "interval", "subset"]
+    model = draw(st.sampled_from([*models, *(["order"] if "text" in kinds else [])]))
     kind = draw(st.sampled_from([k for k in kinds if k in ORDERED or model != "interval"]))
+    kind = "text" if model == "order" else kind
     arrow, values = KINDS[kind]
     pool = st.lists(values, min_size=2, max_size=6, unique_by=reference.label)
     if kind == "whole number":
@@ -173,6 +182,13 @@ def columns(
         domain = [by_label[v] for v in hierarchy.leaves]
         return array, reference.Column(model, cells, domain, nodes), hierarchy
     declared = draw(st.booleans())
+    if model == "order":
+        order = draw(st.permutations(known)) if declared else seen
+        return (
+            array,
+            reference.Column(model, cells, order),
+            shoal.Order(order if declared else "names"),
+        )
     make = {"suppression": shoal.Suppression, "interval": shoal.Interval, "subset": shoal.Subset}
     twin = reference.Column(model, cells, sorted(known) if declared else seen)
     return array, twin, make[model](domain=known if declared else None)

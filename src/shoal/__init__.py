@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.evaluate import evaluate as evaluate
     from shoal.generalization import Hierarchy as Hierarchy
     from shoal.generalization import Interval as Interval
+    from shoal.generalization import Order as Order
     from shoal.generalization import Subset as Subset
     from shoal.generalization import Suppression as Suppression
     from shoal.listing import measures as measures
@@ -57,7 +58,7 @@ _HOMES = {
     "anonymize": ("anonymize", "audit", "loss"),
     "errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
     "evaluate": ("classify", "evaluate"),
-    "generalization": ("Hierarchy", "Interval", "Subset", "Suppression"),
+    "generalization": ("Hierarchy", "Interval", "Order", "Subset", "Suppression"),
     "listing": ("measures", "methods", "requirements"),
     "methods": (
         "Agglomerative",

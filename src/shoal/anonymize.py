@@ -116,7 +116,7 @@ def anonymize(
     keep_order
         Keep the order of records, which can itself identify them. By default they are shuffled.
     render
-        "text" (default), or "bounds": two columns of numbers or dates per interval.
+        "text" (default), or "bounds": two columns per interval or order.
     title
         What the release is about, for its report.
     input

@@ -38,7 +38,10 @@ def method_facts() -> dict[str, dict[str, str]]:
 
 
 def _options(method: type[Method]) -> str:
-    found = [f"{f.name} = {str(f.default).lower()}" for f in fields(method)]  # type: ignore[arg-type]
+    found = [
+        f"{f.name} = {'{}' if f.default is MISSING else str(f.default).lower()}"
+        for f in fields(method)  # type: ignore[arg-type]
+    ]
     return ", ".join(found) or "none"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.errors import InputError, near_miss, raise_problems
-from shoal.generalization import Interval
+from shoal.generalization import Interval, Order
 from shoal.generalization.forms import Ints
 from shoal.privacy import check_feasible
 from shoal.privacy.betrayal import betrayals
@@ -133,7 +133,7 @@ def _render_problems(frame: Frame, settings: Settings) -> list[str]:
     intervals = [
         name
         for name, model in settings.quasi_identifiers.items()
-        if model is None or isinstance(model, Interval)
+        if model is None or isinstance(model, Interval | Order)
     ]
     wanted = {bound for name in intervals for bound in bound_names(name)}
     return [

@@ -56,6 +56,7 @@ class Problem:
     classes: Ints  # of each record; what a closure costs a record may depend on it
     rules: Rules  # what every group must keep to
     values: Ints  # what each record counts as in each tally of the rules
+    tallies: tuple[str, ...] = ()  # the sensitive column of each tally
 
     @classmethod
     def of(
@@ -69,13 +70,14 @@ class Problem:
     ) -> Problem:
         """Compile objective and requirements for a table; `w` is the share of `mi` in `wmi`."""
         rules, values = compile_rules(table, k, requirements)
+        tallies = tuple(name for item in requirements for name in item.over(list(table.sensitive)))
         if objective in ("pmi", "wmi"):
             share = w if objective == "wmi" else 0.0
             compiled = compile_wmi(table, share, weights or {})
-            return cls(table, compiled, table.classes, rules, values)
+            return cls(table, compiled, table.classes, rules, values, tallies)
         compiled = compile_measure(objective, table.columns, weights)
         classes = np.zeros(table.records, dtype=np.int32)
-        return cls(table, compiled, classes, rules, values)
+        return cls(table, compiled, classes, rules, values, tallies)
 
     @property
     def k(self) -> int:

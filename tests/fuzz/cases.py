@@ -50,6 +50,7 @@ OBJECTIVES = (
 ODD = (  # pieces of text that other programs stumble over
     *("é", "e\u0301", "ß", "İ", "Ω", "\u212a", "ﬁ", "日本", "א", "\u202e", "👩‍👧", "𝒳", "\u00a0"),
     *(" ", "  ", ",", ";", '"', "'", "{", "}", "[", "]", ", ", "\\", "|", "*", "#", "%", "=", "-"),
+    *("..", " .. "),
     *("\t", "null", "NaN", "0", "1e5", "%s", "{0}", "</td>", "&amp;"),
 )
 LINES = ("\n", "\r\n", "\r")
@@ -195,7 +196,11 @@ class _Drawing:
         self._fill(name, kind, values)
         model = self.rng.choice((None, "suppression", "subset", "hierarchy", "interval"))
         if model == "interval" and KINDS[kind] == TEXT:
-            model = "hierarchy"
+            model = self.rng.choice(("hierarchy", "order"))
+        if model == "order" and kind in ("few", "text"):
+            given = self.rng.sample(values, len(values)) if self.rng.random() < 0.7 else None
+            return Rule(model, domain=None if given is None else tuple(given))
+        model = None if model == "order" else model
         if model == "hierarchy" and kind not in ("few", "text", "whole"):
             model = None
         if model == "hierarchy":

@@ -67,9 +67,9 @@ def nodes(tree: Tree) -> list[Tree]:
 class Reader:
     """One released quasi-identifier: which values a cell may stand for."""
 
-    model: str  # suppression, interval, subset or hierarchy
+    model: str  # suppression, interval, order, subset or hierarchy
     kind: str  # number, date or text
-    domain: tuple[Any, ...]  # keys of all allowed values, without missing
+    domain: tuple[Any, ...]  # keys of all allowed values, in order and without missing
     has_missing: bool
     tree: Tree | None = None
 
@@ -90,6 +90,8 @@ class Reader:
             if not comma or not cell.endswith("]"):
                 raise ValueError("no interval")
             return self._range(read(low, self.kind), read(high, self.kind))
+        if self.model == "order" and cell not in self.domain:
+            return self._range(*cell.split(" .. "))
         if self.model == "subset" and cell.startswith("{"):
             return frozenset(read(member, self.kind) for member in members(cell))
         if self.model == "hierarchy":
@@ -97,6 +99,11 @@ class Reader:
         return frozenset([read(cell, self.kind)])
 
     def _range(self, low: Any, high: Any) -> frozenset[Any]:
+        if self.model == "order":
+            first, last = self.domain.index(low), self.domain.index(high)
+            if first > last:
+                raise ValueError("ends in the wrong order")
+            return frozenset(self.domain[first : last + 1])
         if low > high:
             raise ValueError("bounds in the wrong order")
         return frozenset(value for value in self.domain if low <= value <= high)
@@ -152,4 +159,6 @@ def reader_of(
         allowed = distinct(read(leaf, kind) for leaf in leaves(tree))
     else:
         allowed = distinct(map(key, values if domain is None else domain))
+    if model == "order" and domain is not None:
+        allowed = tuple(map(key, domain))
     return Reader(model, kind, allowed, None in map(key, values), tree)

@@ -125,6 +125,8 @@ class _Trial:
                 return shoal.Hierarchy.from_dict(_nested(rule.tree))
             case "interval":
                 return shoal.Interval(domain)
+            case "order":
+                return shoal.Order(domain or "names")
             case "subset":
                 return shoal.Subset(domain)
             case "suppression":
@@ -168,7 +170,7 @@ class _Trial:
         case, names = self.case, []
         for name in case.columns:
             if name in case.rules:
-                is_range = case.rules[name].named(case.kinds[name]) == "interval"
+                is_range = case.rules[name].named(case.kinds[name]) in ("interval", "order")
                 as_bounds = is_range and case.options["render"] == "bounds"
                 names += [f"{name}_min", f"{name}_max"] if as_bounds else [name]
             elif name in case.released:

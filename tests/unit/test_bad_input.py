@@ -137,9 +137,9 @@ NOT_FINITE = (
 NAMELESS = "A column has no name or a name that is not text; name every column."
 NOT_AN_INTERVAL = (
     "Column 'zip' holds text, and an interval needs numbers or dates; "
-    "convert it or choose suppression, hierarchy or subset."
+    "convert it or choose order, hierarchy, subset or suppression."
 )
-MODELS = "Models: suppression, hierarchy, interval, subset"
+MODELS = "Models: suppression, hierarchy, interval, order, subset"
 UNKNOWN_SUFFIX = (
     "The format of '{}' is unknown: its {}; use .csv, .tsv, .txt, .jsonl, .ndjson "
     "(each also with .gz), .parquet or .xlsx."
@@ -348,7 +348,7 @@ ROLES_AND_NUMBERS = [
     ),
     in_python(
         "text for a model",
-        "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Subset() "
+        "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Order(), Subset() "
         "or a Hierarchy. Got 'interval' instead.",
         quasi_identifiers={"age": "interval"},
     ),
@@ -483,6 +483,27 @@ ROLES_AND_NUMBERS = [
         flags=("--option", "max_points=0"),
     ),
     Case(
+        "weights of other columns",
+        (
+            "The 'weights' option of method enhanced_pk names 'il', which is no sensitive column; did you mean 'ill'?",
+            "The 'weights' option of method enhanced_pk lacks 'ill'; give every sensitive column a weight.",
+        ),
+        python={"method": shoal.EnhancedPK({"il": 2})},
+        flags=("--method", "enhanced_pk", "--option", "weights.il=2"),
+    ),
+    Case(
+        "weights that weigh nothing",
+        "The 'weights' option of method greedy_pk must be finite numbers above 0. Got 0 instead.",
+        python={"method": shoal.GreedyPK({"ill": 0})},
+        flags=("--method", "greedy_pk", "--option", "weights.ill=0"),
+    ),
+    Case(
+        "weights that are no numbers by column",
+        "The 'weights' option of method greedy_pk must be a dict of sensitive columns and numbers. Got 3 instead.",
+        python={"method": shoal.GreedyPK(3)},
+        flags=("--method", "greedy_pk", "--option", "weights=3"),
+    ),
+    Case(
         "an unknown model",
         f"There is no model 'intervall' (column 'age'); did you mean 'interval'? {MODELS}; "
         "a colon in a column's name is written \\:.",
@@ -490,8 +511,15 @@ ROLES_AND_NUMBERS = [
     ),
     Case(
         "a model that needs a file",
-        "Column 'age': write age:hierarchy:FILE, or another model without a file.",
+        "Column 'age': write age:hierarchy:FILE or age:order:FILE, or another model without a file.",
         flags=("-q", "age:hierarchy"),
+    ),
+    Case(
+        "an order that the column does not have",
+        "Column 'zip' has no order of its own; list its values from the lowest to the highest "
+        '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or say "names" to sort them by name.',
+        python={"quasi_identifiers": {"age": None, "zip": shoal.Order}},
+        flags=("-q", "age", "-q", "zip:order"),
     ),
     both(
         "several problems",
@@ -741,6 +769,30 @@ SETTINGS = [
         "'domain' in [quasi_identifiers.age] must be a list of values.",
         "[quasi_identifiers.zip]",
         'model = "interval"\ndomain = "34"\n[quasi_identifiers.zip]',
+    ),
+    in_toml(
+        "an order that is a number",
+        "'values' in [quasi_identifiers.age] must be a list, the lowest first, or \"names\".",
+        "[quasi_identifiers.zip]",
+        'model = "order"\nvalues = 3\n[quasi_identifiers.zip]',
+    ),
+    in_toml(
+        "an order with a value twice",
+        "[quasi_identifiers.age]: Order: 1 value(s) are listed again; list each once.",
+        "[quasi_identifiers.zip]",
+        'model = "order"\nvalues = ["34", "35", "34"]\n[quasi_identifiers.zip]',
+    ),
+    in_toml(
+        "an order with a domain",
+        "Unknown key 'domain' in [quasi_identifiers.age]; known: model, weight, values.",
+        "[quasi_identifiers.zip]",
+        'model = "order"\ndomain = ["34"]\n[quasi_identifiers.zip]',
+    ),
+    in_toml(
+        "values outside their order",
+        "3 of the 4 distinct values of column 'age' are not in its order; add them to it where they belong.",
+        "[quasi_identifiers.zip]",
+        'model = "order"\nvalues = ["34"]\n[quasi_identifiers.zip]',
     ),
     in_toml(
         "a domain of another type",

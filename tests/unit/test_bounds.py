@@ -67,7 +67,7 @@ def is_proper(sample: tables.Sample) -> bool:
 def test_where_closures_are_not_listed_the_cheapest_pair_stands_for_all(sample, measure):
     problem = sample.problem(measure)
     for j, column in enumerate(sample.twins):
-        if column.model not in ("interval", "subset"):
+        if column.model not in ("interval", "order", "subset"):
             continue
         costs = flat_costs(problem.arrays, j)
         for a, b in combinations(range(sample.records), 2):

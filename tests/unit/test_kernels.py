@@ -285,8 +285,12 @@ def test_left_over_records_join_one_by_one_where_they_add_least(drawn, measure, 
 
 
 def by_codes(problem: Problem, records: Iterable[int]) -> list[int]:
-    """The order in which records join: by their codes, the last column first, wherever they stand."""
-    return sorted(records, key=lambda i: tuple(problem.codes[i, ::-1]))
+    """The order in which records join: by codes, the last column first, then class and sensitive values."""
+
+    def key(i: int) -> tuple[int, ...]:
+        return (*problem.codes[i, ::-1], problem.classes[i], *problem.values[i, ::-1])
+
+    return sorted(records, key=key)
 
 
 def assert_cheapest_joins(objective, found, records, chosen) -> None:

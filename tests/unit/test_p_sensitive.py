@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +31,8 @@ best_match, lacking = map(callable_here, (best_match, lacking))
 
 METHODS = {"enhanced_pk": (EnhancedPK(), twins.enhanced), "greedy_pk": (GreedyPK(), twins.greedy)}
 each_method = pytest.mark.parametrize("method", [EnhancedPK(), GreedyPK()], ids=METHODS)
-VALUES, SHARES = "abcde", [(0.5, 0.2, 0.1, 0.1, 0.1), (0.7, 0.1, 0.1, 0.05, 0.05)]
+VALUES = "abcde"
+SHARES = [(0.5, 0.2, 0.1, 0.1, 0.1), (0.7, 0.1, 0.1, 0.05, 0.05), (0.3, 0.3, 0.2, 0.1, 0.1)]
 SAMPLES = tables.samples(min_records=2, max_records=14, sensitive=2)
 
 
@@ -41,20 +43,23 @@ def problem_of(columns, k, *requirements, models=None, sensitive=("s", "t", "u")
     return Problem.of(table, "il", k, requirements=requirements)
 
 
-def generic(seed: int, records: int, p: tuple[int, int], k: int) -> tuple[Problem, twins.Case]:
-    """A table without ties: two columns of random numbers, and two sensitive ones of unequal values."""
+def generic(
+    seed: int, records: int, p: tuple[int, ...], k: int, weights: tuple[float, ...] = ()
+) -> tuple[Problem, twins.Case]:
+    """A table without ties: two columns of random numbers, and a sensitive one of unequal values for each p."""
     rng = np.random.default_rng(seed)
     numbers = [rng.random(records).tolist() for _ in range(2)]
-    drawn = [rng.choice(list(VALUES), records - len(VALUES), p=share) for share in SHARES]
+    drawn = [rng.choice(list(VALUES), records - len(VALUES), p=share) for share in SHARES[: len(p)]]
     secrets = [rng.permutation([*VALUES, *own]).tolist() for own in drawn]
-    frame = pa.table(dict(zip("xyst", [*numbers, *secrets], strict=True)))
-    weights = {"x": 1.0, "y": 2**0.5}
+    names = "stu"[: len(p)]
+    frame = pa.table(dict(zip(f"xy{names}", [*numbers, *secrets], strict=True)))
+    own_weights = {"x": 1.0, "y": 2**0.5}
     columns = [reference.Column("interval", own, sorted(own)) for own in numbers]
-    table = encode(open_frame(frame), {"x": shoal.Interval(), "y": shoal.Interval()}, ["s", "t"])
-    required = [PSensitive(own, columns=[name]) for own, name in zip(p, "st", strict=True)]
-    problem = Problem.of(table, "ncp", k, weights, requirements=required)
-    objective = reference.Objective("ncp", columns, list(weights.values()))
-    return problem, twins.Case(objective.group, secrets, p, k)
+    table = encode(open_frame(frame), {"x": shoal.Interval(), "y": shoal.Interval()}, [*names])
+    required = [PSensitive(own, columns=[name]) for own, name in zip(p, names, strict=True)]
+    problem = Problem.of(table, "ncp", k, own_weights, requirements=required)
+    objective = reference.Objective("ncp", columns, list(own_weights.values()))
+    return problem, twins.Case(objective.group, secrets, p, k, weights)
 
 
 def joining_order(problem: Problem) -> list[int]:
@@ -87,15 +92,54 @@ def test_methods_make_the_groups_of_their_twins(seed, p, name):
     assert all(case.is_sensitive(group) for group in expected)
 
 
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("weights", [(1.0, 0.25, 0.5), (0.125, 0.5, 1.0)])
+@pytest.mark.parametrize("seed", range(8))
+def test_weights_say_which_column_a_group_looks_for_first(seed, weights, name):
+    problem, case = generic(seed, 24, (3, 3, 3), 3, weights)
+    kind, twin = type(METHODS[name][0]), METHODS[name][1]
+    method = kind({name: 4 * w for name, w in zip("stu", weights, strict=True)})  # ratios matter
+    found = method.partition(problem, seed, silent).groups
+    order = np.random.default_rng(seed).permutation(24).tolist()
+    expected = twin(case, order, joining_order(problem))
+    assert tables.partition_of(found.tolist()) == sorted(map(sorted, expected))
+    assert all(case.is_sensitive(group) for group in expected)
+
+
+@each_method
+def test_weights_change_the_groups_and_equal_ones_do_not(method: Method):
+    differ = 0
+    given = [{}, *({"s": w, "t": 1 / w, "u": 1.0} for w in (1, 8, 1e300))]
+    for seed in range(6):
+        problem, _ = generic(seed, 40, (3, 3, 3), 3)
+        plain, equal, apart, far = (
+            type(method)(weights).partition(problem, seed, silent).groups for weights in given
+        )
+        assert (plain == equal).all()
+        assert complies(problem, far)
+        differ += not (plain == apart).all()
+    assert differ
+
+
+def test_a_weight_counts_for_all_that_is_asked_of_its_column():
+    asked = [PSensitive(2), AlphaK(0.9, columns=["t"]), LDiversity(2, "distinct", columns=["s"])]
+    columns = {"x": list(range(4)), "s": list("abab"), "t": list("aabb")}
+    problem = problem_of(columns, 2, *asked)
+    assert problem.tallies == ("s", "t", "t", "s")
+    assert EnhancedPK({"s": 3, "t": 6}).tally_weights(problem).tolist() == [0.5, 1, 1, 0.5]
+    assert EnhancedPK().tally_weights(problem).tolist() == [1, 1, 1, 1]
+
+
 @pytest.mark.parametrize("seed", range(20))
-def test_the_best_match_has_the_div_and_the_cost_of_its_twin(seed):
-    problem, case = generic(seed, 24, (4, 3), k=3)
+@pytest.mark.parametrize("weights", [(), (1.0, 0.2)], ids=["equal", "weighed"])
+def test_the_best_match_has_the_div_and_the_cost_of_its_twin(seed, weights):
+    problem, case = generic(seed, 24, (4, 3), 3, weights)
     group, others = list(range(seed % 4 + 1)), list(range(5, 24))
     state = state_of(problem, np.where(np.arange(24) < len(group), 0, -1).astype(np.int32))
     pool = make_pool(problem.codes, problem.classes)
     refill(pool, np.array(others))
-    gain, out, scratch = np.empty(problem.tallied, np.int64), np.empty(24), np.empty(24)
-    assert lacking(problem.rules, state, 0, gain) == case.hom(group)
+    gain, out, scratch = np.empty(problem.tallied), np.empty(24), np.empty(24)
+    assert lacking(problem.rules, np.array(case.w, float), state, 0, gain) == case.hom(group)
     div, added, entry = best_match(
         problem.arrays, problem.pairs, state, pool, 0, gain, out, scratch
     )
@@ -114,10 +158,11 @@ def test_closures_counts_and_costs_are_as_if_made_anew(sample, p, data):
     shape = plan(problem)
     state = make_state(problem.arrays, problem.values, problem.tallied, shape.groups)
     pool = make_pool(problem.codes, problem.classes)
-    share_out(problem, shape, state, pool, np.arange(sample.records), silent)
+    weight = np.ones(len(problem.tallies))
+    share_out(problem, weight, shape, state, pool, np.arange(sample.records), silent)
     hardest = [Counter(shape.values[state.group == g].tolist()) for g in range(shape.groups)]
     assert all(len(values) == values.total() == shape.p for values in hardest)
-    kept = make_sensitive(problem, state, pool, silent)
+    kept = make_sensitive(problem, weight, state, pool, silent)
     fill_up(problem, state, pool, kept, silent)
     waiting = pool.places[: pool.size[0]][pool.left[: pool.size[0]] == 1]
     assert sorted(waiting.tolist()) == np.flatnonzero(state.group < 0).tolist()
@@ -129,6 +174,25 @@ def test_closures_counts_and_costs_are_as_if_made_anew(sample, p, data):
     assert (again.counts == state.counts[:, used]).all()
     assert (again.tally == state.tally[used]).all()
     assert again.cost == pytest.approx(state.cost[used], abs=1e-7)
+
+
+def test_weights_come_from_the_command_line_and_stay_in_the_settings(shell, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{'abc'[i % 3]},{'xyz'[i // 3 % 3]}" for i in range(18)]
+    Path("people.csv").write_text("\n".join(["age,ill,pay.a", *rows]) + "\n")
+    roles = ("-q", "age", "-s", "ill", "-s", "pay.a", "-k", 3, "--require", "sensitivity:p=2")
+    options = (
+        "--method",
+        "enhanced_pk",
+        "--option",
+        "weights.ill=2",
+        "--option",
+        "weights.pay.a=0.5",
+    )
+    files = ("-o", "out.csv", "--save-settings", "out.toml", "--quiet")
+    assert shell("anonymize", "people.csv", *roles, *options, *files) == (0, "", "")
+    wanted = EnhancedPK({"ill": 2, "pay.a": 0.5})
+    assert shoal.Settings.load("out.toml").method == wanted
 
 
 # Promises

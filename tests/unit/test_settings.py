@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import Hierarchy, InputError, Interval, Settings, Subset, Suppression
+from shoal import Hierarchy, InputError, Interval, Order, Settings, Subset, Suppression
 from shoal.generalization import Model
 from shoal.methods import METHODS, Method
 from shoal.settings import make_settings
@@ -40,6 +40,9 @@ MODELS: dict[str, tuple[str, Model | None]] = {
         "born",
         Interval(domain=tuple(date(year, 5, 1) for year in range(1980, 2000))),
     ),
+    "order": ("zip", Order(("10002", *ZIPS[:3], "99999"))),
+    "order of numbers": ("age", Order([*range(50, 9, -1), 51.0])),
+    "order by name": ("zip", Order("names")),
     "subset": ("zip", Subset()),
     "subset in a domain": ("zip", Subset(domain=(*ZIPS, "99999"))),
     "hierarchy from a dict": ("zip", Hierarchy.from_dict(UNBALANCED)),
@@ -100,7 +103,9 @@ def test_a_hierarchy_file_is_found_from_a_linked_folder(tmp_path: Path) -> None:
 
 
 def other(value: Any) -> Any:
-    """A value of the same type that is not the default."""
+    """A value of the same type that is not the default; an option without one has parts by column."""
+    if value is MISSING:
+        return {"ill": 2.5, "a.b = c": 1}
     return value if isinstance(value, str) else not value if isinstance(value, bool) else value * 2
 
 

@@ -44,7 +44,7 @@ Columns = Annotated[
         "-q",
         "--quasi-identifier",
         metavar="COLUMN[:MODEL[:FILE]]",
-        help="Column to generalize, repeatable; MODEL is suppression, interval, subset or hierarchy:FILE.",
+        help="Column to generalize; MODEL is suppression, interval, subset, order[:FILE], hierarchy:FILE; repeatable.",
     ),
 ]
 Sensitive = Annotated[
@@ -147,7 +147,7 @@ def anonymize(
         typer.Option("--keep-order/--shuffle", help="Keep the order of records (can identify)."),
     ] = None,
     render: Annotated[
-        str | None, typer.Option(help="text, or bounds: two columns per interval.")
+        str | None, typer.Option(help="text, or bounds: two columns per interval or order.")
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the output.")] = False,
     certify: Annotated[

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shoal.errors import InputError
 from shoal.generalization.models import is_ordered
 from shoal.table.encode import default_model
-from shoal.table.frames import arrow_column
+from shoal.table.frames import arrow_column, order_of
 from shoal.table.inference import infer
 from shoal.table.source import Input, Source
 
@@ -59,7 +59,7 @@ seed = 0
 
 [output]
 keep_order = false  # true keeps the order of records, which can identify them
-render = "text"  # "bounds": two columns of numbers per interval
+render = "text"  # "bounds": two columns per interval or order
 """
 
 
@@ -82,7 +82,8 @@ def guessed_settings(source: Source, table: str, reading: Input) -> str:
             roles[role].append(name)
             blocks.append(_comment(f"{name}: {role}, {why}."))
         else:
-            blocks.append(_quasi_identifier(name, array, source.is_text, reading))
+            block = _quasi_identifier(name, array, source.is_text, reading)
+            blocks.append(_ordered(name, array) if order_of(frame, name) else block)
     lists = "\n".join(
         f"{role} = [{', '.join(map(_quoted, names))}]" for role, names in roles.items()
     )
@@ -144,6 +145,15 @@ def _quasi_identifier(name: str, array: pa.ChunkedArray, is_text: bool, reading:
     return block
 
 
+def _ordered(name: str, array: pa.ChunkedArray) -> str:
+    """A column whose categories have an order."""
+    values = len(pc.unique(array.drop_null()))
+    return (
+        f"[quasi_identifiers.{_quoted(name)}]  # {values:,} values\n"
+        'model = "order"  # low .. high, in the order of the file; or values = ["lowest", …, "highest"]'
+    )
+
+
 def _words(name: str) -> str:
     """The words of a column's name: patientId, patient_id and PATIENT-ID are two."""
     return re.sub(r"[\W_]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower()
@@ -173,4 +183,4 @@ def _quoted(name: str) -> str:
 def _hint(model: str) -> str:
     if model == "interval":
         return "  # [24, 30]; or suppression, subset, hierarchy"
-    return '  # value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"; or subset'
+    return '  # value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"; or order, subset'

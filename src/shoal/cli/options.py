@@ -11,10 +11,14 @@ from shoal.errors import InputError, near_miss
 
 
 def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
-    """Models by column from `COLUMN[:MODEL[:FILE]]`; a colon in a column's name is written `\\:`."""
+    """Models by column from `COLUMN[:MODEL[:FILE]]`; a colon in a column's name is written `\\:`.
+
+    `COLUMN:order:names` sorts by name; a file of that name is written `./names`.
+    """
     if not given:
         return None
-    from shoal.generalization import MODELS, Hierarchy
+    from shoal.generalization import MODELS, Hierarchy, Order
+    from shoal.generalization.order import NAMES
 
     found: dict[str, Any] = {}
     for text in given:
@@ -32,13 +36,18 @@ def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] |
                 f"There is no model '{kind}' (column '{column}'){close} Models: {', '.join(MODELS)}; "
                 "a colon in a column's name is written \\:."
             )
-        elif (kind == "hierarchy") != (path is not None):
+        elif kind != "order" and (kind == "hierarchy") != (path is not None):
             problems.append(
-                f"Column '{column}': write {column}:hierarchy:FILE, or another model without a file."
+                f"Column '{column}': write {column}:hierarchy:FILE or {column}:order:FILE, or another model "
+                "without a file."
             )
+        elif kind == "order" and path == NAMES:
+            found[column] = Order(NAMES)
         elif path is not None:
             try:
-                found[column] = Hierarchy.from_csv(path)
+                found[column] = (
+                    Order.from_file(path) if kind == "order" else Hierarchy.from_csv(path)
+                )
             except InputError as error:
                 problems.extend(error.problems)
         else:
@@ -88,10 +97,16 @@ def _parameter(key: str, text: str) -> Any:
 
 
 def method(name: str | None, given: Sequence[str] | None, problems: list[str]) -> Any:
-    """A method from its name and its options `NAME=VALUE`."""
+    """A method from its name and its options `NAME=VALUE`, or `NAME.PART=VALUE` where an option has parts."""
     from shoal.settings import make_method
 
-    values = {key: _value(text) for key, text in _pairs("--option", given, problems)}
+    values: dict[str, Any] = {}
+    for key, text in _pairs("--option", given, problems):
+        name_of_option, dot, part = key.partition(".")
+        if dot and isinstance(values.setdefault(name_of_option, {}), dict):
+            values[name_of_option][part] = _value(text)
+        else:
+            values[name_of_option] = _value(text)
     if name is None and not values:
         return None
     return make_method(name or "cover", values, problems)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from shoal.evaluation.comparison import Comparison
 from shoal.generalization.forms import Floats, Ints, RangeForm
 from shoal.generalization.models import is_ordered
+from shoal.generalization.order import OrderForm
 
 
 class ComparedColumn(ABC):
@@ -22,7 +23,9 @@ class ComparedColumn(ABC):
     name: str
     codes: Ints  # of the originals
     labels: tuple[str, ...]  # of the values, without null, whose code is the last
-    ordered: pa.Array | None  # the values where they are numbers or dates
+    ordered: (
+        pa.Array | None
+    )  # the values where they are numbers or dates, or their places in an order
     before: Floats  # original records by code
     after: Floats  # released records by code, spread
 
@@ -54,6 +57,8 @@ class _Generalized(ComparedColumn):
         self.name, self.form, self.labels = column.name, column.form, column.form.labels
         self.codes, self.before = comparison.table.codes[:, j], column.counts
         self.ordered = column.form.values if isinstance(column.form, RangeForm) else None
+        if isinstance(column.form, OrderForm):
+            self.ordered = pa.array(range(len(self.labels)))
         self.closures, self.sizes = comparison.of_column(j), comparison.sizes
         self.after = self.form.spread(self.closures, self.sizes)
 

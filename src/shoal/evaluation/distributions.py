@@ -32,7 +32,7 @@ class ColumnDistance(Result):
     total_variation
         Half the sum of differences of the values' shares: the share of records that would have to change.
     earth_movers
-        For ordered numbers and dates: how far the mean record would have to be moved, as a share of the
+        For numbers, dates and ordered categories: how far the mean record would have to be moved, as a share of the
         column's range (missing values aside); None for the others.
     """
 

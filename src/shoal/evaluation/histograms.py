@@ -14,10 +14,12 @@ import numpy as np
 
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.guard import Numbers, join_ordered, join_others, shares
+from shoal.evaluation.order_scale import scale_of_order
 from shoal.evaluation.result import Result
-from shoal.evaluation.scales import MOST_BINS, Cut, Scale, label_of_bin, scale_of, texts_of
+from shoal.evaluation.scales import MOST_BINS, Cut, Scale, scale_of, texts_of
 from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
+from shoal.generalization.order import OrderForm
 from shoal.table import Column
 
 OTHER = "other"
@@ -31,8 +33,8 @@ class Histogram(Result):
     Attributes
     ----------
     ordered
-        Whether bins are those of numbers or dates, in ascending order. Other values come from the most frequent
-        down, with all that are rare or too many in a last bin "other".
+        Whether bins are those of numbers, dates or categories with an order, in ascending order. Other values come
+        from the most frequent down, with all that are rare or too many in a last bin "other".
     unchanged
         Whether the column is released as it is; then `after` counts records and `before` is empty.
     before
@@ -117,7 +119,7 @@ def _columns(
 
 def _labels(cuts: Sequence[Cut], scale: Scale) -> list[str]:
     """The names of all bins between cuts."""
-    return [label_of_bin(a, b, bool(scale.unit)) for a, b in pairwise([None, *cuts, None])]
+    return [scale.label(a, b) for a, b in pairwise([None, *cuts, None])]
 
 
 def _draw_ranges(
@@ -128,9 +130,12 @@ def _draw_ranges(
     printed = np.unique(closures[:, closures[1] < known])
     if not printed.size:  # nothing but missing and hidden values
         return _draw_texts(column.name, form.text(closures), sizes)
-    scale = scale_of(form.values)
-    by_round = _Line(scale, scale.round(int(printed[0]), int(printed[-1])), form, closures, sizes)
     frequent = np.flatnonzero(counts[:known] >= k)
+    if isinstance(form, OrderForm):
+        scale: Scale = scale_of_order(form, np.union1d(printed, frequent))
+    else:
+        scale = scale_of(form.values)
+    by_round = _Line(scale, scale.round(int(printed[0]), int(printed[-1])), form, closures, sizes)
     candidates = [by_round]
     if 0 < np.count_nonzero(counts[:known]) <= MOST_BINS:
         cuts = scale.around(np.union1d(printed, frequent))
@@ -182,11 +187,11 @@ class _Line:
 
     def names(self, joined: Sequence[Sequence[int]]) -> list[str]:
         """The names of joined bins."""
-        ends, dates = [None, *self.cuts, None], bool(self.scale.unit)
+        ends = [None, *self.cuts, None]
         found = []
         for one in joined:
             inner = [i for i in one if i < self.ranges]
-            label = label_of_bin(ends[inner[0]], ends[inner[-1] + 1], dates) if inner else MISSING
+            label = self.scale.label(ends[inner[0]], ends[inner[-1] + 1]) if inner else MISSING
             found.append(label if len(inner) in (0, len(one)) else f"{label}, or {MISSING}")
         return found
 

@@ -39,7 +39,7 @@ def printed_otherwise(columns: Sequence[Column], release: Frame) -> dict[int, Pr
     found = {}
     for j, column in enumerate(columns):
         if isinstance(column.form, RangeForm | SetForm):
-            printed = _printed(column.name, release)
+            printed = _printed(column, release)
             if not all(_reads_the_same(column.form, text) for text in printed.texts):
                 found[j] = printed
     return found
@@ -60,21 +60,21 @@ def _reads_the_same(form: Form, text: str | None) -> bool:
         return form.has_null
     if text is None or text in form.codes or not isinstance(form, RangeForm):
         return True
-    if text[0] == "[":
-        low, _, high = text[1:-1].partition(", ")
-        return all(form.between(end, end) is not None for end in (low, high))
-    return True
+    ends = form.ends(text)
+    return ends is None or all(form.between(end, end) is not None for end in ends)
 
 
-def _printed(name: str, release: Frame) -> Printed:
+def _printed(column: Column, release: Frame) -> Printed:
+    name, form = column.name, column.form
     if name in release.columns:
         place, texts = _coded(release, name)
         used, number = np.unique(place, return_inverse=True)
         return Printed(tuple(texts[i] for i in used), number.astype(np.int32))
+    assert isinstance(form, RangeForm)
     (low, lows), (high, highs) = (_coded(release, bound) for bound in bound_names(name))
     rows = distinct_rows(np.stack([low, high], axis=1))
     ends = [(lows[low[i]], highs[high[i]]) for i in rows.first]
-    texts = [STAR if None in pair else f"[{pair[0]}, {pair[1]}]" for pair in ends]
+    texts = [STAR if a is None or b is None else form.joined(a, b) for a, b in ends]
     return Printed(tuple(texts), rows.place)
 
 

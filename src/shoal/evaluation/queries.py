@@ -1,9 +1,9 @@
 """Is it still useful? How well COUNT and SUM queries are answered from a release (XU06 §5).
 
-A query has a condition on each of some quasi-identifiers: a random range of numbers or dates, or a random
-value or node of a hierarchy. It is answered exactly on the table, and from the release as its reader would:
-a record counts by the share of its closures' values that meet the conditions, columns taken as
-independent inside a closure. The order of records does not matter.
+A query has a condition on each of some quasi-identifiers: a random range of numbers, dates or ordered
+categories, or a random value or node of a hierarchy. It is answered exactly on the table, and from the
+release as its reader would: a record counts by the share of its closures' values that meet the conditions,
+columns taken as independent inside a closure. The order of records does not matter.
 """
 
 from __future__ import annotations

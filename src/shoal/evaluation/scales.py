@@ -111,6 +111,10 @@ class Scale:
             for number, (begins, end) in zip(at.astype(np.int64).tolist(), texts, strict=True)
         ]
 
+    def label(self, left: Cut | None, right: Cut | None) -> str:
+        """The name of the bin between two cuts."""
+        return label_of_bin(left, right, bool(self.unit))
+
     def _text(self, number: int | float) -> str:
         return _date(int(number), self.unit) if self.unit else _number(number)
 

@@ -208,17 +208,27 @@ class RangeForm(Form):
             elif low == high:
                 out.append(self.labels[low])
             else:
-                out.append(f"[{self.labels[low]}, {self.labels[high]}]")
+                out.append(self.joined(self.labels[low], self.labels[high]))
         return out
+
+    def joined(self, low: str, high: str) -> str:
+        """How the closure from one value to another reads."""
+        return f"[{low}, {high}]"
+
+    def ends(self, released: str) -> tuple[str, str] | None:
+        """The two texts that `joined` joined, None where it did not."""
+        if released[:1] == "[" and released[-1:] == "]":
+            low, _, high = released[1:-1].partition(", ")
+            return low, high
+        return None
 
     def parse(self, released: str | None) -> Sequence[int] | None:
         if released == STAR:
             return (0, self.size - 1)
         if released in self.codes:
             return (self.codes[released], self.codes[released])
-        if released and released[0] == "[" and released[-1] == "]":
-            low, _, high = released[1:-1].partition(", ")
-            return self.between(low, high)
+        if released and (ends := self.ends(released)):
+            return self.between(*ends)
         if released and self._value(released) in self._known:  # the same number, written otherwise
             return self.between(released, released)
         return None

@@ -19,7 +19,7 @@ Lines = list[tuple[int, list[str]]]
 def read_lines(path: str | os.PathLike[str]) -> Lines:
     """Read the cells of every line that is not blank, with its number; blanks around cells do not count."""
     name = Path(path).name
-    text = _text(path, name)
+    text = read_text(path)
     first = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
     candidates = sorted(_DELIMITERS, key=first.count, reverse=True)
     try:
@@ -30,7 +30,9 @@ def read_lines(path: str | os.PathLike[str]) -> Lines:
         raise _unreadable(name, "not a UTF-8 CSV file; save it as one") from None
 
 
-def _text(path: str | os.PathLike[str], name: str) -> str:
+def read_text(path: str | os.PathLike[str], what: str = "Hierarchy") -> str:
+    """Read a whole UTF-8 file; `what` it is for, in the sentence on what is wrong with it."""
+    kind = "UTF-8 CSV file" if what == "Hierarchy" else "UTF-8 text file"
     try:
         if stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe would wait for ever
             return Path(path).read_bytes().decode("utf-8-sig")
@@ -38,10 +40,10 @@ def _text(path: str | os.PathLike[str], name: str) -> str:
     except OSError as error:
         why = f"{error.strerror}; check the path"
     except UnicodeError:
-        why = "not a UTF-8 CSV file; save it as one"
+        why = f"not a {kind}; save it as one"
     except ValueError:  # a NUL character in the path
         why = "no file can have this name; check the path"
-    raise _unreadable(name, why)
+    raise _unreadable(Path(path).name, why, what)
 
 
 def _split(text: str, delimiter: str) -> Lines:
@@ -56,5 +58,5 @@ def _is_even(lines: Lines) -> bool:
     return len({len(row) for _, row in lines}) == 1
 
 
-def _unreadable(name: str, why: str) -> InputError:
-    return InputError(f"Hierarchy file '{name}' cannot be read: {why}.")
+def _unreadable(name: str, why: str, what: str = "Hierarchy") -> InputError:
+    return InputError(f"{what} file '{name}' cannot be read: {why}.")

@@ -77,7 +77,7 @@ class Interval(Model):
         if not is_ordered(values.type):
             raise InputError(
                 f"Column '{column}' holds {describe(values.type)}, and an interval needs numbers or dates; "
-                "convert it or choose suppression, hierarchy or subset."
+                "convert it or choose order, hierarchy, subset or suppression."
             )
         values, codes = _within(column, values, self.domain)
         if pa.types.is_decimal(values.type):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import ParquetFile
 
 from shoal.errors import InputError
 from shoal.io.header import check_names
@@ -18,7 +22,7 @@ def read(path: Path, input: Input) -> Source:
 
     try:
         with ParquetFile(str(path), page_checksum_verification=True) as file:
-            table = file.read()
+            table = _without_guessed_order(file.read(), file)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError):
         raise InputError(
@@ -26,6 +30,26 @@ def read(path: Path, input: Input) -> Source:
         ) from None
     check_names(path, table.column_names)
     return Source(table.cast(pa.schema([(field.name, field.type) for field in table.schema])))
+
+
+def _without_guessed_order(table: pa.Table, file: ParquetFile) -> pa.Table:
+    """Take the mark of an order off categories whose order the file does not hold.
+
+    A file without dictionary pages lists values as they come, and yet Arrow marks them as ordered.
+    """
+    groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+    chunks = [group.column(j) for group in groups for j in range(group.num_columns)]
+    plain = {chunk.path_in_schema for chunk in chunks if not chunk.has_dictionary_page}
+    for place, field in enumerate(table.schema):
+        kind = field.type
+        if field.name in plain and pa.types.is_dictionary(kind) and kind.ordered:
+            column = [
+                pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary)
+                for chunk in table.column(place).chunks
+            ]
+            unordered = pa.dictionary(kind.index_type, kind.value_type)
+            table = table.set_column(place, field.name, pa.chunked_array(column, unordered))
+    return table
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:

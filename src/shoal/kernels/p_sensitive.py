@@ -1,9 +1,9 @@
 """Groups that take records from a pool: the one that makes them most diverse, then the one that adds least cost.
 
 TCM07 §3.1: `Div` of a record and a group sums, over all sensitive columns, the values that the group lacks
-(Definition 11), where the record brings a new one; `Hom` sums them over all columns (Definition 12). With all
-columns weighing the same both are whole numbers, so that equals are equal. Of equals the first in the pool
-is taken.
+(Definition 11), where the record brings a new one; `Hom` sums them over all columns (Definition 12). Both weigh
+columns by `weight`; where all weigh 1 they are whole numbers, so that equals are equal. Of equals the first in
+the pool is taken.
 """
 
 from __future__ import annotations
@@ -91,27 +91,27 @@ def dissolve(s, pool, g):
 
 
 @inner
-def lacking(q, s, g, gain):
-    """How many values group g lacks, over all columns (Hom), and what a record adds to Div by value: `gain`."""
-    total = 0
+def lacking(q, weight, s, g, gain):
+    """How many values group g lacks, weighed over all columns (Hom), and what a record adds to Div by value: `gain`."""
+    total = 0.0
     for t in range(q.start.size - 1):
         distinct = 0
         for v in range(q.start[t], q.start[t + 1]):
             distinct += s.tally[g, v] > 0
-        missing = max(0, q.distinct[t] - distinct)
+        missing = max(0, q.distinct[t] - distinct) * weight[t]
         total += missing
         for v in range(q.start[t], q.start[t + 1]):
-            gain[v] = missing if s.tally[g, v] == 0 else 0
+            gain[v] = missing if s.tally[g, v] == 0 else 0.0
     return total
 
 
 @kernel
-def all_lacking(q, s):
-    """How many values each group lacks."""
-    gain = np.empty(s.tally.shape[1], np.int64)
-    found = np.empty(s.size.size, np.int64)
+def all_lacking(q, weight, s):
+    """How many values each group lacks, weighed."""
+    gain = np.empty(s.tally.shape[1])
+    found = np.empty(s.size.size)
     for g in range(found.size):
-        found[g] = lacking(q, s, g, gain)
+        found[g] = lacking(q, weight, s, g, gain)
     return found
 
 
@@ -128,11 +128,11 @@ def best_match(c, pairs, s, pool, g, gain, out, scratch):
         )
     else:
         out[:size] = 0.0
-    best, most, least = -1, -1, np.inf
+    best, most, least = -1, -1.0, np.inf
     for at in range(size):
         if pool.left[at] == 0:
             continue
-        div = 0
+        div = 0.0
         for t in range(s.values.shape[1]):
             div += gain[s.values[pool.places[at], t]]
         if div > most or (div == most and out[at] < least):
@@ -141,29 +141,29 @@ def best_match(c, pairs, s, pool, g, gain, out, scratch):
 
 
 @kernel
-def deal(c, pairs, q, s, pool, first, most):
+def deal(c, pairs, q, weight, s, pool, first, most):
     """Hand the pool round, up to `most` records, each group from `first` on taking its best match in turn."""
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
-    gain = np.empty(s.tally.shape[1], np.int64)
+    gain = np.empty(s.tally.shape[1])
     for turn in range(min(most, pool.size[0])):
         g = (first + turn) % s.size.size
-        lacking(q, s, g, gain)
+        lacking(q, weight, s, g, gain)
         at = best_match(c, pairs, s, pool, g, gain, out, scratch)[2]
         take(c, s, pool, at, g)
 
 
 @kernel
-def weigh_matches(c, pairs, q, s, pool, groups, most, least, entry):
+def weigh_matches(c, pairs, q, weight, s, pool, groups, most, least, entry):
     """Find the best match of some groups."""
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
-    gain = np.empty(s.tally.shape[1], np.int64)
+    gain = np.empty(s.tally.shape[1])
     for g in groups:
-        lacking(q, s, g, gain)
+        lacking(q, weight, s, g, gain)
         most[g], least[g], entry[g] = best_match(c, pairs, s, pool, g, gain, out, scratch)
 
 
 @kernel
-def match_pairs(c, pairs, q, s, pool, most, least, entry, rounds):
+def match_pairs(c, pairs, q, weight, s, pool, most, least, entry, rounds):
     """Let group and entry with the best match of all pairs go together, `rounds` times; a group is matched once.
 
     A match whose entry is gone cannot have become better, so it is found anew only once it looks best.
@@ -178,19 +178,19 @@ def match_pairs(c, pairs, q, s, pool, most, least, entry, rounds):
             if pool.left[entry[best]] == 1:
                 break
             again[0] = best
-            weigh_matches(c, pairs, q, s, pool, again, most, least, entry)
+            weigh_matches(c, pairs, q, weight, s, pool, again, most, least, entry)
         take(c, s, pool, entry[best], best)
-        most[best] = -1
+        most[best] = -1.0
 
 
 @kernel
-def diversify(c, pairs, q, s, pool, g):
+def diversify(c, pairs, q, weight, s, pool, g):
     """Let group g take its best match until it lacks no value; False where no record of the pool helps."""
     if 8 * pool.size[1] > pool.size[0]:
         tidy(pool)
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
-    gain = np.empty(s.tally.shape[1], np.int64)
-    while lacking(q, s, g, gain) > 0:
+    gain = np.empty(s.tally.shape[1])
+    while lacking(q, weight, s, g, gain) > 0:
         div, _, at = best_match(c, pairs, s, pool, g, gain, out, scratch)
         if div <= 0:
             return False

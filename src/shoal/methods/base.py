@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -54,6 +54,10 @@ class Method(ABC):
 
     def problems(self) -> list[str]:
         """Sentences for options that cannot be."""
+        return []
+
+    def column_problems(self, sensitive: Sequence[str]) -> list[str]:
+        """Sentences for options that name sensitive columns, given those there are."""
         return []
 
     def may_be_refined(self) -> bool:

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from shoal.generalization.forms import Ints, Records
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.groups import members
 from shoal.kernels.p_sensitive import (
     Pool,
@@ -23,8 +23,9 @@ from shoal.kernels.p_sensitive import (
     weigh_matches,
 )
 from shoal.kernels.state import State, make_state, pack
-from shoal.methods.base import Method, Partition
+from shoal.methods.base import Partition
 from shoal.methods.settle import settle
+from shoal.methods.weighing import Weighing
 from shoal.privacy.feasibility import most_groups
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -33,7 +34,7 @@ CHUNK = 64  # groups between two reports of progress
 
 
 @dataclass(frozen=True)
-class EnhancedPK(Method):
+class EnhancedPK(Weighing):
     """Share out the rare values of the hardest sensitive column first, so that many groups become p-sensitive.
 
     EnhancedPKClustering of TCM07 §3.2. Begins as many groups as can be p-sensitive (Condition 2) and have k
@@ -48,6 +49,12 @@ class EnhancedPK(Method):
     other requirements are met by merging. Where none asks for distinct values this is plain clustering
     around random records. No guarantee on the loss. O(n²) in time, O(n + groups × sensitive values) in
     memory.
+
+    Parameters
+    ----------
+    weights
+        A weight for every sensitive column, like `{"illness": 2, "income": 1}`: how much a value counts that a
+        group lacks of it. Only their ratios matter; by default all columns count the same.
     """
 
     name = "enhanced_pk"
@@ -66,8 +73,9 @@ class EnhancedPK(Method):
         state = make_state(problem.arrays, problem.values, problem.tallied, max(1, shape.groups))
         if shape.groups:
             pool = make_pool(problem.codes, problem.classes)
-            share_out(problem, shape, state, pool, order, progress)
-            kept = make_sensitive(problem, state, pool, progress)
+            weight = self.tally_weights(problem)
+            share_out(problem, weight, shape, state, pool, order, progress)
+            kept = make_sensitive(problem, weight, state, pool, progress)
             fill_up(problem, state, pool, kept, progress)
         return Partition(settle(problem, pack(state)[0], progress))
 
@@ -97,6 +105,7 @@ def plan(problem: Problem) -> Plan:
 
 def share_out(
     problem: Problem,
+    weight: Floats,
     shape: Plan,
     state: State,
     pool: Pool,
@@ -124,45 +133,48 @@ def share_out(
         while shared < last:
             progress("sharing out sensitive values", shared, total)
             turns = min(CHUNK, last - shared)
-            deal(c, pairs, rules, state, pool, shared, turns)
+            deal(c, pairs, rules, weight, state, pool, shared, turns)
             shared += turns
     for records in parts[len(parts) - frequent :]:
         refill(pool, records)
-        match_all(
-            problem, state, pool, partial(progress, "sharing out sensitive values", shared, total)
-        )
+        report = partial(progress, "sharing out sensitive values", shared, total)
+        match_all(problem, weight, state, pool, report)
         shared += groups
     refill(pool, order[state.group[order] < 0])
 
 
-def match_all(problem: Problem, state: State, pool: Pool, report: Callable[[], None]) -> None:
+def match_all(
+    problem: Problem, weight: Floats, state: State, pool: Pool, report: Callable[[], None]
+) -> None:
     """Give every group a record of the pool, the best match of all pairs first."""
     c, pairs, rules = problem.arrays, problem.pairs, problem.rules
     groups = state.size.size
-    most, least = np.empty(groups, np.int64), np.empty(groups)
+    most, least = np.empty(groups), np.empty(groups)
     entry = np.empty(groups, np.int64)
     starts = range(0, groups, CHUNK)
     for first in starts:
         report()
         some = np.arange(first, min(groups, first + CHUNK))
-        weigh_matches(c, pairs, rules, state, pool, some, most, least, entry)
+        weigh_matches(c, pairs, rules, weight, state, pool, some, most, least, entry)
     for first in starts:
         report()
         rounds = min(groups - first, CHUNK)
-        match_pairs(c, pairs, rules, state, pool, most, least, entry, rounds)
+        match_pairs(c, pairs, rules, weight, state, pool, most, least, entry, rounds)
 
 
-def make_sensitive(problem: Problem, state: State, pool: Pool, progress: Progress) -> Records:
+def make_sensitive(
+    problem: Problem, weight: Floats, state: State, pool: Pool, progress: Progress
+) -> Records:
     """Let groups take the values they lack, most diverse groups first; those that are p-sensitive then.
 
     Where no record of the pool helps, the least diverse group is dissolved into it.
     """
     c, pairs, rules = problem.arrays, problem.pairs, problem.rules
-    order = np.argsort(all_lacking(rules, state), kind="stable")
+    order = np.argsort(all_lacking(rules, weight, state), kind="stable")
     done, kept = 0, order.size
     while done < kept:
         progress("making groups diverse", done, kept)
-        if diversify(c, pairs, rules, state, pool, int(order[done])):
+        if diversify(c, pairs, rules, weight, state, pool, int(order[done])):
             done += 1
         else:
             kept -= 1

@@ -16,14 +16,15 @@ from shoal.kernels.p_sensitive import (
     take,
 )
 from shoal.kernels.state import make_state, pack
-from shoal.methods.base import Method, Partition
+from shoal.methods.base import Partition
 from shoal.methods.settle import settle
+from shoal.methods.weighing import Weighing
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 
 @dataclass(frozen=True)
-class GreedyPK(Method):
+class GreedyPK(Weighing):
     """Grow groups one after the other, first until they are p-sensitive, then until they have k records.
 
     GreedyPKClustering of Campan et al. 2007, to which TCM07 §4 compares its own (`enhanced_pk`). The first
@@ -35,6 +36,11 @@ class GreedyPK(Method):
     Every group is p-sensitive and has k records; other requirements are met by merging. Where none asks for
     distinct values this is plain clustering. No guarantee on the loss: early groups use up rare values that
     later ones need. O(n²) in time, O(n + groups × sensitive values) in memory.
+
+    Parameters
+    ----------
+    weights
+        A weight for every sensitive column, as in `enhanced_pk`; by default all count the same.
     """
 
     name = "greedy_pk"
@@ -46,7 +52,7 @@ class GreedyPK(Method):
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         c, pairs, rules = problem.arrays, problem.pairs, problem.rules
-        records = problem.table.records
+        records, weight = problem.table.records, self.tally_weights(problem)
         most = records // problem.k
         state = make_state(c, problem.values, problem.tallied, max(1, most))
         pool = make_pool(problem.codes, problem.classes)
@@ -59,7 +65,7 @@ class GreedyPK(Method):
             take(c, state, pool, first, g)
             # What this group and the pool lack together, every later group would lack too.
             if not (
-                diversify(c, pairs, rules, state, pool, g)
+                diversify(c, pairs, rules, weight, state, pool, g)
                 and grow(c, pairs, state, pool, g, problem.k)
             ):
                 dissolve(state, pool, g)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from shoal.evaluation.printed import Printed
 from shoal.evaluation.scales import scale_of
 from shoal.generalization.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
+from shoal.generalization.order import OrderForm
 from shoal.report.markup import percent
 
 Marks = npt.NDArray[np.bool_]
@@ -44,6 +45,8 @@ def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
     ends = closures[:, closures[1] < known]  # what the release prints
     least, greatest = ends.min(initial=known), ends.max(initial=-1)
     whole = ranges & (closures[0] == least) & (closures[1] == greatest)
+    if isinstance(form, OrderForm):  # how many categories a run holds is not for all to know
+        return _cells(exact, star | whole, sizes, None, "")
     scale = scale_of(form.values)
     widths = np.where(star, inf, 0.0)
     low, high = scale.numbers[closures[:, ranges]].astype(np.float64)

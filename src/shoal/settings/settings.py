@@ -96,7 +96,8 @@ class Settings:
                 f"Method '{self.method.name}'{which} can keep k only; "
                 "choose another method or drop the requirements."
             )
-        return found + (_option_problems(self.method) or self.method.problems())
+        options = _option_problems(self.method) or self.method.problems()
+        return found + (options or self.method.column_problems(self.sensitive))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Settings:
@@ -204,8 +205,8 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
             model = model()
         if model is not None and not isinstance(model, Model):
             problems.append(
-                f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Subset() "
-                f"or a Hierarchy. Got {shown(model)} instead."
+                f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
+                f"Subset() or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         found[name] = model

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, near_miss, raise_problems
-from shoal.generalization import MODELS, Hierarchy, Model
+from shoal.generalization import MODELS, Hierarchy, Model, Order
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
@@ -166,7 +166,9 @@ def _model_from_toml(
             f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
         )
         return None
-    own = {None: (), "hierarchy": ("hierarchy", "rows")}.get(kind, ("domain",))
+    own = {None: (), "hierarchy": ("hierarchy", "rows"), "order": ("values",)}.get(
+        kind, ("domain",)
+    )
     unknown_keys(where, entry, ("model", "weight", *own), problems)
     if kind == "hierarchy":
         if not ("hierarchy" in entry or "rows" in entry):
@@ -174,6 +176,8 @@ def _model_from_toml(
                 f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
             )
         return read_hierarchy(entry, where, folder, problems)
+    if kind == "order":
+        return _order_from_toml(entry.get("values"), where, problems)
     domain = entry.get("domain")
     if domain is not None and not isinstance(domain, list):
         problems.append(f"'domain' in {where} must be a list of values.")
@@ -183,6 +187,18 @@ def _model_from_toml(
     return MODELS[kind](domain=None if domain is None else tuple(domain))  # type: ignore[call-arg]
 
 
+def _order_from_toml(values: Any, where: str, problems: list[str]) -> Order | None:
+    """An order of listed values, of names, or the column's own."""
+    if not isinstance(values, list | str | None):
+        problems.append(f"'values' in {where} must be a list, the lowest first, or \"names\".")
+        return None
+    try:
+        return Order(values)
+    except InputError as error:
+        problems.extend(f"{where}: {problem}" for problem in error.problems)
+        return None
+
+
 def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
     """Settings as the content of a file in `folder`."""
     entries: dict[str, Any] = {}
@@ -190,6 +206,10 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         entry: dict[str, Any] = {} if model is None else {"model": model.name}
         if isinstance(model, Hierarchy):
             entry.update(write_hierarchy(model, folder))
+        elif isinstance(model, Order):
+            given = model.values
+            if given is not None:
+                entry["values"] = given if isinstance(given, str) else list(given)
         elif getattr(model, "domain", None) is not None:
             domain = model.domain  # type: ignore[union-attr]
             entry["domain"] = [plain(value) for value in domain if value is not None]
@@ -203,7 +223,7 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
     for item in settings.requirements:
         requirement.setdefault(item.name, []).append(write_requirement(item, folder))
     method = settings.method
-    options = {f.name: getattr(method, f.name) for f in fields(method)}  # type: ignore[arg-type]
+    options = {f.name: _option(getattr(method, f.name)) for f in fields(method)}  # type: ignore[arg-type]
     return {
         "columns": {
             "identifiers": list(settings.identifiers),
@@ -219,7 +239,7 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
             "name": method.name,
             "refine": _refine_to_toml(settings.refine),
             "seed": settings.seed,
-            **options,
+            **{key: value for key, value in options.items() if value != {}},
         },
         "output": {
             "keep_order": settings.keep_order,
@@ -228,6 +248,13 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         },
         **_input_to_toml(settings.input),
     }
+
+
+def _option(value: Any) -> Any:
+    """An option of a method in plain numbers; one that has parts as a table."""
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    return value
 
 
 def _input_to_toml(reading: Input) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.generalization import Form, Hierarchy, Interval, Model, Suppression
+from shoal.generalization import Form, Hierarchy, Interval, Model, Order, Suppression
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import is_ordered, labels_of
 from shoal.table.folding import fold_all
-from shoal.table.frames import Frame, arrow_column
+from shoal.table.frames import Frame, arrow_column, order_of
 from shoal.table.inference import infer
 from shoal.table.rows import distinct_rows
 from shoal.table.source import Input
@@ -128,6 +128,8 @@ def encode(
             found = _found(arrow_column(frame, name), reading, is_text)
             if may_be_empty and not len(found.values):
                 found, model = replace(found, values=NOTHING), Suppression()
+            if isinstance(model, Order):
+                found = replace(found, order=order_of(frame, name))
             column, codes[:, j] = _encode_column(name, found, model)
             columns.append(column)
         except InputError as error:
@@ -160,6 +162,9 @@ class _Found:
     labels: tuple[str, ...]
     place: Ints
     typed: pa.Array | None = None  # the values as numbers or dates, where texts can be read so
+    order: tuple[str, ...] | None = (
+        None  # of the values and perhaps more, where the column has one itself
+    )
 
     @property
     def has_null(self) -> bool:
@@ -217,7 +222,10 @@ def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Colum
             )
     if model is None:
         model = default_model(found.values.type)
-    form, code_of = model.compile(name, found.values, found.has_null)
+    if isinstance(model, Order):
+        form, code_of = model.compile(name, found.values, found.has_null, found.order)
+    else:
+        form, code_of = model.compile(name, found.values, found.has_null)
     if not isinstance(model, Hierarchy):  # values are released as the table writes them
         labels = list(form.labels)
         for code, label in zip(code_of.tolist(), found.labels, strict=True):

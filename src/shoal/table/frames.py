@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
+from shoal.generalization.models import labels_of
 from shoal.table.plain import plain_column
 
 Frame = nw.DataFrame[Any]
@@ -96,6 +97,18 @@ def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
             )
         array = pc.add(array, 0.0)  # -0.0 is 0.0
     return array
+
+
+def order_of(frame: Frame, name: str) -> tuple[str, ...] | None:
+    """The order of a column's categories where it has one itself, used or not, as text; else None."""
+    array = arrow_values(frame, name)
+    if not (pa.types.is_dictionary(array.type) and array.type.ordered and array.num_chunks):
+        return None
+    first, *others = (chunk.dictionary for chunk in array.chunks)
+    if any(not other.equals(first) for other in others):  # in which order is anybody's guess
+        return None
+    kind = _plain(first.type)
+    return None if kind is None else labels_of(first.cast(kind).drop_null())
 
 
 def _decoded(name: str, array: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -141,7 +141,7 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
         known_nulls = column.counts[form.null] if form.has_null else 0
         missing = "*" if nulls > known_nulls else None
         ends = [(low_texts[a], high_texts[b]) for a, b in zip(low[first], high[first], strict=True)]
-        texts = [_joined(a, b, missing) for a, b in ends]
+        texts = [_joined(form, a, b, missing) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
         place, texts = _texts(frame, column.name)
@@ -157,13 +157,13 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
 
 
-def _joined(low: str | None, high: str | None, missing: str | None) -> str | None:
+def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
     """Two bounds as the text of their closure; `missing` is what no bounds stand for."""
     if low is None or high is None:
         return missing
     if low == high:
         return low
-    return f"[{low}, {high}]"
+    return form.joined(low, high)
 
 
 def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:
