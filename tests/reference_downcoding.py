@@ -8,7 +8,9 @@ from typing import Any
 
 from reference import Closure, Column
 
-Statement = tuple[int, int, Closure]  # column, group, and the part of its closure that some record lies in
+Statement = tuple[
+    int, int, Closure
+]  # column, group, and the part of its closure that some record lies in
 
 
 def parts(column: Column, closed: Closure) -> list[Closure]:
@@ -28,7 +30,9 @@ def parts(column: Column, closed: Closure) -> list[Closure]:
     return children[:2] if len(children) > 1 else []
 
 
-def statements(columns: Sequence[Column], closures: Sequence[Sequence[Closure]]) -> Iterator[Statement]:
+def statements(
+    columns: Sequence[Column], closures: Sequence[Sequence[Closure]]
+) -> Iterator[Statement]:
     """Of all groups; closures by column and group."""
     for j, column in enumerate(columns):
         for g, closed in enumerate(closures[j]):

@@ -17,7 +17,7 @@ def chance(needed: int, others: int, share: float) -> float:
 def loosened(
     column: Column, closures: Sequence[Closure], share: float, draw: Callable[..., Any]
 ) -> list[Closure]:
-    """Closures of all groups of a column, loosened; `draw(groups)` and `draw((rows, groups))` give numbers in [0, 1)."""
+    """Closures of all groups of a column, loosened; `draw` gives numbers in [0, 1) in the shape it is asked for."""
     groups = len(closures)
     if column.model in ("suppression", "hierarchy"):
         return raised(closures, share, draw(groups))

@@ -54,7 +54,11 @@ def left_of_both(k: int) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("k", "below", "certain"),
-    [(5, (0.35, 0.6), (0.05, 0.2)), (10, (0.002, 0.05), (0.0, 0.01)), (20, (0.0, 0.005), (0.0, 0.001))],
+    [
+        (5, (0.35, 0.6), (0.05, 0.2)),
+        (10, (0.002, 0.05), (0.0, 0.01)),
+        (20, (0.0, 0.005), (0.0, 0.001)),
+    ],
 )
 def test_two_diverse_releases_together_are_not_diverse(
     k: int, below: tuple[float, float], certain: tuple[float, float]

@@ -1,4 +1,4 @@
-"""An attacker who knows that closures are tight concludes more than a release reads (Cohen 2022), and what `loosen` does to it."""
+"""An attacker who knows that closures are tight concludes more than a release reads (Cohen 2022); `loosen` hinders it."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def test_of_tight_ranges_and_sets_every_statement_is_right(drawn):
     """Ends of ranges and members of sets are certain; so are children where a node has two that occur."""
     sample, groups = drawn
     found = measure_downcoding(closed_of(sample, groups))
-    branching = [
-        column for column in sample.twins if column.model in ("suppression", "hierarchy")
-    ]
+    branching = [column for column in sample.twins if column.model in ("suppression", "hierarchy")]
     if found.statements and not branching:
         assert found.right == 1.0
 

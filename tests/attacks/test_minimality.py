@@ -45,7 +45,9 @@ def by_release(people: People, secrets: Secrets, **options: Any) -> dict[Rows, l
 
 def belief(ways: Sequence[Secrets]) -> float:
     """The attacker's strongest belief that some person has HIV."""
-    return max(sum(person == "HIV" for person in people) for people in zip(*ways, strict=True)) / len(ways)
+    return max(
+        sum(person == "HIV" for person in people) for people in zip(*ways, strict=True)
+    ) / len(ways)
 
 
 def shown(release: Rows) -> float:
@@ -101,3 +103,24 @@ def test_where_a_requirement_forced_the_groups_beliefs_may_exceed_it() -> None:
 def test_groups_made_by_k_alone_tell_no_more_than_they_read() -> None:
     """Without a requirement beyond k no method looks at sensitive values: the attack finds nothing."""
     assert all(read == belief for read, belief in beliefs(method="exact"))
+
+
+@pytest.mark.parametrize("method", [name for name in shoal.methods() if name != "non_homogeneous"])
+def test_with_k_alone_no_method_looks_at_sensitive_values(method: str) -> None:
+    """Whatever the people suffer from, their quasi-identifiers are released in the same way."""
+    rng = np.random.default_rng(2)
+    n = 12 if method == "exact" else 80
+    people = {"age": rng.integers(20, 60, n), "sex": rng.choice(list("fm"), n)}
+    releases = [
+        shoal.anonymize(
+            pd.DataFrame({**people, "ill": ill}),
+            quasi_identifiers=["age", "sex"],
+            sensitive=["ill"],
+            allow=["ill"],
+            k=3,
+            method=method,
+            keep_order=True,
+        ).data[["age", "sex"]]
+        for ill in (rng.choice(list("ab"), n), np.sort(rng.choice(list("abc"), n)))
+    ]
+    pd.testing.assert_frame_equal(*releases)

@@ -12,7 +12,13 @@ import shoal
 CANCERS = ("lung cancer", "colon cancer", "skin cancer")
 OTHERS = ("flu", "measles", "gastritis", "ulcer")
 TREE = shoal.Hierarchy.from_dict(
-    {"*": {"cancer": list(CANCERS), "infection": ["flu", "measles"], "stomach": ["gastritis", "ulcer"]}}
+    {
+        "*": {
+            "cancer": list(CANCERS),
+            "infection": ["flu", "measles"],
+            "stomach": ["gastritis", "ulcer"],
+        }
+    }
 )
 BRANCHES = ["cancer", "infection", "stomach"]
 
@@ -70,5 +76,7 @@ def test_a_diverse_group_may_be_similar_and_a_hierarchy_forbids_it() -> None:
     assert share_in_one_branch(diverse) > 0.1
     spread = released("ill", shoal.PSensitive(2, TREE, BRANCHES, columns=["ill"]))
     assert share_in_one_branch(spread) == 0.0
-    close = released("ill", shoal.TCloseness(0.3, ground="hierarchical", hierarchy=TREE, columns=["ill"]))
+    close = released(
+        "ill", shoal.TCloseness(0.3, ground="hierarchical", hierarchy=TREE, columns=["ill"])
+    )
     assert share_in_one_branch(close) == 0.0

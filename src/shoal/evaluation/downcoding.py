@@ -85,7 +85,9 @@ def _stated(closed: Closed, j: int) -> Stated:
         of_record = _child_below(form, codes, closures[0][closed.groups])
         mass = form.sum_up(column.counts)
     else:
-        group, part = _of_ranges(form, closures) if isinstance(form, RangeForm) else _of_sets(form, closures)
+        group, part = (
+            _of_ranges(form, closures) if isinstance(form, RangeForm) else _of_sets(form, closures)
+        )
         of_record, mass = codes, column.counts
     share = mass[part] / form.sums(closures, column.counts)[group]
     return Stated(group, part, 1.0 - (1.0 - share) ** closed.sizes[group], of_record)

@@ -28,7 +28,7 @@ Bools = npt.NDArray[np.bool_]
 
 def loosen(form: Form, closures: Ints, share: float, rng: np.random.Generator) -> Ints:
     """The closures of one column (slots × groups), some of them drawn above what they are."""
-    groups = closures.shape[1]
+    groups = int(closures.shape[1])
     if isinstance(form, TreeForm):
         return raise_nodes(form, closures, share, rng.random(groups))
     draws = rng.random(groups)
@@ -58,7 +58,9 @@ def raise_nodes(form: TreeForm, closures: Ints, share: float, draws: Floats) -> 
     """Nodes, those with small draws replaced by the next node above that is among them."""
     nodes = closures[0]
     needed = np.bincount(nodes, minlength=form.entries)
-    above = form.parent.copy()  # for each node the next one above that is shown, the root if there is none
+    above = (
+        form.parent.copy()
+    )  # for each node the next one above that is shown, the root if there is none
     for node in range(form.entries - 2, -1, -1):
         if not needed[above[node]]:
             above[node] = above[above[node]]
