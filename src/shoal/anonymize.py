@@ -13,6 +13,7 @@ import numpy as np
 from shoal.errors import raise_problems
 from shoal.examine import examine, examine_table, open_table
 from shoal.generalization import Model
+from shoal.generalization.forms import Ints
 from shoal.kernels.compilation import is_cached
 from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
@@ -28,7 +29,7 @@ from shoal.refine import Refine
 from shoal.refine import refine as refine_groups
 from shoal.release import Release
 from shoal.settings import Settings, make_settings
-from shoal.table.closed import Closed
+from shoal.table.closed import Closed, loosened
 from shoal.table.frames import Frame
 from shoal.table.order import shuffled
 from shoal.table.render import read_release, render
@@ -57,6 +58,7 @@ def anonymize(
     refine: Refine | str | float | None = None,
     seed: int | None = None,
     keep_order: bool | None = None,
+    loosen: float | None = None,
     render: str | None = None,
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
@@ -112,9 +114,13 @@ def anonymize(
         than local recoding are left as they are, and so is `enhanced_pk`.
     seed
         Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
-        what `non_homogeneous` draws.
+        what `loosen` and `non_homogeneous` draw.
     keep_order
         Keep the order of records, which can itself identify them. By default they are shuffled.
+    loosen
+        About what share of the more general values of a release shall be more general than their group needs,
+        from 0 (default) to below 1, so that nobody can rely on their being tight; see "downcoding" in the threat
+        model. They are drawn by fresh chance in every run: publish one of these releases only.
     render
         "text" (default), or "bounds": two columns per interval or order.
     title
@@ -122,7 +128,8 @@ def anonymize(
     input
         How to read the table's file, like `{"encoding": "cp1252", "missing": ["?"]}`; see `shoal.Input`.
     order_seed
-        Makes the order of released records repeatable, for tests only: whoever knows it may undo the shuffle.
+        Makes the order of released records and the draws of `loosen` repeatable, for tests only: whoever
+        knows it may undo them.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
 
@@ -157,6 +164,7 @@ def anonymize(
         refine=refine,
         seed=seed,
         keep_order=keep_order,
+        loosen=loosen,
         render=render,
         title=title,
         input=input,
@@ -175,7 +183,7 @@ def anonymize(
     groups = watch(
         "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
     )
-    frame, closed = watch("closing", lambda: plan.close(groups, partition.closing))
+    frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
     released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
     audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
@@ -338,6 +346,15 @@ def _sample_of(budget: object) -> Refine:
     """A short refinement that takes the same kernels: only one that is given time perturbs."""
     has_time = isinstance(budget, Refine) and (budget.seconds or budget.steps)
     return Refine(steps=30) if has_time else Refine()
+
+
+def _close(
+    plan: Plan, groups: Ints, partition: Partition, order_seed: int | None
+) -> tuple[Frame, Closed]:
+    """The records to release and their closures, loosened where the user chose so."""
+    frame, closed = plan.close(groups, partition.closing)
+    share = plan.settings.loosen
+    return frame, loosened(closed, share, order_seed) if share else closed
 
 
 def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) -> Frame:

@@ -19,6 +19,7 @@ from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
 from shoal.evaluation.distributions import Distributions, compare_distributions
+from shoal.evaluation.downcoding import Downcoding, measure_downcoding
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.evaluation.singled import Kept, singled_out
 from shoal.examine import examine
@@ -31,7 +32,7 @@ from shoal.progress import Progress, silent
 from shoal.report import Making, write_report
 from shoal.settings import Settings
 from shoal.table import open_frame
-from shoal.table.closed import Closed
+from shoal.table.closed import Closed, loosened
 from shoal.table.frames import arrow_values
 from shoal.table.source import Dialect, Input
 
@@ -138,6 +139,8 @@ class Release:
             self.seconds,
             self.certificate if asked else None,
             self.certificate_reason if asked else UNASKED,
+            self.settings.loosen,
+            self.loosening_cost,
         )
 
     @cached_property
@@ -149,6 +152,29 @@ class Release:
     def risk(self) -> Risks:
         """The risk of re-identification and of disclosed sensitive values, before and after."""
         return compare_risks(self.comparison)
+
+    @cached_property
+    def downcoding(self) -> Downcoding | None:
+        """What an attacker concludes who takes released values to be as tight as can be; see `loosen`.
+
+        None where records do not read the same in groups. In no report: it tells how much was loosened.
+        """
+        return measure_downcoding(self.closed) if self.settings.method.homogeneous else None
+
+    @cached_property
+    def loosening_cost(self) -> float:
+        """About how much of the loss by `lm` comes of `loosen`, 0 without it.
+
+        Estimated from the release alone, by loosening it once more, so that it tells nobody which values are
+        tight. Compare with a release without `loosen` to know the cost exactly, and keep that to yourself.
+        """
+        share = self.settings.loosen
+        if not share:
+            return 0.0
+        draws = min(50, 1 + 20_000 // self.audit.groups)  # few groups, few draws of their own
+        again = [replace(self, closed=loosened(self.closed, share, seed)) for seed in range(draws)]
+        mean = sum(release.loss("lm") for release in again) / draws
+        return max(0.0, (1.0 - share) * (mean - self.loss("lm")))
 
     @cached_property
     def distributions(self) -> Distributions:

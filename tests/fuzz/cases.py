@@ -132,6 +132,8 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
     is_close = any(demand.kind in ("equal", "ordered", "hierarchical") for demand in demands)
     if honours and not is_close and rng.random() < 0.3:
         options["suppression_limit"] = rng.choice((0.01, 0.05, 0.2, 0.5, 0.9))
+    if method not in ("incognito", "non_homogeneous") and rng.random() < 0.3:
+        options["loosen"] = rng.choice((0.05, 0.3, 0.5, 0.95))
     if rng.random() < 0.3:
         options["weights"] = {name: rng.choice((0.1, 1.0, 2.5, 100)) for name in rules}
     if rng.random() < 0.85:
@@ -320,7 +322,7 @@ def _spoiled(case: Case, rng: random.Random) -> Case:
     from dataclasses import replace
 
     options = dict(case.options)
-    match rng.randrange(6):
+    match rng.randrange(7):
         case 0:
             options["method"] = "no such method"
         case 1:
@@ -331,6 +333,8 @@ def _spoiled(case: Case, rng: random.Random) -> Case:
             return replace(case, sensitive=(*case.sensitive, "nobody"), is_whole=False)
         case 4:
             return replace(case, k=0, is_whole=False)
+        case 5:
+            options["loosen"] = 1.0
         case _:
             name = next(iter(case.rules))
             rule = Rule("hierarchy", tree=("Any", (("Zq7 only this", ()), ("Zq7 and this", ()))))

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from tables import Sample
 
 import shoal
+from shoal.methods import METHODS as METHOD_KINDS
 
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.methods()},
@@ -115,6 +116,37 @@ def test_a_release_keeps_every_promise(method, drawn, data):
         assert shoal.audit(release.data, settings=release.settings).k == release.k
     else:
         assert_compatible(sample, closures, k)
+
+
+LOOSE = [name for name in shoal.methods() if METHOD_KINDS[name]().may_be_loosened()]
+
+
+@pytest.mark.parametrize("method", LOOSE)
+@settings(max_examples=15)
+@given(drawn=people(), share=st.sampled_from([0.1, 0.5, 0.9]), data=st.data())
+def test_a_loosened_release_keeps_every_promise(method, drawn, share, data):
+    sample, job = drawn
+    k = any_k(sample, data)
+    job |= {"k": k, "method": method, "keep_order": True}
+    tight = shoal.anonymize(sample.frame, **job)
+    release = shoal.anonymize(sample.frame, **job, loosen=share)
+    original, found = records_of(sample.frame), records_of(release.data)
+    for name in ("sensitive0", "other"):
+        assert [record[name] for record in found] == [record[name] for record in original]
+    before, closures = (
+        [
+            tuple(reference.read(column, record[name]) for name, column in sample.columns.items())
+            for record in records_of(either.data)
+        ]
+        for either in (tight, release)
+    )
+    assert release.k >= k
+    assert_groups(sample, release.data, closures, k)
+    for least, loose in zip(before, closures, strict=True):
+        assert all(a <= b for a, b in zip(least, loose, strict=True))
+    if job["objective"] not in MAY_FALL:
+        assert release.loss() >= tight.loss() - 1e-9
+    assert shoal.audit(release.data, settings=release.settings).k == release.k
 
 
 def assert_groups(sample: Sample, data: pa.Table, closures: Any, k: int) -> None:

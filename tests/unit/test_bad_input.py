@@ -396,6 +396,24 @@ ROLES_AND_NUMBERS = [
         "Refine takes 'seconds' or 'steps', not both.",
         refine=shoal.Refine(seconds=1.0, steps=1),
     ),
+    both(
+        "a loosening of everything",
+        "The 'loosen' parameter must be a share from 0 to below 1. Got 1.0 instead.",
+        python={"loosen": 1.0},
+        flags=("--loosen", "1"),
+    ),
+    both(
+        "a loosened global recoding",
+        "The closures of method 'incognito' cannot be loosened: it is chosen for how they fit together; "
+        "set loosen to 0 or choose a method of local recoding.",
+        python={"loosen": 0.1, "method": "incognito"},
+        flags=("--loosen", "0.1", "--method", "incognito"),
+    ),
+    in_python(
+        "a loosen that is text",
+        "The 'loosen' parameter must be a share from 0 to below 1. Got 'half' instead.",
+        loosen="half",
+    ),
     in_python(
         "a keep_order that only looks true",
         "The 'keep_order' parameter must be true or false. Got 'no' instead.",
@@ -719,6 +737,11 @@ SETTINGS = [
         "a refine of minutes",
         "Unknown key 'minutes' in refine of [method]; known: seconds, steps.",
         "[method]\nrefine = { minutes = 1 }\n",
+    ),
+    in_toml(
+        "a loosen of true",
+        "The 'loosen' parameter must be a share from 0 to below 1. Got True instead.",
+        "[output]\nloosen = true\n",
     ),
     in_toml(
         "a keep_order of 1",

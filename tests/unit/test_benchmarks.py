@@ -71,6 +71,21 @@ def test_a_few_records_are_measured_and_the_numbers_kept(
     assert {"wall_s", "wall_x", "cpu_s", "cpu_x"} <= set(row)
 
 
+def test_downcoding_is_measured_on_the_sample_where_there_is_no_other_table(
+    runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("benchmarks.suite.downcoding"), "SIZES", (5,))
+    kept = tmp_path / "rows.json"
+    given = ["--records", "600", "--data", str(tmp_path), "--json", str(kept)]
+    assert runner.main(["downcoding", *given]) == 0
+    tight, *_, loosest = json.loads(kept.read_text(encoding="utf-8"))["rows"]
+    assert (tight["loosen"], loosest["loosen"]) == (0.0, 0.4)
+    assert (tight["table"], tight["lm_ratio"]) == ("adult_sample", 1.0)
+    assert loosest["right"] < tight["right"] <= 1
+    assert loosest["groups_right"] < tight["groups_right"]
+    assert 1 < loosest["lm_ratio"] < 2
+
+
 def test_missing_data_is_one_clear_sentence(
     runner: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

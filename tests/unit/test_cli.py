@@ -188,6 +188,18 @@ def test_certify_wants_a_number_of_seconds(shell: Shell, people: pa.Table) -> No
     assert not Path("release.csv").exists()
 
 
+def test_loosen_is_said_with_its_cost(shell: Shell, people: pa.Table) -> None:
+    run = ("anonymize", "people.csv", *ROLES, "-k", 5, "--overwrite", "-o", "release.csv")
+    code, out, err = shell(*run, "--loosen", 0.3, "--save-settings", "job.toml")
+    assert (code, err) == (0, "")
+    assert "loosened     about 30 % of the values that are not exact, at about" in out
+    assert smallest_group("release.csv", "age", "zip", "sex") >= 5
+    facts = json.loads(shell(*run, "--settings", "job.toml", "--json")[1])
+    assert facts["loosen"] == 0.3
+    assert 0 <= facts["loosening_cost"] < facts["loss"]
+    assert "loosen" not in shell(*run)[1]
+
+
 def test_json_gives_the_facts(shell: Shell, people: pa.Table) -> None:
     run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--json")
     code, out, err = shell(*run, "--objective", "entropy")

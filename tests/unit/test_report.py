@@ -270,6 +270,7 @@ KINDS: dict[str, dict[str, Any]] = {
         "allow": ["list"],
     },
     "keep order": {"keep_order": True},
+    "loosened": {"loosen": 0.3},
 }
 
 
@@ -280,6 +281,18 @@ def test_every_kind_of_release_has_a_report(given: dict[str, Any], tmp_path: Pat
     assert [section["id"] for section in page.all("section")] == [*SECTIONS]
     assert f"{release.audit.records:,} records" in page.text
     assert f"{release.settings.objective}" in page.text
+
+
+def test_a_report_says_that_values_were_loosened_and_what_it_cost(tmp_path: Path) -> None:
+    release = anonymize(loosen=0.3, order_seed=1)
+    text = Page(report_of(release, tmp_path)).text
+    assert "Loosened at random" in text
+    assert "about 30.0 % of the values that are not exact" in text
+    assert f"about {100 * release.loosening_cost:.1f} percentage points" in text
+    assert release.loosening_cost > 0
+    assert "again from the same table, but for what was loosened at random" in text
+    plain = Page(report_of(anonymize(), tmp_path)).text
+    assert "Loosened" not in plain
 
 
 def test_group_sizes_add_up(release: shoal.Release, text: str) -> None:

@@ -130,6 +130,7 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         refine=shoal.Refine(steps=12),
         seed=2**63 - 1,
         keep_order=True,
+        loosen=0.2,
         render="bounds",
         keep=("ward",),
         title="Patients",

@@ -146,6 +146,13 @@ def anonymize(
         bool | None,
         typer.Option("--keep-order/--shuffle", help="Keep the order of records (can identify)."),
     ] = None,
+    loosen: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of general values that shall be more general than their group needs.",
+        ),
+    ] = None,
     render: Annotated[
         str | None, typer.Option(help="text, or bounds: two columns per interval or order.")
     ] = None,
@@ -210,6 +217,7 @@ def anonymize(
         "refine": options.refine(refine, problems),
         "seed": seed,
         "keep_order": keep_order,
+        "loosen": loosen,
         "render": render,
         "title": title,
     }

@@ -119,6 +119,7 @@ def summary(
         *_kept(release),
         ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
         *((f"  {name}", f"{100 * value:.1f} %") for name, value in exact.items()),
+        *_loosened(release),
         *([("certificate", _certificate_text(release))] if certified else []),
         *(_how(release, seconds) if verbose else []),
         ("written", str(output)),
@@ -148,6 +149,7 @@ def _facts(
         "measure": release.settings.objective,
         "loss": release.loss(),
         "column_losses": release.column_losses(),
+        **(_loosening_facts(release) if release.settings.loosen else {}),
         **(_certificate_facts(release) if certified else {}),
         "method": release.settings.method.name,
         "notes": list(release.notes),
@@ -185,6 +187,19 @@ def _kept(release: Release) -> list[tuple[str, str]]:
     return lines + [
         ("kept together", f"single out {item.alone:,} records") for item in found[len(alone) :]
     ]
+
+
+def _loosened(release: Release) -> list[tuple[str, str]]:
+    """That values were made more general than needed, and what it cost."""
+    share = release.settings.loosen
+    if not share:
+        return []
+    cost = f"about {100 * release.loosening_cost:.1f} points of the detail lost"
+    return [("loosened", f"about {100 * share:.4g} % of the values that are not exact, at {cost}")]
+
+
+def _loosening_facts(release: Release) -> dict[str, object]:
+    return {"loosen": release.settings.loosen, "loosening_cost": release.loosening_cost}
 
 
 def _how(release: Release, seconds: float) -> list[tuple[str, str]]:

@@ -64,6 +64,10 @@ class Method(ABC):
         """Whether records may change groups afterwards without breaking what the method is chosen for."""
         return self.recoding == "local"
 
+    def may_be_loosened(self) -> bool:
+        """Whether closures of single groups may be drawn above the tight ones."""
+        return self.recoding in ("local", "multidimensional")
+
     def honours_requirements(self) -> bool:
         """Whether its groups also keep what is required beyond k."""
         return True

@@ -200,11 +200,11 @@ def _range(item: SizeClass) -> str:
 
 
 def _settings(facts: Facts) -> list[Markup]:
-    what = (
-        "They make this release again from the same table. "
-        if facts.making
-        else "The release was read and audited by them. "
-    )
+    what = "The release was read and audited by them. "
+    if facts.making:
+        what = "They make this release again from the same table. "
+        if facts.making.loosen:
+            what = "They make this release again from the same table, but for what was loosened at random. "
     return [
         element("p", what, more("settings")),
         element("pre", element("code", facts.settings)),

@@ -21,6 +21,8 @@ class Making:
     seconds: Mapping[str, float]
     certificate: Certificate | None
     no_certificate: str  # why there is none
+    loosen: float = 0.0  # share of the general values that are more general than needed
+    loosening_cost: float = 0.0  # about how much of the loss by `lm` comes of it
 
 
 @dataclass(frozen=True)

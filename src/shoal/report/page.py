@@ -228,6 +228,7 @@ def _done(facts: Facts) -> list[Markup]:
         "Made less exact": _names(roles.quasi_identifiers),
         "Sensitive, unchanged": _names(roles.sensitive) or "none",
         "Others, unchanged": _names(roles.kept) or "none",
+        **_loosened(facts),
     }
     return [
         tiles(
@@ -239,6 +240,18 @@ def _done(facts: Facts) -> list[Markup]:
         fact_list(what),
         *_kept(facts),
     ]
+
+
+def _loosened(facts: Facts) -> dict[str, str]:
+    """That values were made more general than needed, and what it cost, where it was so."""
+    making = facts.making
+    if making is None or not making.loosen:
+        return {}
+    return {
+        "Loosened at random": f"about {percent(making.loosen)} of the values that are not exact are more general than "
+        f"their group needs, so that nobody can rely on the others; about {100 * making.loosening_cost:.1f} percentage "
+        "points of the detail lost come of it"
+    }
 
 
 def _kept(facts: Facts) -> list[Markup]:

@@ -79,7 +79,7 @@ WORDS = {
         "Settings",
         "What the columns are, what they may become and what is required. Where shoal made the release they are all "
         "that decides it: the same table, settings, version and hierarchy files give the same release, unless "
-        "refinement was given a number of seconds.",
+        "refinement was given a number of seconds or values were loosened at random.",
     ),
 }
 

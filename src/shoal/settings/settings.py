@@ -48,6 +48,7 @@ class Settings:
     refine: Refine | str | float = field(default_factory=Refine)  # False for none
     seed: int = 0
     keep_order: bool = False
+    loosen: float = 0.0
     render: str = "text"
     title: str = ""
     input: Input = field(default_factory=Input)
@@ -82,6 +83,7 @@ class Settings:
             found.append(_wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
         if not isinstance(self.keep_order, bool):
             found.append(_wrong("keep_order", "true or false", self.keep_order))
+        found += _loosen_problems(self)
         if self.others not in OTHERS:
             found.append(_wrong("others", "'refuse', 'drop' or 'keep'", self.others))
         if not isinstance(self.title, str):
@@ -176,6 +178,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         refine=_refinement(settings.refine, problems),
         seed=plain(settings.seed),
         keep_order=plain(settings.keep_order),
+        loosen=plain(settings.loosen),
     )
 
 
@@ -320,6 +323,17 @@ def _suppression_problems(settings: Settings) -> list[str]:
             "set suppression_limit to 0 or drop closeness."
         )
     return found
+
+
+def _loosen_problems(settings: Settings) -> list[str]:
+    if not (_is_number(settings.loosen) and 0 <= settings.loosen < 1):
+        return [_wrong("loosen", "a share from 0 to below 1", settings.loosen)]
+    if settings.loosen and not settings.method.may_be_loosened():
+        return [
+            f"The closures of method '{settings.method.name}' cannot be loosened: it is chosen for how they fit "
+            "together; set loosen to 0 or choose a method of local recoding."
+        ]
+    return []
 
 
 def _requirement_problems(settings: Settings) -> list[str]:

@@ -32,7 +32,7 @@ _SECTIONS = {
     "requirement": ("k", "suppression_limit", *REQUIREMENTS),
     "objective": ("measure", "w"),
     "method": None,
-    "output": ("keep_order", "render", "title"),
+    "output": ("keep_order", "loosen", "render", "title"),
     "input": None,
 }
 _ROLES = ("identifiers", "sensitive", "keep", "allow")
@@ -113,6 +113,7 @@ def _from_toml(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> Set
         refine=refine,
         seed=seed,
         keep_order=sections["output"].get("keep_order", False),
+        loosen=sections["output"].get("loosen", 0.0),
         render=sections["output"].get("render", "text"),
         title=sections["output"].get("title", ""),
         input=read_input(sections["input"], problems),
@@ -243,6 +244,7 @@ def to_toml(settings: Settings, folder: Path) -> dict[str, Any]:
         },
         "output": {
             "keep_order": settings.keep_order,
+            **({"loosen": settings.loosen} if settings.loosen else {}),
             "render": settings.render,
             **({"title": settings.title} if settings.title else {}),
         },

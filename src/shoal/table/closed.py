@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.loosening import loosen
 from shoal.table.encode import Table
+
+_OWN_DRAWS = 1  # beside a seed, so that they have nothing to do with the order drawn from the same
 
 
 @dataclass(frozen=True)
@@ -49,3 +52,18 @@ def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
     assert groups.min(initial=0) >= 0
     distinct, place = np.unique(closures, axis=1, return_inverse=True)
     return Closed(table, place.reshape(-1)[groups].astype(np.int32), distinct)
+
+
+def loosened(closed: Closed, share: float, seed: int | None = None) -> Closed:
+    """The same groups with closures drawn at random above their own; those that then read the same become one.
+
+    The draws are fresh chance: whoever could repeat them would know which closures are tight. A seed makes them
+    repeatable, which only tests may want.
+    """
+    rng = np.random.default_rng(None if seed is None else [seed, _OWN_DRAWS])
+    closures = closed.closures.copy()
+    for j, column in enumerate(closed.table.columns):
+        slots = closed.table.slots[j]
+        closures[slots] = loosen(column.form, closures[slots], share, rng)
+    merged = merge_equal(closed.table, closed.groups, closures)
+    return replace(merged, left_out=closed.left_out)
