@@ -24,7 +24,7 @@ from tables import Sample
 import shoal
 
 METHODS: dict[str, Any] = {
-    **{name: name for name in shoal.methods()},
+    **{name: name for name in shoal.list_methods()},
     "mondrian, relaxed": shoal.Mondrian(strict=False),
     "cover, small lattices whole": shoal.Cover(max_points=5),
     "cover, proposals": shoal.Cover(max_points=1),

@@ -33,15 +33,15 @@ def coarsen(
         return float(-(p * np.log2(p)).sum())
 
     def broken_edge() -> tuple[int, int] | None:
-        for parent in sorted(children):
-            for child in children[parent]:
-                if child >= values and entropy(parent) < entropy(child) - 1e-12:
-                    return parent, child
+        for upper in sorted(children):
+            for child in children[upper]:
+                if child >= values and entropy(upper) < entropy(child) - 1e-12:
+                    return upper, child
         return None
 
     while (edge := broken_edge()) is not None:
-        parent, child = edge
-        siblings = children[parent]
+        upper, child = edge
+        siblings = children[upper]
         place = siblings.index(child)
         other = siblings[(place + 1) % len(siblings)]
         both = [v for node in (child, other) for v in children.get(node, [node])]
@@ -51,9 +51,9 @@ def coarsen(
         if rest:
             labels.append(f"{labels[child]} / {labels[other]}")
             children[len(labels) - 1] = both
-            children[parent] = [*rest, len(labels) - 1]
+            children[upper] = [*rest, len(labels) - 1]
         else:
-            children[parent] = both
+            children[upper] = both
     return {labels[root]: _nested(root, children, labels)}
 
 
