@@ -120,6 +120,7 @@ def anonymize(
 
     Similar records are grouped and their quasi-identifiers replaced by the least general values that cover
     the group. The result is returned only after an independent audit has proved the requirement on it.
+    Several threads may call it at once.
 
     Parameters
     ----------
@@ -167,7 +168,8 @@ def anonymize(
         Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
         what `non_homogeneous` draws.
     keep_order
-        Keep the order of records, which can itself identify them. By default they are shuffled.
+        Keep the order of records, which can itself identify them. By default they are shuffled. The index of a
+        pandas frame is not released either way: it may hold names.
     render
         "text" (default), or "bounds": two columns of numbers or dates per interval.
     title
@@ -182,7 +184,8 @@ def anonymize(
     Returns
     -------
     Release
-        The released table with its losses, groups and settings.
+        The released table with its losses, groups and settings; `data` is a frame of the kind that was given, an
+        Arrow table for a file.
 
     Examples
     --------

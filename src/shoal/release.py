@@ -47,7 +47,7 @@ class Release(Generic[FrameT]):
     """A released table that has passed its audit.
 
     `Release[pandas.DataFrame]` is one whose `data` is of that kind. Two releases are equal only if they are the
-    same object.
+    same object. A pickled release holds the original table.
 
     Attributes
     ----------
@@ -56,6 +56,8 @@ class Release(Generic[FrameT]):
     groups
         The group of every input record, in input order, −1 for those left out. Never written to disk: it
         would link records.
+    is_released
+        Whether each input record is in the release, in input order.
     suppressed
         Records left out of the release.
     removed
