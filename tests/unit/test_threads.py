@@ -18,7 +18,7 @@ import shoal
 from shoal import kernels
 from shoal.kernels.compilation import kernel
 
-METHODS = ("auto", "mondrian", "agglomerative", "incognito")
+METHODS = ("auto", "mondrian", "incognito")
 
 
 def released(method: str, seed: int) -> tuple[object, ...]:
@@ -64,7 +64,7 @@ def steps_of_another_thread_during(work: Callable[[], object]) -> int:
     def other() -> None:
         while not done.is_set():
             steps[0] += 1
-            time.sleep(0)  # gives up the interpreter
+            time.sleep(0.001)  # gives up the interpreter
 
     thread = Thread(target=other)
     thread.start()
@@ -92,7 +92,11 @@ def test_all_that_python_calls_of_kernels_lets_other_threads_run() -> None:
         value
         for module in modules
         for value in vars(module).values()
-        if isinstance(value, Dispatcher) and "pipeline_class" not in value.targetoptions
+        if isinstance(value, Dispatcher)
+        and not {"no_cpython_wrapper", "inline"}
+        & set(value.targetoptions)  # only kernels call these
     }
     assert len(found) > 50
-    assert {value.py_func.__name__ for value in found if not value.targetoptions["nogil"]} == set()
+    assert {
+        value.py_func.__name__ for value in found if not value.targetoptions.get("nogil")
+    } == set()
