@@ -60,7 +60,7 @@ def brief_html(release: Summarized) -> Markup:
     rows = [
         element(
             "tr",
-            element("th", cut(name.replace("  ", "– "), NAME), scope="row", style=_LEFT),
+            element("th", cut(_dashed(name), NAME), scope="row", style=_LEFT),
             element("td", cut(text, _CELL), style=_LEFT),
         )
         for name, text in brief_lines(release)
@@ -68,6 +68,11 @@ def brief_html(release: Summarized) -> Markup:
     title = cut(release.settings.title.strip(), NAME) or "Release"
     caption = element("caption", title, style=_LEFT)
     return element("table", caption, element("tbody", *rows))
+
+
+def _dashed(name: str) -> str:
+    """A name that is indented, with a dash: HTML drops spaces."""
+    return f"– {name[2:]}" if name.startswith("  ") else name
 
 
 def brief_facts(
