@@ -15,7 +15,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
     """One row per method: wall seconds at each n, and the slope between the last two on a log scale."""
     whole = tables.adult_8_trees(train_only=False)
     rows: list[dict[str, object]] = []
-    for method in shoal.methods():
+    for method in shoal.list_methods():
         seconds: dict[int, float] = {}
         row: dict[str, object] = {"method": method}
         for n in SIZES:

@@ -24,7 +24,7 @@ def losses(found: Run) -> dict[str, object]:
 def compare(table: Table, losses: Callable[[Run], dict[str, object]]) -> list[dict[str, object]]:
     """One row per method and k; a method that refuses the table says why."""
     rows: list[dict[str, object]] = []
-    for method in shoal.methods():
+    for method in shoal.list_methods():
         for k in SIZES:
             row: dict[str, object] = {"method": method, "k": k}
             try:

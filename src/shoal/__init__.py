@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from shoal.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from shoal import samples as samples
-    from shoal.anonymize import anonymize as anonymize
-    from shoal.anonymize import audit as audit
-    from shoal.anonymize import loss as loss
+    from shoal._anonymize import anonymize as anonymize
+    from shoal._evaluate import audit as audit
+    from shoal._evaluate import classify as classify
+    from shoal._evaluate import evaluate as evaluate
+    from shoal._evaluate import loss as loss
     from shoal.errors import AuditFailed as AuditFailed
     from shoal.errors import Cancelled as Cancelled
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
     from shoal.errors import ShoalError as ShoalError
-    from shoal.evaluate import classify as classify
-    from shoal.evaluate import evaluate as evaluate
     from shoal.generalization import Hierarchy as Hierarchy
     from shoal.generalization import Interval as Interval
     from shoal.generalization import Order as Order
     from shoal.generalization import Subset as Subset
     from shoal.generalization import Suppression as Suppression
-    from shoal.listing import measures as measures
-    from shoal.listing import methods as methods
-    from shoal.listing import requirements as requirements
+    from shoal.listing import list_measures as list_measures
+    from shoal.listing import list_methods as list_methods
+    from shoal.listing import list_requirements as list_requirements
     from shoal.methods import Agglomerative as Agglomerative
     from shoal.methods import Auto as Auto
     from shoal.methods import BottomUp as BottomUp
@@ -52,15 +52,14 @@ if TYPE_CHECKING:
     from shoal.settings import Settings as Settings
     from shoal.table.source import Input as Input
 
-__version__ = "0.1.0"
-
+# The same for programs that run: a name is loaded when it is first used. A test compares the two.
 _HOMES = {
-    "anonymize": ("anonymize", "audit", "loss"),
-    "errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
-    "evaluate": ("classify", "evaluate"),
-    "generalization": ("Hierarchy", "Interval", "Order", "Subset", "Suppression"),
-    "listing": ("measures", "methods", "requirements"),
-    "methods": (
+    "shoal._anonymize": ("anonymize",),
+    "shoal._evaluate": ("audit", "classify", "evaluate", "loss"),
+    "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
+    "shoal.generalization": ("Hierarchy", "Interval", "Order", "Subset", "Suppression"),
+    "shoal.listing": ("list_measures", "list_methods", "list_requirements"),
+    "shoal.methods": (
         "Agglomerative",
         "Auto",
         "BottomUp",
@@ -78,43 +77,26 @@ _HOMES = {
         "TopDown",
         "TwoMeans",
     ),
-    "privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
-    "refine": ("Refine",),
-    "release": ("Release",),
-    "settings": ("Settings",),
-    "table.source": ("Input",),
+    "shoal.privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
+    "shoal.refine": ("Refine",),
+    "shoal.release": ("Release",),
+    "shoal.settings": ("Settings",),
+    "shoal.table.source": ("Input",),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["samples", *(name for names in _HOMES.values() for name in names)]
+__all__ = ["__version__", "samples", *_HOME_OF]
 
 
-class _Face(ModuleType):
-    """The package as users see it: public names are loaded when first used.
-
-    Some share their name with a room (`shoal.anonymize`, `shoal.methods`); importing the room must not
-    hide the function, so its name cannot be set.
-    """
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "samples":
-            return import_module("shoal.samples")
+def __getattr__(name: str) -> Any:
+    """Load a public name (PEP 562) and keep it."""
+    if name == "samples":
+        return import_module("shoal.samples")
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'shoal' has no attribute '{name}'")
-
-    def __dir__(self) -> list[str]:
-        return sorted(__all__)
-
-
-def _public(home: str, name: str) -> property:
-    def load(self: ModuleType) -> Any:
-        return getattr(import_module(f"shoal.{home}"), name)
-
-    def keep(self: ModuleType, value: Any) -> None:
-        """Leave the public name as it is."""
-
-    return property(load, keep)
+    found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
+    return found
 
 
-for _home, _names in _HOMES.items():
-    for _name in _names:
-        setattr(_Face, _name, _public(_home, _name))
-sys.modules[__name__].__class__ = _Face
+def __dir__() -> list[str]:
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

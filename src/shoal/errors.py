@@ -9,13 +9,13 @@ from typing import Any
 MOST, LONGEST = 60, 80  # names in a message, and characters of one
 
 
-class ShoalError(ValueError):
+class ShoalError(Exception):
     """The base of every error that shoal raises on purpose."""
 
     exit_code = 1
 
 
-class InputError(ShoalError):
+class InputError(ShoalError, ValueError):
     """The table, the settings or a path cannot be used; `problems` lists every reason, one sentence each."""
 
     exit_code = 2

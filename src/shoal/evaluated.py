@@ -29,7 +29,7 @@ MOST_QUERIES = 1_000_000
 class Evaluation(Result):
     """Whether requirements are kept, risk before and after, and what is left of the use.
 
-    `as_dict()` gives all numbers as dicts and lists, for JSON.
+    `to_dict()` gives all numbers as dicts and lists, for JSON.
 
     Attributes
     ----------
@@ -63,9 +63,9 @@ class Evaluation(Result):
         """
         write_report(self.release, self.risk, self.distributions, path, overwrite)
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "release"}
-        return {name: None if part is None else part.as_dict() for name, part in found.items()}
+        return {name: None if part is None else part.to_dict() for name, part in found.items()}
 
 
 @dataclass(frozen=True)

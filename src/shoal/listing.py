@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, cast
 
-from shoal.measures import MEASURES
-from shoal.methods import METHODS, Method
+from shoal.measures import MEASURES, MeasureName
+from shoal.methods import METHODS, Method, MethodName
 from shoal.privacy import REQUIREMENTS
 
 
-def methods() -> dict[str, str]:
+def list_methods() -> dict[MethodName, str]:
     """Return every method's name and one line about it.
 
     Examples
     --------
     >>> import shoal
-    >>> shoal.methods()["mondrian"]
+    >>> shoal.list_methods()["mondrian"]
     'recursive median cuts; the fastest, loses more'
     """
-    return {name: method.summary for name, method in METHODS.items()}
+    found = {name: method.summary for name, method in METHODS.items()}
+    return cast("dict[MethodName, str]", found)
 
 
 def method_facts() -> dict[str, dict[str, str]]:
@@ -45,25 +46,26 @@ def _options(method: type[Method]) -> str:
     return ", ".join(found) or "none"
 
 
-def measures() -> dict[str, str]:
+def list_measures() -> dict[MeasureName, str]:
     """Return every measure's name and one line about it.
 
     Examples
     --------
     >>> import shoal
-    >>> shoal.measures()["lm"]
+    >>> shoal.list_measures()["lm"]
     'share of the values a cell may stand for (GT10 (3))'
     """
-    return {name: f"{meaning} ({source})" for name, (meaning, source) in MEASURES.items()}
+    found = {name: f"{meaning} ({source})" for name, (meaning, source) in MEASURES.items()}
+    return cast("dict[MeasureName, str]", found)
 
 
-def requirements() -> dict[str, str]:
+def list_requirements() -> dict[str, str]:
     """Return the name of every requirement beyond k and one line about it.
 
     Examples
     --------
     >>> import shoal
-    >>> shoal.requirements()["closeness"]
+    >>> shoal.list_requirements()["closeness"]
     'sensitive values are spread in every group almost as in the whole table'
     """
     return {name: requirement.summary for name, requirement in REQUIREMENTS.items()}

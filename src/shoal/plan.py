@@ -12,7 +12,7 @@ from shoal.generalization.forms import Ints
 from shoal.privacy import check_feasible
 from shoal.privacy.betrayal import betrayals
 from shoal.problem import Closing, Problem, relative_weights
-from shoal.settings import Settings
+from shoal.settings import Others, Settings
 from shoal.table import Table, encode
 from shoal.table.closed import Closed
 from shoal.table.encode import column_problems
@@ -35,7 +35,7 @@ class Plan:
     def spelled_out(self) -> Settings:
         """The settings that make the same release again: every model, every kept column by its name."""
         models = {column.name: column.model for column in self.problem.columns}
-        others = "drop" if self.settings.others == "drop" else "refuse"
+        others: Others = "drop" if self.settings.others == "drop" else "refuse"
         return replace(self.settings, quasi_identifiers=models, keep=self.roles.kept, others=others)
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +25,16 @@ from shoal.evaluation.singled import Kept, singled_out
 from shoal.examine import examine
 from shoal.generalization.forms import Ints
 from shoal.io import read_texts, write
-from shoal.measures import column_losses, loss
+from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit, Verdict
 from shoal.progress import Progress, silent
 from shoal.report import Making, write_report
+from shoal.report.brief import brief_facts, brief_html
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
-from shoal.table.frames import arrow_values
+from shoal.table.frames import FrameT, arrow_values
 from shoal.table.source import Dialect, Input
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
@@ -42,9 +43,12 @@ UNASKED = (
 )
 
 
-@dataclass(frozen=True, repr=False)
-class Release:
+@dataclass(frozen=True, repr=False, eq=False)
+class Release(Generic[FrameT]):
     """A released table that has passed its audit.
+
+    `Release[pandas.DataFrame]` is one whose `data` is of that kind. Two releases are equal only if they are the
+    same object. A pickled release holds the original table.
 
     Attributes
     ----------
@@ -53,6 +57,8 @@ class Release:
     groups
         The group of every input record, in input order, −1 for those left out. Never written to disk: it
         would link records.
+    is_released
+        Whether each input record is in the release, in input order.
     suppressed
         Records left out of the release.
     removed
@@ -70,7 +76,7 @@ class Release:
         Seconds by stage.
     """
 
-    data: Any
+    data: FrameT
     settings: Settings
     audit: Audit
     closed: Closed = field(repr=False)
@@ -96,11 +102,15 @@ class Release:
         return self.audit.k
 
     def loss(
-        self, measure: str | None = None, *, aggregate: str | None = None, w: float | None = None
+        self,
+        measure: MeasureName | None = None,
+        *,
+        aggregate: Aggregate | None = None,
+        w: float | None = None,
     ) -> float:
         """Compute a measure of information loss; by default the objective.
 
-        See `shoal.measures()` for what there is. `aggregate` is "sum" or "mean" for measures that have both,
+        See `shoal.list_measures()` for what there is. `aggregate` is "sum" or "mean" for measures that have both,
         `w` the share of `mi` in `wmi`, by default that of the settings.
         """
         return loss(
@@ -112,7 +122,7 @@ class Release:
             w=self.settings.w if w is None else w,
         )
 
-    def column_losses(self, measure: str | None = None) -> dict[str, float]:
+    def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]:
         """Mean loss of a record in each quasi-identifier, unweighted, by a measure that adds up over them."""
         name = measure or self.settings.objective
         raise_problems(check_measure(name, ADDS_UP))
@@ -288,6 +298,19 @@ class Release:
         """
         distributions = compare_distributions(self.comparison, pairs=False)
         write_report(self, self.risk, distributions, path, overwrite)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was released, proved and lost as dicts, lists, texts and numbers, ready for JSON.
+
+        No record is in it. The certificate is if it has been asked for before; see `certify`.
+        """
+        if "_certifier" not in vars(self):
+            return brief_facts(self)
+        return brief_facts(self, self.certificate, self.certificate_reason)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        return brief_html(self)
 
     def __repr__(self) -> str:
         return (

@@ -172,7 +172,7 @@ def test_losses_say_nothing_about_a_record_that_was_left_out() -> None:
         losses.append(
             [
                 release.loss(name)
-                for name in shoal.measures()
+                for name in shoal.list_measures()
                 if "pmi" not in name and name not in ("wmi", "cm")
             ]
         )

@@ -25,7 +25,7 @@ import shoal
 from shoal.methods import METHODS as METHOD_KINDS
 
 METHODS: dict[str, Any] = {
-    **{name: name for name in shoal.methods()},
+    **{name: name for name in shoal.list_methods()},
     "mondrian, relaxed": shoal.Mondrian(strict=False),
     "cover, small lattices whole": shoal.Cover(max_points=5),
     "cover, proposals": shoal.Cover(max_points=1),
@@ -118,7 +118,7 @@ def test_a_release_keeps_every_promise(method, drawn, data):
         assert_compatible(sample, closures, k)
 
 
-LOOSE = [name for name in shoal.methods() if METHOD_KINDS[name]().may_be_loosened()]
+LOOSE = [name for name in shoal.list_methods() if METHOD_KINDS[name]().may_be_loosened()]
 
 
 @pytest.mark.parametrize("method", LOOSE)

@@ -42,7 +42,7 @@ sensitive = ["ill"]
 [requirement]
 k = 2
 """
-METHODS = ", ".join(shoal.methods())
+METHODS = ", ".join(shoal.list_methods())
 
 
 @dataclass(frozen=True)

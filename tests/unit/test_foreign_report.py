@@ -291,13 +291,13 @@ def test_reasons_are_those_of_the_audit() -> None:
     with pytest.raises(shoal.AuditFailed) as raised:
         shoal.audit(raw(), quasi_identifiers=["age", "town", "job"], k=K)
     assert "\n".join(found.verdict.failures) == str(raised.value)
-    assert found.as_dict()["verdict"]["failures"] == list(found.verdict.failures)
-    assert found.as_dict()["verdict"]["proved"] is False
+    assert found.to_dict()["verdict"]["failures"] == list(found.verdict.failures)
+    assert found.to_dict()["verdict"]["proved"] is False
 
 
 def test_a_level_without_bound_is_null_in_json() -> None:
     alone = [shoal.LDiversity(2, kind="recursive", c=2.0)]
-    [proof] = evaluate(raw(), requirements=alone).as_dict()["verdict"]["proofs"]
+    [proof] = evaluate(raw(), requirements=alone).to_dict()["verdict"]["proofs"]
     assert (proof["required"], proof["reached"]) == (2.0, None)
 
 

@@ -46,7 +46,7 @@ def test_a_full_disk_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:
 
 
 def test_every_method_is_fuzzed() -> None:
-    assert set(METHODS) == set(shoal.methods())
+    assert set(METHODS) == set(shoal.list_methods())
 
 
 def test_a_case_comes_back_from_its_number() -> None:

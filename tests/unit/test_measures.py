@@ -15,7 +15,7 @@ from tables import Sample
 
 import shoal
 
-METHODS = st.sampled_from(sorted(shoal.methods()))
+METHODS = st.sampled_from(sorted(shoal.list_methods()))
 
 
 def options(sample: Sample) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def grown(draw: st.DrawFn, column: reference.Column, closure: reference.Closure)
 
 
 def test_the_twin_knows_every_measure():
-    assert sorted(shoal.measures()) == sorted(reference.MEASURES)
+    assert sorted(shoal.list_measures()) == sorted(reference.MEASURES)
 
 
 @given(releases(), st.integers(1, 4))

@@ -143,7 +143,7 @@ def test_a_release_keeps_its_requirement_and_comes_back_from_its_settings(
 def test_a_first_run_compiles_on_records_that_cannot_keep_the_requirement(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sys.modules["shoal.anonymize"], "is_cached", lambda: False)
+    monkeypatch.setattr(sys.modules["shoal._anonymize"], "is_cached", lambda: False)
     table = crowd().sort_by("ill").select(["age", "ill"])
     job = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 2, "method": "agglomerative"}
     release = shoal.anonymize(table, **job, requirements=[LDiversity(3, kind="distinct")])
@@ -235,5 +235,5 @@ def test_flags_say_what_python_says(
 
 
 def test_every_requirement_is_listed() -> None:
-    assert set(shoal.requirements()) == set(REQUIREMENTS)
+    assert set(shoal.list_requirements()) == set(REQUIREMENTS)
     assert {kind.__name__ for kind in REQUIREMENTS.values()} <= set(dir(shoal))

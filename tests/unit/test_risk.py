@@ -146,6 +146,6 @@ def test_risks_turn_into_json() -> None:
     import json
 
     release = shoal.anonymize(PEOPLE, quasi_identifiers=["age", "sex"], sensitive=["ill"], k=3)
-    facts = json.loads(json.dumps(release.risk.as_dict()))
+    facts = json.loads(json.dumps(release.risk.to_dict()))
     assert facts["after"]["sizes"]["records"] == 8
     assert facts["before"]["attributes"][0]["column"] == "ill"

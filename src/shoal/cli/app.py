@@ -276,7 +276,7 @@ def audit(
     )
     verdict = examine_table(table, promised, keeps_sheet=sheet is not None)
     if json and not quiet:
-        say(dumps({"table": str(table), **verdict.as_dict()}))
+        say(dumps({"table": str(table), **verdict.to_dict()}))
     if not verdict.is_proved:
         for failure in verdict.failures:
             say(f"shoal: {failure}", error=True)
@@ -326,8 +326,8 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
+    from shoal._evaluate import evaluate as compare
     from shoal.cli.evaluated import show_evaluation
-    from shoal.evaluate import evaluate as compare
     from shoal.settings import make_settings
 
     problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
@@ -449,6 +449,6 @@ def requirements() -> None:
 def measures() -> None:
     """List the measures of information loss."""
     from shoal.cli.show import listing
-    from shoal.listing import measures as known
+    from shoal.listing import list_measures
 
-    listing(known())
+    listing(list_measures())

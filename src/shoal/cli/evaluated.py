@@ -9,18 +9,18 @@ from pathlib import Path
 from rich.cells import cell_len, set_cell_size
 
 from shoal.cli import say
-from shoal.cli.show import levels
 from shoal.evaluated import Evaluation
 from shoal.evaluation.queries import Errors
 from shoal.evaluation.risk import AttributeDisclosure, Risk
 from shoal.evaluation.rules import Agreement
+from shoal.report.brief import levels
 
 
 def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
     """Say whether a release is safe and what is left of its use."""
     if as_json:
         written = {"report": str(report)} if report else {}
-        say(json.dumps({**found.as_dict(), **written}))
+        say(json.dumps({**found.to_dict(), **written}))
         return
     lines = [*_verdict(found), *_risk(found), *_use(found)]
     if report:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.anonymize import anonymize
+from shoal._anonymize import make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
 from shoal.errors import InputError, ShoalError, raise_problems
@@ -52,7 +52,7 @@ def run(
         progress("reading", 0, 1)
         source = open_table(table, settings.input)
         raise_problems(output_problems(source, settings, wanted))
-        release = anonymize(source, settings=settings, progress=progress)
+        release = make_release(source, settings, progress)
         check_stop()
         progress("writing", 0, 1)
         _save(release, wanted)

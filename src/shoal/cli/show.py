@@ -6,8 +6,8 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -17,10 +17,11 @@ from rich.table import Table
 from shoal.cli import say
 from shoal.estimate import Estimate
 from shoal.plan import Plan
-from shoal.privacy import Audit, Proof
+from shoal.privacy import Audit
 from shoal.progress import Progress as Report
 from shoal.progress import silent
 from shoal.release import Release
+from shoal.report.brief import brief_lines, levels
 
 STAGES = {
     "reading": "reading",
@@ -105,21 +106,12 @@ def summary(
 ) -> None:
     """Say what was done and what it cost, and if `certified` how near the least possible that is."""
     if as_json:
-        say(json.dumps(_facts(release, output, seconds, certified, report)))
+        written = {"output": str(output), **({"report": str(report)} if report else {})}
+        facts = {**written, **release.to_dict(), "seconds": round(seconds, 3)}
+        say(json.dumps(facts))
         return
-    audit = release.audit
-    exact = release.column_losses("lm")
-    left_out = f", {release.suppressed:,} left out" if release.suppressed else ""
     lines = [
-        ("records", f"{audit.records:,} released{left_out}"),
-        ("groups", f"{audit.groups:,} of records that read the same, the smallest of {audit.k:,}"),
-        ("proved", _proved(release)),
-        *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
-        *(("NOT PROVED", text) for text in _persons(release)),
-        *_kept(release),
-        ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
-        *((f"  {name}", f"{100 * value:.1f} %") for name, value in exact.items()),
-        *_loosened(release),
+        *brief_lines(release),
         *([("certificate", _certificate_text(release))] if certified else []),
         *(_how(release, seconds) if verbose else []),
         ("written", str(output)),
@@ -128,78 +120,6 @@ def summary(
     width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{set_cell_size(name, width)}  {text}")
-
-
-def _facts(
-    release: Release, output: Path, seconds: float, certified: bool, report: Path | None
-) -> dict[str, object]:
-    """The summary for programs."""
-    audit = release.audit
-    return {
-        "output": str(output),
-        **({"report": str(report)} if report else {}),
-        "records": audit.records,
-        "suppressed": release.suppressed,
-        "groups": audit.groups,
-        "k": release.k,
-        "proofs": [asdict(proof) for proof in audit.proofs],
-        "persons": [asdict(person) for person in audit.persons],
-        "kept": [kept.as_dict() for kept in release.singled_out],
-        "removed": list(release.removed),
-        "measure": release.settings.objective,
-        "loss": release.loss(),
-        "column_losses": release.column_losses(),
-        **(_loosening_facts(release) if release.settings.loosen else {}),
-        **(_certificate_facts(release) if certified else {}),
-        "method": release.settings.method.name,
-        "notes": list(release.notes),
-        "seconds": round(seconds, 3),
-    }
-
-
-def _proved(release: Release) -> str:
-    k = release.settings.k
-    if not release.settings.method.homogeneous:
-        return f"every released record may be any of at least {release.k:,} ({k:,} required)"
-    others = release.k - 1
-    if not others:
-        return "nothing: with k = 1 a record may be alone"
-    what = "1 other" if others == 1 else f"{others:,} others"
-    return f"every record reads like at least {what} (k = {release.k:,}, {k:,} required)"
-
-
-def _persons(release: Release) -> list[str]:
-    return [
-        f"for persons: '{found.identifier}' repeats, and one group holds only {found.smallest:,} of its values; "
-        "k counts records here"
-        for found in release.audit.persons
-    ]
-
-
-def _kept(release: Release) -> list[tuple[str, str]]:
-    """Every column that is released as it is, and how many records it singles out."""
-    found = release.singled_out
-    alone = [item for item in found if len(item.columns) == 1]
-    lines = [
-        ("kept as it is", f"{item.columns[0]}, singles out {item.alone:,} records")
-        for item in alone
-    ]
-    return lines + [
-        ("kept together", f"single out {item.alone:,} records") for item in found[len(alone) :]
-    ]
-
-
-def _loosened(release: Release) -> list[tuple[str, str]]:
-    """That values were made more general than needed, and what it cost."""
-    share = release.settings.loosen
-    if not share:
-        return []
-    cost = f"about {100 * release.loosening_cost:.1f} points of the detail lost"
-    return [("loosened", f"about {100 * share:.4g} % of the values that are not exact, at {cost}")]
-
-
-def _loosening_facts(release: Release) -> dict[str, object]:
-    return {"loosen": release.settings.loosen, "loosening_cost": release.loosening_cost}
 
 
 def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
@@ -263,15 +183,6 @@ def _time(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def _certificate_facts(release: Release) -> dict[str, object]:
-    """The certificate for JSON, which knows no infinite ratio."""
-    certificate = release.certificate
-    if certificate is None:
-        return {"certificate": None, "certificate_reason": release.certificate_reason}
-    ratio = certificate.ratio if certificate.bound else None
-    return {"certificate": {**asdict(certificate), "ratio": ratio}}
-
-
 def _certificate_text(release: Release) -> str:
     return str(release.certificate or f"none: {release.certificate_reason}")
 
@@ -285,12 +196,7 @@ def audited(audit: Audit) -> None:
         say(f"Not judged, for nobody gave them a role: {', '.join(audit.unnamed)}.")
 
 
-def levels(proof: Proof) -> str:
-    """What a requirement beyond k asks for and what the least safe group reaches."""
-    return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
-
-
-def listing(lines: Mapping[str, str]) -> None:
+def listing(lines: Mapping[Any, str]) -> None:
     """Print names and what they are."""
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, line in lines.items():

@@ -9,6 +9,6 @@ from typing import Any
 class Result:
     """Numbers of an evaluation."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same as dicts, lists, texts and numbers, ready for JSON."""
         return asdict(self)  # type: ignore[call-overload]

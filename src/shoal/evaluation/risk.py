@@ -137,12 +137,19 @@ class Risk(Result):
     attributes: tuple[AttributeDisclosure, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Risks(Result):
     """The risk of the original table and that of the release."""
 
     before: Risk
     after: Risk
+
+    def __repr__(self) -> str:
+        both = [(risk.reidentification, risk.sizes) for risk in (self.before, self.after)]
+        highest = " → ".join(f"{known.prosecutor_highest:.4g}" for known, _ in both)
+        average = " → ".join(f"{known.prosecutor_average:.4g}" for known, _ in both)
+        unique = " → ".join(f"{sizes.unique_share:.1%}" for _, sizes in both)
+        return f"Risks(highest {highest}, average {average}, unique records {unique})"
 
 
 def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks:

@@ -25,7 +25,7 @@ MOST_LEVELS = 20  # of a hierarchy made from data, for people to read
 _MAX_LEVELS = 200  # more would exceed Python's depth of recursion, and nobody needs them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hierarchy(Model):
     """Release the label of the lowest node that holds all values of a group.
 
@@ -36,6 +36,8 @@ class Hierarchy(Model):
     --------
     >>> import shoal
     >>> tree = shoal.Hierarchy.from_dict({"*": {"Europe": ["France", "Spain"], "Asia": ["Japan"]}})
+    >>> tree
+    Hierarchy(3 values, 3 levels)
     >>> tree.leaves
     ('France', 'Spain', 'Japan')
     """
@@ -44,9 +46,7 @@ class Hierarchy(Model):
     inner: tuple[str, ...]  # labels of the sets of several values, the whole last
     parent: tuple[int, ...]  # of leaves, then inner nodes; the root is its own
     source: str | None = field(default=None, compare=False)
-    aliases: Mapping[str, int] = field(
-        default_factory=dict, compare=False, repr=False
-    )  # label: node
+    aliases: Mapping[str, int] = field(default_factory=dict, compare=False)  # label: node
 
     name = "hierarchy"
     proper = True
@@ -277,6 +277,9 @@ class Hierarchy(Model):
         for code, times in zip(codes, found.field("counts").to_pylist(), strict=True):
             counts[self.leaves[code]] += times
         return Hierarchy.from_dict(coarsen(self.leaves, self.inner, self.parent, counts))
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({len(self.leaves):,} values, {len(self.rows()[0])} levels)"
 
     def rows(self) -> list[list[str]]:
         """The tree as rows of equal length: value, level 1, …, root; a label fills levels it skips."""

@@ -80,7 +80,7 @@ _PART = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-kernel = _decorator(keep=True, _nrt=True)
+kernel = _decorator(keep=True, _nrt=True, nogil=True)
 inner = _decorator(_nrt=False, **_PART)  # without reference counts
 allocating = _decorator(_nrt=True, **_PART)
 

@@ -1,6 +1,22 @@
 """What a closure costs: every measure of information loss, in two families."""
 
 from shoal.measures.additive import ADDITIVE, compile_measure
-from shoal.measures.catalogue import MEASURES, column_losses, loss
+from shoal.measures.catalogue import (
+    MEASURES,
+    Aggregate,
+    MeasureName,
+    ObjectiveName,
+    column_losses,
+    loss,
+)
 
-__all__ = ["ADDITIVE", "MEASURES", "column_losses", "compile_measure", "loss"]
+__all__ = [
+    "ADDITIVE",
+    "MEASURES",
+    "Aggregate",
+    "MeasureName",
+    "ObjectiveName",
+    "column_losses",
+    "compile_measure",
+    "loss",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,25 @@ from shoal.measures.additive import ADDITIVE, compile_measure
 from shoal.measures.private import pmi_by_column, sensitive_entropy
 from shoal.table.closed import Closed
 from shoal.table.rows import distinct_rows
+
+# For editors; a test compares both with OBJECTIVES and MEASURES.
+ObjectiveName = Literal[
+    "suppressed",
+    "tree",
+    "lm",
+    "ncp",
+    "gcp",
+    "il",
+    "entropy",
+    "monotone_entropy",
+    "mi",
+    "pmi",
+    "wmi",
+]
+MeasureName = (
+    ObjectiveName | Literal["pmi_relative", "pmi_l2", "pmi_max", "am", "dm", "c_avg", "cm", "kl"]
+)
+Aggregate = Literal["sum", "mean"]
 
 
 @dataclass(frozen=True)

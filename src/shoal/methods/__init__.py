@@ -1,5 +1,7 @@
 """The ways to cut a table into groups, one file each."""
 
+from typing import Literal
+
 from shoal.methods.agglomerative import Agglomerative
 from shoal.methods.auto import Auto
 from shoal.methods.base import Method, Partition
@@ -18,6 +20,24 @@ from shoal.methods.sequential import Sequential
 from shoal.methods.top_down import TopDown
 from shoal.methods.two_means import TwoMeans
 
+MethodName = Literal[  # for editors; a test compares it with METHODS
+    "auto",
+    "cover",
+    "sequential",
+    "agglomerative",
+    "k_member",
+    "mondrian",
+    "hilbert",
+    "bottom_up",
+    "top_down",
+    "two_means",
+    "forest",
+    "enhanced_pk",
+    "greedy_pk",
+    "incognito",
+    "non_homogeneous",
+    "exact",
+]
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
@@ -54,6 +74,7 @@ __all__ = [
     "Incognito",
     "KMember",
     "Method",
+    "MethodName",
     "Mondrian",
     "NonHomogeneous",
     "Partition",

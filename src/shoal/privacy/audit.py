@@ -103,6 +103,14 @@ class Audit:
         counted = f"records={self.records}, groups={self.groups}, k={self.k}"
         return f"Audit({', '.join([counted, *more])})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        counted = asdict(self)
+        for proof in counted["proofs"]:
+            if not isfinite(proof["reached"]):
+                proof["reached"] = None  # JSON knows no infinity
+        return counted
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -138,13 +146,13 @@ class Verdict:
             raise AuditFailed("\n".join(self.failures))
         return self.audit
 
-    def as_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The same as dicts, lists, texts and numbers, ready for JSON."""
-        counted = asdict(self.audit)
-        for proof in counted["proofs"]:
-            if not isfinite(proof["reached"]):
-                proof["reached"] = None  # JSON knows no infinity
-        return {"proved": self.is_proved, "failures": list(self.failures), **counted}
+        return {
+            "proved": self.is_proved,
+            "failures": list(self.failures),
+            **self.audit.to_dict(),
+        }
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal import __version__
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions
 from shoal.evaluation.risk import Risks
@@ -43,6 +42,7 @@ from shoal.table import open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import Frame
 from shoal.table.render import bound_names
+from shoal.version import __version__
 
 MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # beside the objective
 LINKING = ("pmi", "wmi")  # measures of how sensitive values and originals go together

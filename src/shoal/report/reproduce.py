@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.settings import Settings
-from shoal.settings.toml import to_toml
+from shoal.settings.content import content_of
 
 _LISTS = ("domain", "rows", "values", "protected")
 _MAKING = ("method", "output")  # sections
@@ -31,7 +31,7 @@ def settings_text(settings: Settings, folder: Path, whole: bool = True) -> tuple
     """
     import tomli_w
 
-    content = to_toml(settings, folder)
+    content = content_of(settings, folder)
     if not whole:
         content = {name: part for name, part in content.items() if name not in _MAKING}
     beyond = [item for value in content["requirement"].values() for item in _entries(value)]

@@ -11,7 +11,7 @@ from typing import Any
 from shoal.errors import InputError, near_miss
 from shoal.generalization import Hierarchy
 from shoal.privacy import REQUIREMENTS, Requirement
-from shoal.settings.settings import plain, unknown_keys
+from shoal.settings.checks import plain, unknown_keys
 
 
 def read_hierarchy(
@@ -38,9 +38,9 @@ def read_hierarchy(
         return None
 
 
-def write_hierarchy(tree: Hierarchy, folder: Path) -> dict[str, Any]:
-    """What `read_hierarchy` reads: the path of its file, or all rows."""
-    if not tree.source:
+def write_hierarchy(tree: Hierarchy, folder: Path | None) -> dict[str, Any]:
+    """What `read_hierarchy` reads: the path of its file as seen from a folder, or all rows."""
+    if not tree.source or folder is None:
         return {"rows": tree.rows()}
     source = Path(tree.source).resolve()  # `..` does not lead back out of a link
     return {"hierarchy": Path(os.path.relpath(source, folder.resolve())).as_posix()}
@@ -72,7 +72,7 @@ def read_requirement(
     return None if len(problems) > found else kind(**given)
 
 
-def write_requirement(requirement: Requirement, folder: Path) -> dict[str, Any]:
+def write_requirement(requirement: Requirement, folder: Path | None) -> dict[str, Any]:
     """What `read_requirement` reads: all that is not as by default."""
     entry: dict[str, Any] = {}
     for option in fields(requirement):

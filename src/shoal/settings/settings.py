@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import narwhals as nw
-import numpy as np
 
 from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.generalization import Hierarchy, Model
-from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
-from shoal.methods import METHODS, Auto, Method
+from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, ObjectiveName, check_measure
+from shoal.methods import Auto, Method
 from shoal.privacy import REQUIREMENTS, Requirement, TCloseness
 from shoal.refine import Refine, read_refine
+from shoal.settings.checks import (
+    is_number,
+    is_weight,
+    is_whole,
+    make_method,
+    option_problems,
+    plain,
+    wrong,
+)
+from shoal.settings.content import content_of, fields_of, json_ready
 from shoal.settings.reading import read_input
-from shoal.table.render import STYLES, bound_names
+from shoal.settings.toml import read_toml, write_toml
+from shoal.table.render import STYLES, Style, bound_names
 from shoal.table.source import Input
 
-OTHERS = ("refuse", "drop", "keep")  # what becomes of columns without a role
+Others = Literal["refuse", "drop", "keep"]  # what becomes of columns without a role
+OTHERS = get_args(Others)
 
 
 @dataclass(frozen=True)
@@ -36,20 +47,20 @@ class Settings:
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
-    others: str = "refuse"
+    others: Others = "refuse"
     allow: tuple[str, ...] = ()
     k: int = 0
     requirements: tuple[Requirement, ...] = ()
     suppression_limit: float = 0.0
-    objective: str = "lm"
+    objective: ObjectiveName = "lm"
     w: float = 0.5
     weights: Mapping[str, float] = field(default_factory=dict)
     method: Method = field(default_factory=Auto)
-    refine: Refine | str | float = field(default_factory=Refine)  # False for none
+    refine: Refine | Literal["quick", False] | float = field(default_factory=Refine)
     seed: int = 0
     keep_order: bool = False
     loosen: float = 0.0
-    render: str = "text"
+    render: Style = "text"
     title: str = ""
     input: Input = field(default_factory=Input)
 
@@ -60,36 +71,36 @@ class Settings:
             found.append("There are no quasi-identifiers; name the columns to generalize.")
         if not self.k:
             found.append("k is missing or 0; say how many records at least must read the same.")
-        elif not _is_whole(self.k, 1):
-            found.append(_wrong("k", "a whole number of at least 1", self.k))
+        elif not is_whole(self.k, 1):
+            found.append(wrong("k", "a whole number of at least 1", self.k))
         found += _requirement_problems(self) + _suppression_problems(self)
         if not isinstance(self.objective, str):
-            found.append(_wrong("objective", "the name of a measure", self.objective))
+            found.append(wrong("objective", "the name of a measure", self.objective))
         else:
             found += check_measure(self.objective, OBJECTIVES)
             if self.objective in NEEDS_SENSITIVE and not self.sensitive:
                 found.append(f"Measure '{self.objective}' needs a sensitive column; name one.")
-        if not (_is_number(self.w) and 0 <= self.w <= 1):
-            found.append(_wrong("w", "a number from 0 to 1", self.w))
+        if not (is_number(self.w) and 0 <= self.w <= 1):
+            found.append(wrong("w", "a number from 0 to 1", self.w))
         for name, weight in self.weights.items():
             if name not in self.quasi_identifiers:
                 known = near_miss(name, self.quasi_identifiers) or "; leave it out."
                 found.append(f"Weight for '{name}', which is no quasi-identifier{known}")
-            if not _is_weight(weight):
+            if not is_weight(weight):
                 found.append(
                     f"The weight of '{name}' must be a finite number above 0. Got {shown(weight)} instead."
                 )
-        if not _is_whole(self.seed, 0) or self.seed >= 2**64:
-            found.append(_wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
+        if not is_whole(self.seed, 0) or self.seed >= 2**64:
+            found.append(wrong("seed", "a whole number from 0 to 2^64 - 1", self.seed))
         if not isinstance(self.keep_order, bool):
-            found.append(_wrong("keep_order", "true or false", self.keep_order))
+            found.append(wrong("keep_order", "true or false", self.keep_order))
         found += _loosen_problems(self)
         if self.others not in OTHERS:
-            found.append(_wrong("others", "'refuse', 'drop' or 'keep'", self.others))
+            found.append(wrong("others", "'refuse', 'drop' or 'keep'", self.others))
         if not isinstance(self.title, str):
-            found.append(_wrong("title", "text", self.title))
+            found.append(wrong("title", "text", self.title))
         if self.render not in STYLES:
-            found.append(_wrong("render", "'text' or 'bounds'", self.render))
+            found.append(wrong("render", "'text' or 'bounds'", self.render))
         if isinstance(self.refine, Refine):
             found += self.refine.problems()
         if self.requirements and not self.method.honours_requirements():
@@ -98,27 +109,54 @@ class Settings:
                 f"Method '{self.method.name}'{which} can keep k only; "
                 "choose another method or drop the requirements."
             )
-        options = _option_problems(self.method) or self.method.problems()
+        options = option_problems(self.method) or self.method.problems()
         return found + (options or self.method.column_problems(self.sensitive))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Settings:
         """Read settings from a TOML file; hierarchy paths are relative to it."""
-        from shoal.settings.toml import load
-
         problems: list[str] = []
-        settings = load(path, problems)
+        settings = cls._read(path, problems)
         raise_problems(problems)
         return settings
 
+    @classmethod
+    def _read(cls, path: str | os.PathLike[str], problems: list[str]) -> Settings:
+        return cls(**fields_of(read_toml(path), Path(path).parent, problems))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write these settings to a TOML file that `load` reads back, whole or not at all."""
-        from shoal.settings.toml import save
+        write_toml(content_of(self._normalized(), Path(path).parent), path)
 
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Settings:
+        """Settings from what `to_dict` gives: the content of a settings file; paths are relative to this folder."""
+        problems: list[str] = []
+        settings = cls(**fields_of(content, Path(), problems))
+        raise_problems(problems)
+        return settings
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of a settings file as dicts, lists, texts and numbers, ready for JSON.
+
+        Hierarchies are spelled out in `rows`, dates are ISO texts, so that no other file is needed.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> settings = shoal.Settings(quasi_identifiers={"age": shoal.Interval()}, k=3)
+        >>> settings.to_dict()["requirement"]
+        {'k': 3, 'suppression_limit': 0.0}
+        >>> shoal.Settings.from_dict(settings.to_dict()) == settings
+        True
+        """
+        return json_ready(content_of(self._normalized()))
+
+    def _normalized(self) -> Settings:
         problems: list[str] = []
         settings = normalized(self, problems)
         raise_problems(problems)
-        save(settings, path)
+        return settings
 
 
 def make_settings(
@@ -135,12 +173,10 @@ def make_settings(
     if base is None:
         settings = Settings()
     elif isinstance(base, str | os.PathLike):
-        from shoal.settings.toml import load
-
-        settings = load(base, problems)
+        settings = Settings._read(base, problems)
     if not isinstance(settings, Settings):
         raise InputError(
-            _wrong("settings", "a Settings object or the path of a TOML file", settings)
+            wrong("settings", "a Settings object or the path of a TOML file", settings)
         )
     changes = {key: value for key, value in given.items() if value is not None}
     settings = normalized(replace(settings, **changes), problems)
@@ -159,7 +195,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
     """The same settings with names as tuples, models and methods as objects, and plain numbers."""
     weights = settings.weights
     if not isinstance(weights, Mapping):
-        problems.append(_wrong("weights", "a dict of columns and numbers", weights))
+        problems.append(wrong("weights", "a dict of columns and numbers", weights))
         weights = {}
     return replace(
         settings,
@@ -187,7 +223,7 @@ def _names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else given
     is_column = isinstance(nw.from_native(given, series_only=True, pass_through=True), nw.Series)
     if is_column or not isinstance(names, Iterable):
-        problems.append(_wrong(role, "a list of column names", given))
+        problems.append(wrong(role, "a list of column names", given))
         return ()
     names = tuple(names)
     if not all(isinstance(name, str) for name in names):
@@ -221,36 +257,17 @@ def _requirements(given: Any, problems: list[str]) -> tuple[Requirement, ...]:
     kinds = list(REQUIREMENTS.values())
     if not isinstance(given, list | tuple):
         problems.append(
-            _wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
+            wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
         )
         return ()
-    wrong = [item for item in given if type(item) not in kinds]
-    if wrong:
+    strange = [item for item in given if type(item) not in kinds]
+    if strange:
         problems.append(
             "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
-            f"TCloseness(…). Got {shown(wrong[0])} instead."
+            f"TCloseness(…). Got {shown(strange[0])} instead."
         )
     known = [item for item in given if type(item) in kinds]
     return tuple(sorted(known, key=lambda item: kinds.index(type(item))))
-
-
-def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
-    """A method from its name and options, or as it is."""
-    if isinstance(given, type) and issubclass(given, Method):
-        given = given()
-    if isinstance(given, Method):
-        return given
-    if not isinstance(given, str):
-        problems.append(_wrong("method", "the name of a method", given))
-        return None
-    if given not in METHODS:
-        known = near_miss(given, METHODS) or "."
-        problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
-        return None
-    kind = METHODS[given]
-    names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
-    unknown_keys(f"method {given}", options, names, problems)
-    return kind(**{key: value for key, value in options.items() if key in names})
 
 
 def _refinement(given: Any, problems: list[str]) -> Refine | bool:
@@ -258,25 +275,8 @@ def _refinement(given: Any, problems: list[str]) -> Refine | bool:
     found = read_refine(plain(given))
     if found is None:
         expected = "'quick', false, a number of seconds or shoal.Refine(…)"
-        problems.append(_wrong("refine", expected, given))
+        problems.append(wrong("refine", expected, given))
         return False
-    return found
-
-
-_IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-
-
-def _option_problems(method: Method) -> list[str]:
-    """Options of another type than their default."""
-    found = []
-    for option in fields(method):  # type: ignore[arg-type]
-        value, expected = getattr(method, option.name), type(option.default)
-        fits = type(value) is expected or (expected is float and type(value) is int)
-        if expected in _IN_WORDS and not fits:
-            found.append(
-                f"The '{option.name}' option of method {method.name} must be {_IN_WORDS[expected]}. "
-                f"Got {shown(value)} instead."
-            )
     return found
 
 
@@ -310,8 +310,8 @@ def _role_problems(settings: Settings) -> list[str]:
 
 def _suppression_problems(settings: Settings) -> list[str]:
     limit = settings.suppression_limit
-    if not (_is_number(limit) and 0 <= limit < 1):
-        return [_wrong("suppression_limit", "a share from 0 to below 1", limit)]
+    if not (is_number(limit) and 0 <= limit < 1):
+        return [wrong("suppression_limit", "a share from 0 to below 1", limit)]
     found = []
     if limit and not settings.method.homogeneous:
         found.append(
@@ -326,8 +326,8 @@ def _suppression_problems(settings: Settings) -> list[str]:
 
 
 def _loosen_problems(settings: Settings) -> list[str]:
-    if not (_is_number(settings.loosen) and 0 <= settings.loosen < 1):
-        return [_wrong("loosen", "a share from 0 to below 1", settings.loosen)]
+    if not (is_number(settings.loosen) and 0 <= settings.loosen < 1):
+        return [wrong("loosen", "a share from 0 to below 1", settings.loosen)]
     if settings.loosen and not settings.method.may_be_loosened():
         return [
             f"The closures of method '{settings.method.name}' cannot be loosened: it is chosen for how they fit "
@@ -349,31 +349,3 @@ def _requirement_problems(settings: Settings) -> list[str]:
                 remedy = close or f". Sensitive columns: {', '.join(settings.sensitive)}."
                 found.append(f"Column '{name}' of {item.name} is not a sensitive column{remedy}")
     return found
-
-
-def _wrong(parameter: str, expected: str, value: Any) -> str:
-    return f"The '{parameter}' parameter must be {expected}. Got {shown(value)} instead."
-
-
-def plain(value: Any) -> Any:
-    """A number of NumPy's as Python's own."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_weight(weight: Any) -> bool:
-    return _is_number(weight) and 0 < weight <= sys.float_info.max
-
-
-def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: list[str]) -> None:
-    for key in given:
-        if key not in known:
-            close = near_miss(key, known) or f"; known: {', '.join(known) or 'none'}."
-            problems.append(f"Unknown key '{key}' in {where}{close}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import typing
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
 import pyarrow as pa
@@ -14,6 +15,23 @@ from shoal.generalization.models import labels_of
 from shoal.table.plain import plain_column
 
 Frame = nw.DataFrame[Any]
+
+
+class AnyFrame(Protocol):
+    """A pandas, polars or Arrow frame, as type checkers see it: something with columns."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+if (
+    TYPE_CHECKING
+):  # the kind of frame that goes in and comes out; `Release` alone is one of any kind
+    from typing_extensions import TypeVar
+
+    FrameT = TypeVar("FrameT", bound=AnyFrame, default=Any)
+else:  # before Python 3.13 there are no defaults at run time
+    FrameT = typing.TypeVar("FrameT")
 
 
 def open_frame(table: Any) -> Frame:

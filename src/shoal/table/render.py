@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, get_args
 
 import narwhals as nw
 import numpy as np
@@ -19,7 +20,8 @@ from shoal.table.frames import Frame, arrow_column
 from shoal.table.rebuild import marked, rebuilt
 from shoal.table.rows import distinct_rows
 
-STYLES = ("text", "bounds")
+Style = Literal["text", "bounds"]
+STYLES = get_args(Style)
 
 
 def bound_names(name: str) -> tuple[str, str]:

@@ -6,69 +6,125 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
+import pyarrow as pa
 
-from shoal.errors import raise_problems
-from shoal.examine import examine, examine_table, open_table
+from shoal.examine import examine, open_table
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
 from shoal.kernels.compilation import is_cached
-from shoal.kernels.groups import count_outside
-from shoal.measures import compile_measure
-from shoal.measures import loss as measure_loss
-from shoal.methods import Method, Partition
+from shoal.measures import ObjectiveName
+from shoal.methods import Method, MethodName, Partition
 from shoal.methods.suppress import suppress
-from shoal.plan import Plan, encode_source, prepare
-from shoal.privacy import Audit, Requirement, group_notes
+from shoal.plan import Plan, prepare
+from shoal.privacy import Requirement, group_notes
 from shoal.privacy.persons import count_persons
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
 from shoal.refine import Refine
 from shoal.refine import refine as refine_groups
 from shoal.release import Release
-from shoal.settings import Settings, make_settings
+from shoal.settings import Others, Settings, make_settings
 from shoal.table.closed import Closed, loosened
-from shoal.table.frames import Frame
+from shoal.table.frames import Frame, FrameT
 from shoal.table.order import shuffled
-from shoal.table.render import read_release, render
+from shoal.table.render import Style
+from shoal.table.render import render as render_frame
 from shoal.table.source import Input
 
 T = TypeVar("T")
 
 
+@overload
 def anonymize(
-    table: Any,
+    table: str | os.PathLike[str],
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
-    others: str | None = None,
+    others: Others | None = None,
     allow: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
-    objective: str | None = None,
+    objective: ObjectiveName | None = None,
     w: float | None = None,
     weights: Mapping[str, float] | None = None,
-    method: str | Method | None = None,
-    refine: Refine | str | float | None = None,
+    method: MethodName | Method | type[Method] | None = None,
+    refine: Refine | Literal["quick", False] | float | None = None,
     seed: int | None = None,
     keep_order: bool | None = None,
     loosen: float | None = None,
-    render: str | None = None,
+    render: Style | None = None,
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
     progress: Progress | None = None,
-) -> Release:
+) -> Release[pa.Table]: ...
+@overload
+def anonymize(
+    table: FrameT,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    identifiers: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    others: Others | None = None,
+    allow: Sequence[str] | None = None,
+    k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
+    suppression_limit: float | None = None,
+    objective: ObjectiveName | None = None,
+    w: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    method: MethodName | Method | type[Method] | None = None,
+    refine: Refine | Literal["quick", False] | float | None = None,
+    seed: int | None = None,
+    keep_order: bool | None = None,
+    loosen: float | None = None,
+    render: Style | None = None,
+    title: str | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    order_seed: int | None = None,
+    progress: Progress | None = None,
+) -> Release[FrameT]: ...
+def anonymize(
+    table: FrameT | str | os.PathLike[str],
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    identifiers: Sequence[str] | None = None,
+    keep: Sequence[str] | None = None,
+    others: Others | None = None,
+    allow: Sequence[str] | None = None,
+    k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
+    suppression_limit: float | None = None,
+    objective: ObjectiveName | None = None,
+    w: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    method: MethodName | Method | type[Method] | None = None,
+    refine: Refine | Literal["quick", False] | float | None = None,
+    seed: int | None = None,
+    keep_order: bool | None = None,
+    loosen: float | None = None,
+    render: Style | None = None,
+    title: str | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    order_seed: int | None = None,
+    progress: Progress | None = None,
+) -> Release[Any]:
     """Make a table releasable: every record reads like at least k − 1 others.
 
     Similar records are grouped and their quasi-identifiers replaced by the least general values that cover
     the group. The result is returned only after an independent audit has proved the requirement on it.
+    Several threads may call it at once.
 
     Parameters
     ----------
@@ -95,13 +151,13 @@ def anonymize(
         The least number of records that must read the same. Larger is safer and costs more.
     requirements
         What the sensitive values of every group must look like beside, like `[shoal.LDiversity(2)]`; see
-        `shoal.requirements()`. Without any, all records of a group may share a sensitive value.
+        `shoal.list_requirements()`. Without any, all records of a group may share a sensitive value.
     suppression_limit
         The largest share of records that may be left out of the release where they cost the others more
         than themselves, by the values of the whole table (default 0). They count as fully suppressed in every
         measure, and measures know of the values of released records only.
     objective
-        The measure to minimize (default "lm"), see `shoal.measures()`.
+        The measure to minimize (default "lm"), see `shoal.list_measures()`.
     w
         The share of `mi` in objective "wmi" (default 0.5).
     weights
@@ -116,7 +172,8 @@ def anonymize(
         Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
         what `loosen` and `non_homogeneous` draw.
     keep_order
-        Keep the order of records, which can itself identify them. By default they are shuffled.
+        Keep the order of records, which can itself identify them. By default they are shuffled. The index of a
+        pandas frame is not released either way: it may hold names.
     loosen
         About what share of the more general values of a release shall be more general than their group needs,
         from 0 (default) to below 1, so that nobody can rely on their being tight; see "downcoding" in the threat
@@ -136,7 +193,8 @@ def anonymize(
     Returns
     -------
     Release
-        The released table with its losses, groups and settings.
+        The released table with its losses, groups and settings; `data` is a frame of the kind that was given, an
+        Arrow table for a file.
 
     Examples
     --------
@@ -169,7 +227,14 @@ def anonymize(
         title=title,
         input=input,
     )
-    watch = _Watch(progress or silent)
+    return make_release(table, settings, progress or silent, order_seed)
+
+
+def make_release(
+    table: Any, settings: Settings, progress: Progress = silent, order_seed: int | None = None
+) -> Release[Any]:
+    """Anonymize a frame, a file or an open source by complete settings: the way on one screen."""
+    watch = _Watch(progress)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
     problem = plan.problem
@@ -198,128 +263,6 @@ def anonymize(
         dialect=source.dialect,
         notes=notes,
         seconds=watch.seconds,
-    )
-
-
-def audit(
-    table: Any,
-    *,
-    settings: Settings | str | os.PathLike[str] | None = None,
-    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
-    sensitive: Sequence[str] | None = None,
-    k: int | None = None,
-    requirements: Sequence[Requirement] | None = None,
-    input: Input | Mapping[str, Any] | None = None,
-) -> Audit:
-    """Prove that a table, ours or not, keeps its requirements.
-
-    Parameters
-    ----------
-    table
-        A frame or the path of a file.
-    settings
-        Settings that name the quasi-identifiers and k; the other parameters replace what they say.
-    quasi_identifiers
-        The columns that must read the same.
-    sensitive
-        The columns that requirements beyond k are about.
-    k
-        For how many records at least they must read the same.
-    requirements
-        What the sensitive values of every group must look like beside.
-    input
-        How to read the table's file; see `shoal.Input`.
-
-    Raises
-    ------
-    AuditFailed
-        If a group is smaller than k or misses a requirement, or an identifier is still in the table.
-
-    Examples
-    --------
-    >>> import pandas as pd, shoal
-    >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
-    Audit(records=3, groups=1, k=3)
-    """
-    promised = make_settings(
-        settings,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        k=k,
-        requirements=requirements,
-        input=input,
-    )
-    return examine_table(table, promised, keeps_sheet=input is not None).prove()
-
-
-def loss(
-    table: Any,
-    release: Any,
-    measure: str,
-    *,
-    settings: Settings | str | os.PathLike[str] | None = None,
-    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
-    sensitive: Sequence[str] | None = None,
-    weights: Mapping[str, float] | None = None,
-    k: int | None = None,
-    aggregate: str | None = None,
-    w: float | None = None,
-) -> float:
-    """Compute a measure of information loss on any release of a table, records in the same order.
-
-    Parameters
-    ----------
-    table
-        A frame or the path of a file.
-    release
-        A release of it, ours or not, whose records stand in the same order.
-    measure
-        One of `shoal.measures()`.
-    settings
-        Settings that name roles and models; the other parameters replace what they say.
-    quasi_identifiers
-        The columns that were generalized, with their models.
-    sensitive
-        For measures that look at sensitive values.
-    weights
-        How much each quasi-identifier matters (default 1).
-    k
-        For measures that depend on it.
-    aggregate
-        "sum" or "mean" over records, for measures that have both.
-    w
-        The share of `mi` in measure "wmi" (default 0.5).
-
-    Examples
-    --------
-    >>> import pandas as pd, shoal
-    >>> table = pd.DataFrame({"n": [1, 2, 3, 3]})
-    >>> release = pd.DataFrame({"n": ["*", "*", "3", "3"]})
-    >>> models = {"n": shoal.Suppression()}
-    >>> shoal.loss(table, release, "entropy", quasi_identifiers=models, aggregate="sum")
-    3.0
-    """
-    promised = make_settings(
-        settings,
-        quasi_identifiers=quasi_identifiers,
-        sensitive=sensitive,
-        weights=weights,
-        w=w,
-        k=k or (None if settings else 1),
-        requirements=(),
-    )
-    encoded = encode_source(open_table(table, promised.input), promised)
-    closed = read_release(encoded, open_table(release, promised.input).data)
-    arrays = compile_measure("suppressed", encoded.columns).arrays
-    outside = count_outside(arrays, closed.closures, closed.groups, encoded.codes)
-    raise_problems(
-        f"{count} records lie outside their released value of column '{name}'; "
-        "give a release of this table with records in the same order (keep_order)."
-        for name, count in zip(encoded.names, outside, strict=True)
-        if count
-    )
-    return measure_loss(
-        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
     )
 
 
@@ -361,7 +304,7 @@ def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) ->
     """Render in input order where the user chose so, otherwise shuffled."""
     records = closed.table.records
     order = np.arange(records) if plan.settings.keep_order else shuffled(records, order_seed)
-    return render(frame, closed, order, plan.roles.unchanged, plan.settings.render)
+    return render_frame(frame, closed, order, plan.roles.unchanged, plan.settings.render)
 
 
 class _Watch:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymize import anonymize
+from shoal._anonymize import make_release
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
 from shoal.evaluation.classification import (
@@ -20,19 +20,78 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import examine, open_table
+from shoal.examine import examine, examine_table, open_table
 from shoal.generalization import Model
-from shoal.privacy import Requirement
+from shoal.kernels.groups import count_outside
+from shoal.measures import Aggregate, MeasureName, compile_measure
+from shoal.measures import loss as measure_loss
+from shoal.plan import encode_source
+from shoal.privacy import Audit, Requirement
 from shoal.settings import Settings, make_settings
 from shoal.table.encode import column_problems
+from shoal.table.frames import AnyFrame
+from shoal.table.render import read_release
 from shoal.table.source import Input, Source
+
+AnyTable = AnyFrame | str | os.PathLike[str]
 
 HOLDOUT = 0.3  # share of records
 
 
+def audit(
+    table: AnyTable,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+) -> Audit:
+    """Prove that a table, ours or not, keeps its requirements.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    settings
+        Settings that name the quasi-identifiers and k; the other parameters replace what they say.
+    quasi_identifiers
+        The columns that must read the same.
+    sensitive
+        The columns that requirements beyond k are about.
+    k
+        For how many records at least they must read the same.
+    requirements
+        What the sensitive values of every group must look like beside.
+    input
+        How to read the table's file; see `shoal.Input`.
+
+    Raises
+    ------
+    AuditFailed
+        If a group is smaller than k or misses a requirement, or an identifier is still in the table.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
+    Audit(records=3, groups=1, k=3)
+    """
+    promised = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        k=k,
+        requirements=requirements,
+        input=input,
+    )
+    return examine_table(table, promised, keeps_sheet=input is not None).prove()
+
+
 def evaluate(
-    table: Any,
-    release: Any,
+    table: AnyTable,
+    release: AnyTable,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
@@ -44,7 +103,7 @@ def evaluate(
     sum_column: str | None = None,
     threshold: float = THRESHOLD,
     target: str | None = None,
-    holdout: Any = None,
+    holdout: AnyTable | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Compare a release, ours or not, with its table: is it safe, and what is left of its use?
@@ -158,7 +217,7 @@ def _compared(
 
 
 def classify(
-    table: Any,
+    table: AnyTable,
     target: str,
     *,
     settings: Settings | str | os.PathLike[str],
@@ -195,9 +254,80 @@ def classify(
     if not 0 < aside < frame.shape[0]:
         raise InputError("The table has too few records to set some aside; give more.")
     tested, trained = frame[np.sort(order[:aside]).tolist()], frame[np.sort(order[aside:]).tolist()]
-    made = anonymize(replace(source, data=trained), settings=chosen)
+    made = make_release(replace(source, data=trained), chosen)
     release = open_table(made.data).data
     return compare_classifiers(trained, release, tested, chosen, target, model=model, seed=seed)
+
+
+def loss(
+    table: AnyTable,
+    release: AnyTable,
+    measure: MeasureName,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    k: int | None = None,
+    aggregate: Aggregate | None = None,
+    w: float | None = None,
+) -> float:
+    """Compute a measure of information loss on any release of a table, records in the same order.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    release
+        A release of it, ours or not, whose records stand in the same order.
+    measure
+        One of `shoal.list_measures()`.
+    settings
+        Settings that name roles and models; the other parameters replace what they say.
+    quasi_identifiers
+        The columns that were generalized, with their models.
+    sensitive
+        For measures that look at sensitive values.
+    weights
+        How much each quasi-identifier matters (default 1).
+    k
+        For measures that depend on it.
+    aggregate
+        "sum" or "mean" over records, for measures that have both.
+    w
+        The share of `mi` in measure "wmi" (default 0.5).
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> table = pd.DataFrame({"n": [1, 2, 3, 3]})
+    >>> release = pd.DataFrame({"n": ["*", "*", "3", "3"]})
+    >>> models = {"n": shoal.Suppression()}
+    >>> shoal.loss(table, release, "entropy", quasi_identifiers=models, aggregate="sum")
+    3.0
+    """
+    promised = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        weights=weights,
+        w=w,
+        k=k or (None if settings else 1),
+        requirements=(),
+    )
+    encoded = encode_source(open_table(table, promised.input), promised)
+    closed = read_release(encoded, open_table(release, promised.input).data)
+    arrays = compile_measure("suppressed", encoded.columns).arrays
+    outside = count_outside(arrays, closed.closures, closed.groups, encoded.codes)
+    raise_problems(
+        f"{count} records lie outside their released value of column '{name}'; "
+        "give a release of this table with records in the same order (keep_order)."
+        for name, count in zip(encoded.names, outside, strict=True)
+        if count
+    )
+    return measure_loss(
+        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
+    )
 
 
 def _target_problems(columns: Sequence[str], settings: Settings, target: str) -> list[str]:
