@@ -33,7 +33,7 @@ from benchmarks.papers.conjecture.statistics import LEVEL, Floats, Paired, paire
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale
 
 OTHERS = ("lm", "mi")
-HALVES = (tuple(LOADERS)[:6], tuple(LOADERS)[6:])  # as many names as fit below a plot
+MOST_NAMES = 6  # of tables below a plot
 
 
 def plain(scale: Scale) -> Figure:
@@ -100,11 +100,13 @@ def tables(scale: Scale) -> Figure:
         values = {o: np.mean(_above(scale, o, is_diverse), axis=0) for o in OBJECTIVES}
         originals = np.mean([_originals(scale, learner) for learner in LEARNERS], axis=0)
         values["originals"] = originals - _majorities(scale)
-        for half in HALVES:
+        names = list(LOADERS)
+        for start in range(0, len(names), MOST_NAMES):
+            shown = slice(start, start + MOST_NAMES)
             lines = [
                 Line(
                     label,
-                    {t: float(row[list(LOADERS).index(t)]) for t in half},
+                    dict(zip(names[shown], row[shown].tolist(), strict=True)),
                     published=label == "originals",
                 )
                 for label, row in values.items()

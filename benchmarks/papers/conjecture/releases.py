@@ -102,7 +102,7 @@ def swept(table: str, k: int, w: float, split: int) -> Case:
 
 @cache
 def table_of(scale: Scale, name: str) -> Table:
-    return draw(LOADERS[name](scale.tables), scale.pick(2_500, 300))
+    return draw(LOADERS[name](scale.tables), scale.pick(2_000, 300))
 
 
 @cache
