@@ -59,7 +59,7 @@ def rules(scale: Scale) -> Figure:
             )
         for (what, other), test in zip(keys, paired(tests), strict=True):
             claims.append(Claim(f"{what}: pmi is above {other}", test.better, test.tables))
-            notes.append(f"{what}: {said(test, other)}")
+            notes.append(f"{what}: {said(test, 'pmi', other)}")
     setting = (
         f"Support {SUPPORT}, confidence {CONFIDENCE}; cases: tables, each with its mean over k and splits. Wilcoxon's "
         f"test as for classifiers, Holm's correction over {2 * len(KINDS)} tests, level {LEVEL}."

@@ -80,7 +80,7 @@ def tests(scale: Scale) -> Figure:
                 text = f"{name}: pmi is significantly {verdict} than {other}; cases: learners"
                 claims.append(Claim(text, held, len(row)))
         notes += [
-            f"{name}, {learner}: {said(found[learner, other], other)}"
+            f"{name}, {learner}: {said(found[learner, other], 'pmi', other)}"
             for learner in LEARNERS
             for other in OTHERS
         ]
@@ -164,8 +164,18 @@ def shares_of_mi(scale: Scale) -> Figure:
         claims.append(
             Claim(f"{learner}: pmi (w = 0) is the best of {len(SHARES)} w", best, grid.shape[1])
         )
-    setting = f"{_setting(scale)} k = {MIDDLE}; means over tables; cases: tables."
-    return Figure("GT10 §9, conjecture: classifiers by w", panels, claims, setting)
+    means = {w: np.mean([found[learner][w] for learner in LEARNERS], axis=0) for w in SHARES}
+    tests = paired([(means[w] - means[1.0]).tolist() for w in SHARES[:-1]])
+    notes = [f"w = {w}: accuracy {row.mean():.4f} over learners." for w, row in means.items()]
+    notes += [
+        f"mean of learners: {said(test, f'w = {w}', 'mi')}"
+        for w, test in zip(SHARES, tests, strict=False)
+    ]
+    setting = (
+        f"{_setting(scale)} k = {MIDDLE}; means over tables; cases: tables. Tests as for classifiers, Holm's "
+        f"correction over {len(tests)}."
+    )
+    return Figure("GT10 §9, conjecture: classifiers by w", panels, claims, setting, notes)
 
 
 def compared(scale: Scale, is_diverse: bool) -> dict[tuple[str, str], Paired]:
@@ -180,10 +190,10 @@ def compared(scale: Scale, is_diverse: bool) -> dict[tuple[str, str], Paired]:
     return dict(zip(keys, paired([row.tolist() for row in rows]), strict=True))
 
 
-def said(test: Paired, other: str) -> str:
+def said(test: Paired, one: str, other: str) -> str:
     """A test in words."""
     return (
-        f"pmi − {other} {test.mean:+.4f}, above on {test.better} of {test.tables} tables, "
+        f"{one} − {other} {test.mean:+.4f}, above on {test.better} of {test.tables} tables, "
         f"p = {test.p:.4f}, corrected {test.corrected:.4f}: {test.verdict}."
     )
 

@@ -135,7 +135,7 @@ def mask(scale: Scale) -> Figure:
     tests = paired([(what[text]["pmi"] - what[text][other]).tolist() for text, other in keys])
     for (text, other), test in zip(keys, tests, strict=True):
         claims.append(Claim(f"{text} with pmi than with {other}", test.better, test.tables))
-        notes.append(f"{text}: {said(test, other)}")
+        notes.append(f"{text}: {said(test, 'pmi', other)}")
     for text, values in what.items():
         means = ", ".join(f"{o} {row.mean():.4f}" for o, row in values.items())
         notes.append(f"{text}, means: {means}.")
@@ -179,7 +179,7 @@ def encodings(scale: Scale) -> Figure:
             claims.append(
                 Claim(f"{encoding}, {learner}: pmi is above {other}", test.better, test.tables)
             )
-            notes.append(f"{encoding}, {learner}: {said(test, other)}")
+            notes.append(f"{encoding}, {learner}: {said(test, 'pmi', other)}")
     for learner in MAKERS:
         gains = {o: found["drawn", o, learner] - found["shares", o, learner] for o in OBJECTIVES}
         notes.append(
