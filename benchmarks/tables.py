@@ -124,7 +124,7 @@ class Tables:
 
     def adult_9(self) -> Table:
         """30,162 × 9, hierarchies only, as in the publications of ARX."""
-        data = self._read("adult_arx/adult_arx.csv.gz")
+        data = self.read("adult_arx/adult_arx.csv.gz")
         trees = {"salary-class": "income"}
         models = {
             name: self._tree(f"adult/hierarchies/{trees.get(name, name)}.csv")
@@ -152,12 +152,12 @@ class Tables:
 
     def adult_14(self) -> Table:
         """45,222 × 14, suppression only, as in GT10."""
-        data = self._read("adult/adult_complete.csv.gz")
+        data = self.read("adult/adult_complete.csv.gz")
         return self._table("adult_14", data, _suppressed(data.column_names[:14]))
 
     def adult_15(self) -> Table:
         """The same with income, which GT10 holds to be sensitive."""
-        data = self._read("adult/adult_complete.csv.gz")
+        data = self.read("adult/adult_complete.csv.gz")
         return self._table("adult_15", data, _suppressed(data.column_names[:15]))
 
     def adult_8(self) -> Table:
@@ -169,7 +169,7 @@ class Tables:
         """30,162 × 8 (45,222 with the test part): two intervals, six hierarchies."""
         trees = {name: self._tree(f"adult/hierarchies/{name}.csv") for name in ADULT_CATEGORIES}
         models = {**_intervals("age", "education-num"), **trees}
-        data = self._adult_train() if train_only else self._read("adult/adult_complete.csv.gz")
+        data = self._adult_train() if train_only else self.read("adult/adult_complete.csv.gz")
         return self._table("adult_8_trees", data, models)
 
     def adult_8_mixed(self) -> Table:
@@ -187,7 +187,7 @@ class Tables:
         trees = {name: self._tree(f"adult/hierarchies/{name}.csv") for name in names}
         models = {**_intervals("age"), **trees}
         sensitive = ("education-num", "education", "occupation")
-        data = self._read("adult/adult_complete.csv.gz").select([*models, *sensitive])
+        data = self.read("adult/adult_complete.csv.gz").select([*models, *sensitive])
         few = min(records, data.num_rows)
         chosen = np.random.default_rng(7).choice(data.num_rows, few, replace=False)
         data = data.take(np.sort(chosen)).slice(0, self.records)
@@ -195,19 +195,19 @@ class Tables:
 
     def fars(self) -> Table:
         """100,937 × 8, hierarchies only: persons in fatal crashes."""
-        data = self._read("fars/fars.csv.gz")
+        data = self.read("fars/fars.csv.gz")
         models = {name: self._tree(f"fars/hierarchies/{name}.csv") for name in data.column_names}
         return self._table("fars", data, models)
 
     def census_kdd(self) -> Table:
         """299,285 × 8: age as interval, seven suppressions."""
-        data = self._read("census_income_kdd/census_income_kdd.parquet")
+        data = self.read("census_income_kdd/census_income_kdd.parquet")
         models = {**_intervals("age"), **_suppressed(CENSUS_CATEGORIES)}
         return self._table("census_kdd", data, models)
 
     def census_wide(self, columns: int) -> Table:
         """Every tenth record of the same, 29,929 × so many columns, suppression only."""
-        data = self._read("census_income_kdd/census_income_kdd.parquet")
+        data = self.read("census_income_kdd/census_income_kdd.parquet")
         data = data.take(np.arange(0, data.num_rows, 10))
         return self._table(f"census_{columns}", data, _suppressed(CENSUS_COLUMNS[:columns]))
 
@@ -222,7 +222,7 @@ class Tables:
 
     def credit_card(self) -> Table:
         """30,000 × 11, suppression only: clients of a bank; whether they default is sensitive."""
-        data = self._read("creditcard/creditcard.csv.gz")
+        data = self.read("creditcard/creditcard.csv.gz")
         default = "default-payment-next-month"
         names = [name for name in data.column_names if name in CREDIT or name.startswith("PAY_")]
         models = _suppressed([name for name in names if not name.startswith("PAY_AMT")])
@@ -230,13 +230,14 @@ class Tables:
         return Table("credit_card", data, models, (default,))
 
     def _adult_train(self) -> pa.Table:
-        data = self._read("adult/adult_complete.csv.gz")
+        data = self.read("adult/adult_complete.csv.gz")
         return data.filter(pc.equal(data["part"], "train"))
 
     def _table(self, name: str, data: pa.Table, models: Mapping[str, Model | None]) -> Table:
         return Table(name, data.select(list(models)).slice(0, self.records), models)
 
-    def _read(self, path: str) -> pa.Table:
+    def read(self, path: str) -> pa.Table:
+        """A file of the folder."""
         return read(self._found(path))
 
     def _tree(self, path: str) -> shoal.Hierarchy:

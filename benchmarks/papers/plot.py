@@ -62,7 +62,9 @@ class _Axis:
         if self.log:
             low, high, self.ticks = _log_ticks(low, high)
         else:
-            low, high, self.ticks = _even_ticks(min(0.0, low) if from_zero else low, high)
+            if from_zero:
+                low, high = min(0.0, low), max(0.0, high)
+            low, high, self.ticks = _even_ticks(low, high)
         self.low, self.high, self.pixels = low, high, pixels
 
     def at(self, value: float) -> float:
@@ -122,7 +124,8 @@ def _panel(panel: Panel, rows: Sequence[Sequence[Line]], colours: dict[str, int]
         if not has_bars:
             parts.append(_rule("a", x, bottom, x, bottom + 4))
         parts.append(_text(x, bottom + 17, "middle", tick if has_bars else _number(tick)))
-    parts.append(_rule("a", LEFT, bottom, LEFT + WIDTH, bottom))
+    zero = bottom - (up.at(max(0.0, up.low)) if has_bars else 0.0)
+    parts.append(_rule("a", LEFT, zero, LEFT + WIDTH, zero))
     scale = " (log)" if not has_bars and across.log else ""
     parts.append(_text(LEFT + WIDTH / 2, bottom + 36, "middle", panel.x + scale))
     middle = TOP + HEIGHT / 2

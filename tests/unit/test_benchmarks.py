@@ -25,6 +25,14 @@ ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "src" / "shoal" / "samples" / "hierarchies"
 PAPERS = ("gt10", "git09", "tcm07", "he12", "xu06", "conjecture")
 RECORDS = 300
+OTHERS = {
+    "cmc": (
+        *("age", "Weducation", "Heducation", "children", "religion", "working", "occupation"),
+        *("solindex", "exposure", "method"),
+    ),
+    "mgm": ("bi_rads_assessment", "age", "shape", "margin", "density", "severity"),
+    "fars": ("iage", "isex", "ihispanic", "istatenum", "ideathmon"),
+}
 
 
 @pytest.fixture
@@ -158,9 +166,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in tables.CENSUS_CATEGORIES:
         values = tables.EDUCATION if name == "education" else tuple("abcde")
         census[name] = rng.choice(values, RECORDS)
+    for name in (*import_module("benchmarks.labelled").CENSUS, "income"):
+        census.setdefault(name, rng.choice(list("ab"), RECORDS))
+    census["weeks_worked_in_year"] = np.full(RECORDS, 52)
     (folder / "census_income_kdd").mkdir()
     place = folder / "census_income_kdd" / "census_income_kdd.parquet"
     pa.parquet.write_table(pa.table(census), place)
+    for name, columns in OTHERS.items():
+        (folder / name).mkdir()
+        records = {one: rng.integers(0, 4, RECORDS) for one in columns}
+        if name == "fars":
+            records["irace"] = rng.choice(["White", "Black", "Unknown"], RECORDS)
+        _write_csv(folder / name / f"{name}.csv.gz", records)
     return folder
 
 
@@ -171,10 +188,18 @@ def _write_csv(path: Path, columns: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_table_and_figure_of_a_paper_is_measured_printed_and_drawn(
-    runner: Any, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], paper: str
+    runner: Any,
+    folder: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    paper: str,
 ) -> None:
     if paper == "conjecture":
         pytest.importorskip("sklearn")
+        loaders = import_module("benchmarks.labelled").LOADERS
+        for name in loaders.keys() - {"adult", "mgm", "digits"}:  # others only take longer
+            monkeypatch.delitem(loaders, name)
     kept = tmp_path / "rows.json"
     given = ["--quick", "--data", str(folder), "--plots", str(tmp_path), "--json", str(kept)]
     assert runner.main(["papers", paper, *given]) == 0
@@ -184,6 +209,21 @@ def test_every_table_and_figure_of_a_paper_is_measured_printed_and_drawn(
     shown = capsys.readouterr().out
     assert shown.startswith("Quick: smaller samples")
     assert all(f"({name}," in shown for name in names)
+
+
+def test_every_table_with_a_target_is_text_with_few_values(runner: Any, folder: Path) -> None:
+    pytest.importorskip("sklearn")
+    tables = import_module("benchmarks.tables").Tables(folder)
+    labelled = import_module("benchmarks.labelled")
+    for name, load in labelled.LOADERS.items():
+        table = load(tables)
+        assert table.name == name
+        assert table.sensitive == (labelled.TARGET,)
+        assert set(table.data.column_names) == {*table.models, labelled.TARGET}
+        for column in table.data.columns:
+            assert column.type == pa.string()
+            assert column.null_count == 0
+            assert 2 <= len(column.unique()) <= 60
 
 
 def test_every_published_figure_that_can_be_measured_has_a_command(runner: Any) -> None:
@@ -259,6 +299,17 @@ def test_a_plot_puts_every_point_where_its_axes_say(runner: Any) -> None:
     assert middle == (plot.LEFT + plot.WIDTH / 2, plot.TOP + plot.HEIGHT / 2)
     assert "ours &amp; theirs" in drawn
     assert "k (log)" in drawn
+
+
+def test_bars_below_zero_hang_from_it_inside_the_plot(runner: Any) -> None:
+    figure = import_module("benchmarks.papers.figure")
+    plot = import_module("benchmarks.papers.plot")
+    panel = figure.Panel("t", "learner", "y", [figure.Line("d", {"a": -0.5, "b": -1.0})])
+    drawn = plot.draw_figure(figure.Figure("t", [panel], [], ""))
+    bars = re.findall(r'<rect class="m" [^>]*y="([-\d.]+)" width="[\d.]+" height="([\d.]+)"', drawn)
+    (top, half), (also_top, whole) = [tuple(map(float, bar)) for bar in bars[:2]]
+    assert top == also_top == plot.TOP
+    assert (half, whole) == (plot.HEIGHT / 2, plot.HEIGHT)
 
 
 def test_an_axis_that_is_not_logarithmic_begins_at_zero(runner: Any) -> None:
