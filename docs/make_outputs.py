@@ -156,11 +156,12 @@ def _is_benchmark(words: list[str]) -> bool:
 
 
 def _check_settings(code: str, folder: Path) -> None:
-    from shoal.settings.toml import load
+    from shoal.settings.content import fields_of
+    from shoal.settings.toml import read_toml
 
     problems: list[str] = []
     (folder / ".part.toml").write_text(code, encoding="utf-8")
-    load(folder / ".part.toml", problems)
+    fields_of(read_toml(folder / ".part.toml"), folder, problems)
     if problems:
         raise AssertionError(f"{code}\n{problems}")
 
