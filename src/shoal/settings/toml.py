@@ -247,4 +247,4 @@ def save(settings: Settings, path: str | os.PathLike[str]) -> None:
     target = Path(path)
     content = to_toml(settings, target.parent)
     text = tomli_w.dumps(content)
-    write_whole(target, True, lambda file: file.write_text(text, encoding="utf-8"))
+    write_whole(target, True, lambda file: file.write_text(text, encoding="utf-8", newline="\n"))
