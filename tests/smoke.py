@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -95,12 +97,13 @@ def check_command(table: pa.Table, folder: Path) -> None:
 def run(*arguments: object) -> None:
     """Run a command in this process; it must succeed."""
     sys.argv = ["shoal", *map(str, arguments)]
-    code: Any = "none"
+    said, code = io.StringIO(), None
     try:
-        command()
+        with redirect_stdout(said), redirect_stderr(said):
+            command()
     except SystemExit as stopped:
         code = stopped.code
-    assert not code, f"{arguments[0]} ended with exit code {code}"
+    assert not code, said.getvalue()
 
 
 def main(folder: Path) -> str:
