@@ -36,7 +36,9 @@ def test_a_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
     files = [path for path in PACKAGE.rglob("*") if path.is_file()]
     wanted = {str(p.relative_to(PACKAGE)) for p in files if "__pycache__" not in p.parts}
     assert packed == wanted
-    assert {Path(name).suffix or Path(name).name for name in packed} - {".py"} <= DATA | {"py.typed"}
+    assert {Path(name).suffix or Path(name).name for name in packed} - {".py"} <= DATA | {
+        "py.typed"
+    }
     assert {"py.typed", "report/style.css", "samples/adult.parquet", "samples/adult.toml"} <= packed
     assert not [name for name in packed if Path(name).name.startswith(("make_", "test_"))]
 
@@ -60,3 +62,18 @@ def test_a_source_archive_makes_the_same_wheel_and_holds_nothing_of_this_machine
     assert {"Makefile", "constraints.txt", "constraints-oldest.txt", "LICENSE", "NOTICE"} <= names
     again = build("wheel", project, tmp_path / "again")
     assert sorted(zipfile.ZipFile(again).namelist()) == sorted(wheel)
+
+
+def test_the_image_is_built_from_files_that_are_there_and_not_ignored():
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    copied = {
+        name
+        for line in lines
+        if line.startswith("COPY ") and "--from" not in line
+        for name in line.split()[1:-1]
+    }
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    assert ignored[1] == "*"
+    assert copied == {line[1:] for line in ignored if line.startswith("!")}
+    assert all((ROOT / name).exists() for name in copied)
+    assert lines.index("USER shoal") < lines.index('ENTRYPOINT ["shoal"]')
