@@ -4,6 +4,7 @@ PYTHON ?= python3
 WORKERS ?= 2
 
 BIN := .venv/bin
+OLDEST := .venv/oldest
 STAMP := .venv/.stamp
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -15,23 +16,33 @@ $(shell $(BIN)/python -c 'import pip' 2>/dev/null && [ ! -e .venv/.installing ] 
 
 # Only a kill leaves the mark behind; a failed install has been rolled back by pip.
 install = touch .venv/.installing; \
-  $(BIN)/python -m pip install -qq --constraint constraints.txt --editable '$(1)'; \
+  $(BIN)/python -m pip $(2) install -qq --constraint $(or $(3),constraints.txt) --editable '$(1)'; \
   status=$$?; rm -f .venv/.installing; exit $$status
+
+comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench fuzz docs clean
+.PHONY: help demo test lint smoke-oldest test-oldest format bench fuzz docs clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 	@echo "Another interpreter for a new .venv: make clean test PYTHON=python3.12"
 
 demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 
 # Tests of the same kernels stand in one file: on one worker, these are compiled once.
-test: lint ## Check style and types, run all tests
+test: lint ## Check style and types, run all tests, and the usual path on the oldest versions
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	@$(MAKE) --no-print-directory smoke-oldest
+
+smoke-oldest: $(STAMP)-oldest ## Run the usual path on the oldest versions that are allowed
+	@rm -rf $(OLDEST)/smoke && mkdir $(OLDEST)/smoke
+	@$(OLDEST)/bin/python tests/smoke.py $(OLDEST)/smoke
+
+test-oldest: $(STAMP)-oldest-test ## Run all tests on the oldest versions that are allowed, before a release
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 lint: $(STAMP)-test ## Check style and types
 	$(BIN)/python -m ruff check .
@@ -72,6 +83,17 @@ $(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv
 	@$(call install,.[test])
 	@$(BIN)/python -m pip install -qq --no-deps --constraint constraints.txt pycanon
 	@touch $(STAMP)-package $@
+
+$(STAMP)-oldest: pyproject.toml constraints-oldest.txt $(STAMP)-venv
+	@echo "Installing shoal and the oldest versions of what it needs into $(OLDEST) ..."
+	@rm -rf $(OLDEST) $@-test && $(BIN)/python -m venv --without-pip $(OLDEST)
+	@$(call install,.[excel$(comma)pandas$(comma)polars],--python $(OLDEST)/bin/python,constraints-oldest.txt)
+	@touch $@
+
+$(STAMP)-oldest-test: $(STAMP)-oldest
+	@$(call install,.[test],--python $(OLDEST)/bin/python,constraints-oldest.txt)
+	@$(BIN)/python -m pip --python $(OLDEST)/bin/python install -qq --no-deps pycanon --constraint constraints-oldest.txt
+	@touch $@
 
 $(STAMP)-docs: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal and what builds its documentation into .venv ..."

@@ -26,7 +26,7 @@ def write_whole(
 
     Until then it has a hidden name beside the target that ends like it, and only its owner may read
     it. A file that is replaced hands on its permissions, and where possible its owner; of a link, the
-    file it points to is replaced.
+    file it points to is replaced. Windows has no such permissions: there, files get those of their folder.
     """
     real = real_target(target)
     temporary = _temporary(real, suffix)
@@ -66,7 +66,8 @@ def _create(temporary: Path, real: Path) -> int:
         descriptor = os.open(temporary, flags, 0o666)
         try:
             mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-            os.fchmod(descriptor, _PRIVATE)
+            if _has_owners():
+                os.fchmod(descriptor, _PRIVATE)
         finally:
             os.close(descriptor)
     return mode
@@ -74,6 +75,8 @@ def _create(temporary: Path, real: Path) -> int:
 
 def _hand_on(temporary: Path, real: Path, mode: int) -> None:
     """Give the finished file its owner and permissions."""
+    if not _has_owners():
+        return
     with suppress(FileNotFoundError):
         before, now = real.stat(), temporary.stat()
         if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
@@ -84,13 +87,18 @@ def _hand_on(temporary: Path, real: Path, mode: int) -> None:
     temporary.chmod(mode)
 
 
+def _has_owners() -> bool:
+    """Whether files have an owner, a group and permissions for each, as they do everywhere but on Windows."""
+    return hasattr(os, "chown")
+
+
 def _give_name(temporary: Path, target: Path, overwrite: bool) -> None:
     """Let the finished file appear under its name, in one step."""
     if not overwrite:
         try:
             os.link(temporary, target)  # unlike a rename, refuses a target that appeared meanwhile
             return
-        except OSError:  # the target exists, or this file system has no hard links
+        except (OSError, AttributeError):  # the target exists, or there are no hard links here
             if os.path.lexists(target):
                 raise InputError(exists_already(target)) from None
     temporary.replace(target)

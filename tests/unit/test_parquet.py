@@ -121,7 +121,7 @@ def test_extension_types_become_what_they_store(tmp_path):
         pa.array([1, 2]),
         pa.array([0.1, np.nextafter(0.1, 1)]),
         pa.array([0.0, -0.0]),
-        pa.array([1.5, 2.5], pa.float16()),
+        pa.array(np.array([1.5, 2.5], np.float16)),
         pa.array([0, 1], pa.timestamp("ns", "Europe/Berlin")),
         pa.array([0, 1], pa.timestamp("us", "Nowhere/City")),
         pa.array([0, 1], pa.duration("s")),

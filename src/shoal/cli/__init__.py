@@ -14,6 +14,7 @@ from typing import NoReturn
 from shoal.errors import ShoalError
 
 STOPPED = 130  # exit code, as shells have it
+STOPPING = ("SIGTERM", "SIGINT", "SIGBREAK")  # the last is Ctrl+Break, on Windows only
 STOPS: list[int] = []  # signals that asked this run to stop
 WRITTEN: list[Path] = []  # files that this run has written
 
@@ -25,8 +26,9 @@ def main() -> NoReturn:
     """
     WRITTEN.clear()
     STOPS.clear()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _stop)
+    for name in STOPPING:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stop)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest

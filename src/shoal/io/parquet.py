@@ -21,7 +21,10 @@ def read(path: Path, input: Input) -> Source:
     from pyarrow.parquet import ParquetFile
 
     try:
-        with ParquetFile(str(path), page_checksum_verification=True) as file:
+        with (
+            pa.OSFile(str(path), "rb") as opened,  # closed, too, where ParquetFile fails
+            ParquetFile(opened, page_checksum_verification=True) as file,
+        ):
             table = _without_guessed_order(file.read(), file)
         table.validate(full=True)
     except (pa.ArrowException, OSError, ValueError):

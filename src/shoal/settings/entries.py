@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,9 @@ def write_hierarchy(tree: Hierarchy, folder: Path | None) -> dict[str, Any]:
     if not tree.source or folder is None:
         return {"rows": tree.rows()}
     source = Path(tree.source).resolve()  # `..` does not lead back out of a link
-    return {"hierarchy": Path(os.path.relpath(source, folder.resolve())).as_posix()}
+    with suppress(ValueError):  # no way leads from one drive of Windows to another
+        source = Path(os.path.relpath(source, folder.resolve()))
+    return {"hierarchy": source.as_posix()}
 
 
 def keys_of(kind: type[Requirement]) -> list[str]:

