@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shoal.errors import raise_problems
-from shoal.examine import examine, examine_table, open_table
+from shoal.examine import examine, examine_table, open_table, originals_of
 from shoal.generalization import Model
 from shoal.kernels.compilation import is_cached
 from shoal.kernels.groups import count_outside
@@ -177,7 +177,8 @@ def anonymize(
     )
     frame, closed = watch("closing", lambda: plan.close(groups, partition.closing))
     released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
-    audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
+    originals = originals_of(frame, plan.spelled_out)
+    audit = watch("auditing", lambda: examine(released, originals, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values))
     return Release(
@@ -185,6 +186,7 @@ def anonymize(
         settings=plan.spelled_out,
         audit=replace(audit, persons=persons),
         closed=closed,
+        originals=originals,
         is_released=groups >= 0,
         removed=plan.roles.removed,
         dialect=source.dialect,

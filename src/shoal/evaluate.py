@@ -20,7 +20,7 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import examine, open_table
+from shoal.examine import examine, open_table, originals_of
 from shoal.generalization import Model
 from shoal.privacy import Requirement
 from shoal.settings import Settings, make_settings
@@ -148,10 +148,11 @@ def _compared(
     comparison = read_comparison(table, release, settings, others, source.is_text)
     columns = comparison.table.columns
     known = {*release.columns, *settings.quasi_identifiers}
+    chosen = replace(settings, quasi_identifiers={c.name: c.model for c in columns})
     return Foreign(
         data=release.to_native(),
-        settings=replace(settings, quasi_identifiers={c.name: c.model for c in columns}),
-        verdict=examine(release, comparison.table, settings),
+        settings=chosen,
+        verdict=examine(release, originals_of(table, chosen), settings),
         comparison=comparison,
         removed=tuple(name for name in table.columns if name not in known),
     )

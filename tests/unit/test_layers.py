@@ -36,6 +36,7 @@ ORDER = (
     "generalization",
     "progress",
     "whole",
+    "auditing",
     "errors",
     "kernels",
 )
