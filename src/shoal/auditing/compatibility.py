@@ -26,6 +26,7 @@ from shoal.errors import InputError
 Words = npt.NDArray[np.uint64]
 WORD = 64  # records to a word of bits
 BLOCK = 32 * WORD  # records at a time, to bound memory
+TEXTS, PAIRS = 1 << 8, 1 << 14  # texts, and pairs of text and word, likewise
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,14 @@ def count_counterparts(covers: Sequence[Cover]) -> tuple[Places, Places, Places]
     of_released, of_original = np.zeros(sizes.size, np.int64), np.zeros(weights.size, np.int64)
     for start in range(0, weights.size, BLOCK):
         block = slice(start, start + BLOCK)
-        bits = [_bits(cover, own) for cover, own in zip(covers, ranks[:, block], strict=True)]
-        _add_common(bits, texts, sizes, weights[block], of_released, of_original[block])
+        columns = [_Block(*own) for own in zip(covers, ranks[:, block], strict=True)]
+        _add_common(columns, texts, sizes, weights[block], of_released, of_original[block])
     return of_released, of_original, sizes
 
 
 def _breadth(cover: Cover) -> float:
     """How many of the line's places a released text covers on average."""
-    widths = np.add.reduceat(cover.high - cover.low, cover.first)
+    widths = np.add.reduceat(cover.high - cover.low, cover.first[:-1])
     return float(widths[cover.places].mean() / max(1, cover.high.max()))
 
 
@@ -112,16 +113,47 @@ def _distinct(columns: Sequence[Places]) -> tuple[Places, Places]:
     return rows[:, order], counts[order]
 
 
-def _bits(cover: Cover, ranks: Places) -> Words:
-    """A row of bits for every text of a column: the originals of a block that it covers."""
-    distinct, place = np.unique(ranks, return_inverse=True)
-    inside = np.zeros((cover.first.size, -(-ranks.size // WORD) * WORD), np.bool_)
-    inside[:, : ranks.size] = cover.inside(distinct)[:, place.reshape(-1)]
-    return np.packbits(inside, axis=1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+class _Block:
+    """A block of originals in one column."""
+
+    def __init__(self, cover: Cover, ranks: Places) -> None:
+        self.cover = cover
+        self.words = -(-ranks.size // WORD)
+        outside = np.full(self.words * WORD - ranks.size, -1)  # no text covers this rank
+        self.ranks = np.append(ranks, outside)
+
+    def bits(self, text: Places, word: Places) -> Words:
+        """The originals in some words that some texts cover, a word for each text and word."""
+        cover, texts = self.cover, self.cover.first.size - 1
+        if text.size >= texts * self.words or cover.low.size > texts:
+            return self._table()[text, word]
+        ranks = self.ranks.reshape(-1, WORD)
+        found = np.empty(text.size, np.uint64)
+        for start in range(0, text.size, PAIRS):
+            own = slice(start, start + PAIRS)
+            low, high = cover.low[text[own], None], cover.high[text[own], None]
+            found[own] = _packed((low <= ranks[word[own]]) & (ranks[word[own]] < high))[:, 0]
+        return found
+
+    def _table(self) -> Words:
+        """The same for all texts and all words."""
+        distinct, place = np.unique(self.ranks, return_inverse=True)
+        texts = self.cover.first.size - 1
+        table = np.zeros((texts, self.words), np.uint64)
+        for start in range(0, texts, TEXTS):
+            own = slice(start, start + TEXTS)
+            table[own] = _packed(self.cover.inside(distinct, own)[:, place.reshape(-1)])
+        return table
+
+
+def _packed(inside: npt.NDArray[np.bool_]) -> Words:
+    """Rows of truth values as rows of words."""
+    packed = np.ascontiguousarray(np.packbits(inside, axis=1, bitorder="little"))
+    return packed.view("<u8").astype(np.uint64, copy=False)
 
 
 def _add_common(
-    bits: Sequence[Words],
+    columns: Sequence[_Block],
     texts: Places,
     sizes: Places,
     weights: Places,
@@ -129,12 +161,12 @@ def _add_common(
     of_original: Places,
 ) -> None:
     """Add the originals in all rows of a combination to its count, and its size to theirs."""
-    words = bits[0].shape[1]
+    words = columns[0].words
     start, word = np.array([0, words]), np.arange(words)  # where each beginning's words are
     common = np.full(words, ~np.uint64(0))
     begins = np.zeros(sizes.size, np.bool_)
     beginning = np.zeros(sizes.size, np.int64)
-    for rows, own in zip(bits, texts, strict=True):
+    for column, own in zip(columns, texts, strict=True):
         begins[1:] |= own[1:] != own[:-1]
         begins[:1] = True
         first = np.flatnonzero(begins)
@@ -142,7 +174,8 @@ def _add_common(
         many = start[above + 1] - start[above]
         child = np.repeat(np.arange(first.size), many)
         at = np.arange(child.size) + np.repeat(start[above] - (np.cumsum(many) - many), many)
-        common, word = common[at] & rows[own[first][child], word[at]], word[at]
+        word = word[at]
+        common = common[at] & column.bits(own[first][child], word)
         alive = np.flatnonzero(common)
         common, word, child = common[alive], word[alive], child[alive]
         start = np.searchsorted(child, np.arange(first.size + 1))

@@ -176,14 +176,18 @@ class Cover:
 
     rank: Places  # of each original record's value
     places: Places  # of each released record's text among those that cover different stretches
-    first: Places  # where the stretches of each such text begin in `low` and `high`
+    first: (
+        Places  # where the stretches of each such text begin in `low` and `high`, and their number
+    )
     low: Places
     high: Places
 
-    def inside(self, ranks: Places) -> npt.NDArray[np.bool_]:
-        """Whether each text (row) covers each rank (column)."""
-        each = (self.low[:, None] <= ranks) & (ranks < self.high[:, None])
-        return np.logical_or.reduceat(each, self.first, axis=0)
+    def inside(self, ranks: Places, texts: slice) -> npt.NDArray[np.bool_]:
+        """Whether each of some texts (row) covers each of ascending ranks (column)."""
+        bounds = self.first[texts.start : texts.stop + 1]
+        low, high = self.low[bounds[0] : bounds[-1]], self.high[bounds[0] : bounds[-1]]
+        each = (low[:, None] <= ranks) & (ranks < high[:, None])
+        return np.logical_or.reduceat(each, bounds[:-1] - bounds[0], axis=0)
 
 
 def line_of(cells: Cells, model: Any, reader: Reader) -> Line:
@@ -226,8 +230,9 @@ def cover_of_bounds(line: RangeLine, original: Cells, low: Cells, high: Cells) -
 
 def _cover(line: Line, original: Cells, places: Places, covered: Sequence[Stretches]) -> Cover:
     """Number texts by what they cover, so that those that cover the same are one."""
-    known: dict[Stretches, int] = {}
-    number = np.array([known.setdefault(own or NOTHING, len(known)) for own in covered])
+    different = sorted({own or NOTHING for own in covered})  # neighbours cover alike stretches
+    known = {own: number for number, own in enumerate(different)}
+    number = np.array([known[own or NOTHING] for own in covered], dtype=np.int64)
     ends = np.array([stretch for own in known for stretch in own], dtype=np.int64)
-    first = np.cumsum([0, *(len(own) for own in known)])[:-1]
+    first = np.cumsum([0, *(len(own) for own in known)])
     return Cover(line.rank[original.places], number[places], first, ends[:, 0], ends[:, 1])
