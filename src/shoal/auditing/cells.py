@@ -24,6 +24,10 @@ class Cells:
     texts: tuple[str | None, ...]
     is_exact: bool  # whether numbers have more digits than floats keep
 
+    def as_texts(self) -> pa.Array:
+        """The text of each record."""
+        return pa.array(self.texts, type=pa.large_string()).take(pa.array(self.places))
+
 
 def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ()) -> Cells:
     """Read a column of a frame; `missing` are texts that stand for a missing value."""

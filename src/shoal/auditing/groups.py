@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.auditing.cells import read_cells
 from shoal.auditing.requirements import Labels, Requirement
 from shoal.auditing.rows import combined, numbered
 from shoal.auditing.texts import Reader, ascending, texts_of, value_set
@@ -75,8 +76,11 @@ def examine_frame(
     """Audit a frame by what its columns read; see `examine_texts`."""
     refuse_identifiers(frame.columns, identifiers)
     named = [bound for name in quasi_identifiers for bound in (name, *_bounds(name))]
-    wanted = [name for name in (*named, *sensitive) if name in frame.columns]
+    wanted = [name for name in named if name in frame.columns]
     texts = texts_of(frame, dict.fromkeys(wanted or frame.columns[:1]))
+    for name in dict.fromkeys(name for name in sensitive if name in frame.columns):
+        if name not in texts.column_names:
+            texts = texts.append_column(name, read_cells(frame, name).as_texts())
     return examine_texts(
         texts, quasi_identifiers, k, identifiers, requirements, sensitive, reader, frame.columns
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 
 from shoal.auditing.requirements.base import Floats, Labels, Requirement, is_list_of, is_number
 from shoal.auditing.requirements.rounding import ceil
-from shoal.auditing.texts import same_value, written
+from shoal.auditing.texts import moment, same_value, written
 from shoal.errors import shown
 
-_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-][0-9]{1,3})?")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ t][0-9]{2}:")
 VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
 
 
@@ -93,7 +95,12 @@ class AlphaK(Requirement):
         return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {ceil(reached)}"
 
 
-def _meaning(text: str) -> str | Decimal:
-    """What all spellings of a value have in common; 1.0 and 1 are one number."""
+def _meaning(text: str) -> str | Decimal | tuple[datetime, str]:
+    """What all spellings of a value have in common; 1.0 and 1 are one number, and a time is one in every zone."""
     plain = same_value(text)
-    return Decimal(plain).normalize() if _NUMBER.fullmatch(plain) else plain
+    if _NUMBER.fullmatch(plain):
+        return Decimal(plain).normalize()
+    if _TIME.match(plain):
+        with suppress(ValueError):
+            return moment(plain.upper(), None)
+    return plain
