@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 import pyarrow as pa
 
-from shoal.examine import examine, open_table
+from shoal.examine import examine, open_table, originals_of
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
 from shoal.kernels.compilation import is_cached
@@ -250,7 +250,8 @@ def make_release(
     )
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
     released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
-    audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
+    originals = originals_of(frame, plan.spelled_out)
+    audit = watch("auditing", lambda: examine(released, originals, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values))
     return Release(
@@ -258,6 +259,7 @@ def make_release(
         settings=plan.spelled_out,
         audit=replace(audit, persons=persons),
         closed=closed,
+        originals=originals,
         is_released=groups >= 0,
         removed=plan.roles.removed,
         dialect=source.dialect,

@@ -20,7 +20,7 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import examine, examine_table, open_table
+from shoal.examine import examine, examine_table, open_table, originals_of
 from shoal.generalization import Model
 from shoal.kernels.groups import count_outside
 from shoal.measures import Aggregate, MeasureName, compile_measure
@@ -207,10 +207,11 @@ def _compared(
     comparison = read_comparison(table, release, settings, others, source.is_text)
     columns = comparison.table.columns
     known = {*release.columns, *settings.quasi_identifiers}
+    chosen = replace(settings, quasi_identifiers={c.name: c.model for c in columns})
     return Foreign(
         data=release.to_native(),
-        settings=replace(settings, quasi_identifiers={c.name: c.model for c in columns}),
-        verdict=examine(release, comparison.table, settings),
+        settings=chosen,
+        verdict=examine(release, originals_of(table, chosen), settings),
         comparison=comparison,
         removed=tuple(name for name in table.columns if name not in known),
     )

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
+from shoal.auditing.groups import examine_frame, examine_texts
+from shoal.auditing.texts import Reader
+from shoal.auditing.verdict import Verdict
 from shoal.io import check_header, open_file, read_texts
-from shoal.privacy import Verdict, examine_compatibility, examine_frame, examine_texts
-from shoal.privacy.audit import Reader
 from shoal.settings import Settings
-from shoal.table import Table, open_frame
+from shoal.table import open_frame
 from shoal.table.frames import Frame
 from shoal.table.render import bound_names
 from shoal.table.source import Input, Source
@@ -26,10 +28,17 @@ def open_table(table: Any, input: Input | None = None) -> Source:
     return replace(source, data=open_frame(source.data))
 
 
-def examine(released: Frame, table: Table, settings: Settings) -> Verdict:
+def originals_of(table: Frame, settings: Settings) -> Originals | None:
+    """What the audit must know of the table that is released, None where the release says all."""
+    if settings.method.homogeneous:
+        return None
+    return read_originals(table, settings.quasi_identifiers, _reader(settings))
+
+
+def examine(released: Frame, originals: Originals | None, settings: Settings) -> Verdict:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
-    if not settings.method.homogeneous:
-        return examine_compatibility(table, released, settings.k, settings.identifiers)
+    if originals is not None:
+        return examine_compatibility(originals, released, settings.k, settings.identifiers)
     return examine_frame(released, *_promises(settings))
 
 
@@ -56,12 +65,15 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> V
 
 def _promises(settings: Settings) -> tuple[Any, ...]:
     """What the audit proves, and how it reads values."""
-    reading = settings.input
     return (
         list(settings.quasi_identifiers),
         settings.k,
         settings.identifiers,
         settings.requirements,
         settings.sensitive,
-        Reader(reading.missing, reading.decimal, reading.date_format),
+        _reader(settings),
     )
+
+
+def _reader(settings: Settings) -> Reader:
+    return Reader(settings.input.missing, settings.input.decimal, settings.input.date_format)

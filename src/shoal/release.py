@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.auditing.compatibility import Originals
 from shoal.bounds import Certificate, Certifier
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, evaluate_release
@@ -81,6 +82,7 @@ class Release(Generic[FrameT]):
     audit: Audit
     closed: Closed = field(repr=False)
     is_released: npt.NDArray[np.bool_] = field(repr=False)  # of every input record
+    originals: Originals | None = field(default=None, repr=False)  # for the audit of saved files
     removed: Sequence[str] = ()
     dialect: Dialect | None = None
     notes: Sequence[str] = ()
@@ -288,7 +290,7 @@ class Release(Generic[FrameT]):
         """Audit a file that holds the release."""
         reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
         texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
-        examine(texts, self.closed.table, self.settings).prove()
+        examine(texts, self.originals, self.settings).prove()
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.

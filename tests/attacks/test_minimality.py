@@ -105,7 +105,9 @@ def test_groups_made_by_k_alone_tell_no_more_than_they_read() -> None:
     assert all(read == belief for read, belief in beliefs(method="exact"))
 
 
-@pytest.mark.parametrize("method", [name for name in shoal.list_methods() if name != "non_homogeneous"])
+@pytest.mark.parametrize(
+    "method", [name for name in shoal.list_methods() if name != "non_homogeneous"]
+)
 def test_with_k_alone_no_method_looks_at_sensitive_values(method: str) -> None:
     """Whatever the people suffer from, their quasi-identifiers are released in the same way."""
     rng = np.random.default_rng(2)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.privacy.texts import same_value
+from shoal.auditing.texts import same_value
 from shoal.table.encode import encode
 from shoal.table.folding import fold, fold_all
 from shoal.table.frames import open_frame

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +38,7 @@ ORDER = (
     "generalization",
     "progress",
     "whole",
+    "auditing",
     "errors",
     "version",
     "kernels",
@@ -110,6 +113,56 @@ def test_imports_point_down_only() -> None:
     assert list(PACKAGE.rglob("*.py")), f"{PACKAGE} holds no modules"
     problems = faults(PACKAGE)
     assert not problems, "\n" + "\n".join(problems)
+
+
+MAKERS = (
+    "refine",
+    "methods",
+    "bounds",
+    "problem",
+    "measures",
+    "table",
+    "generalization",
+    "kernels",
+)
+
+
+def test_the_audit_imports_nothing_of_the_package_but_its_errors() -> None:
+    assert rooms_imported_by("auditing", PACKAGE) == {"auditing", "errors"}
+    assert rooms_imported_by("errors", PACKAGE) == set()
+
+
+def test_what_makes_a_release_imports_nothing_of_the_audit() -> None:
+    assert not [room for room in MAKERS if "auditing" in rooms_imported_by(room, PACKAGE)]
+
+
+def test_the_audit_loads_nothing_of_the_package_but_its_errors() -> None:
+    """Asked of Python itself, for imports that no reading of the files finds."""
+    found = sorted((PACKAGE / "auditing").rglob("*.py"))
+    names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in found]
+    names = [name.removesuffix(".__init__") for name in names]
+    code = (
+        "import importlib, sys\n"
+        f"for name in {names}: importlib.import_module(name)\n"
+        "print(*sorted(name for name in sys.modules if name.partition('.')[0] in ('shoal', 'numba')))"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert loaded == sorted(["shoal", "shoal.errors", *names])
+
+
+def rooms_imported_by(room: str, package: Path) -> set[str]:
+    paths = sorted((package / room).rglob("*.py")) or [package / f"{room}.py"]
+    return {other for path in paths for _, other in imported_rooms(path, package)}
+
+
+@pytest.mark.parametrize("code", ["from shoal.table import encode", "import shoal.kernels.rules"])
+def test_an_import_of_the_audit_is_found(tmp_path: Path, code: str) -> None:
+    package = made_package(tmp_path, "auditing/deep/texts.py", f"def late():\n    {code}")
+    (package / "table").mkdir()
+    (package / "kernels").mkdir()
+    assert rooms_imported_by("auditing", package) & {"table", "kernels"}
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from pages import SECTIONS, Page, section
 
 import shoal
 from shoal import InputError
+from shoal.auditing.verdict import Persons
 from shoal.generalization import Model
-from shoal.privacy.audit import Persons
 from shoal.report.cells import Cells, sentence_of
 from shoal.report.charts import Part, Row, bars, round_up
 from shoal.report.gather import size_edges

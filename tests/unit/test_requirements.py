@@ -25,8 +25,9 @@ from shoal import (
     Settings,
     TCloseness,
 )
+from shoal.auditing import groups as audit_of_groups
 from shoal.cli import options
-from shoal.privacy import REQUIREMENTS, Requirement, audit
+from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.settings import make_settings
 
 # The audit
@@ -70,8 +71,8 @@ def test_blocks_of_groups_do_not_change_the_proof(seed: int, cells: int, groups:
     job = {"quasi_identifiers": ["g"], "sensitive": ["s"], "k": 1, "requirements": asked}
     whole = shoal.audit(frame, **job)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit, "CELLS", cells)
-        patch.setattr(audit, "GROUPS", groups)
+        patch.setattr(audit_of_groups, "CELLS", cells)
+        patch.setattr(audit_of_groups, "GROUPS", groups)
         parts = shoal.audit(frame, **job)
     assert [proof.requirement for proof in parts.proofs] == [p.requirement for p in whole.proofs]
     assert [p.reached for p in parts.proofs] == pytest.approx([p.reached for p in whole.proofs])

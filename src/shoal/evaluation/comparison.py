@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 import pyarrow.compute as pc
 
+from shoal.auditing.verdict import refuse_identifiers
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import labels_of
-from shoal.privacy.audit import refuse_identifiers
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
 from shoal.table.closed import Closed

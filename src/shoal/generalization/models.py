@@ -165,6 +165,8 @@ def label_of(value: Any) -> str:
     """A single value as the table's own values are written."""
     import pyarrow as pa
 
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # Arrow holds none above 64 bits
     return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
 
 

@@ -20,10 +20,10 @@ from shoal.kernels.state import State, link, unlink
 RIVALS = 64
 ELSEWHERE = RIVALS  # in place of a rival: an open cell outside the pool
 GAIN = 1e-9
-SEQUENCE = np.uint64(
-    0x03F79D71B4CB0A89
-)  # of de Bruijn: shifted by 0 … 63, its first six bits are all different
-FIRST = np.argsort([0x03F79D71B4CB0A89 << bit >> 58 & 63 for bit in range(64)])
+PRIME = np.uint64(67)  # the powers of two below 2^64 leave different remainders
+FIRST = np.zeros(67, np.int64)  # the bit of the power that leaves a remainder
+for _bit in range(64):
+    FIRST[2**_bit % 67] = _bit
 
 
 class Candidates(NamedTuple):
@@ -73,7 +73,7 @@ def flip(choice, rival):
 def cheapest(choice):
     """The first rival of a choice that is not empty."""
     lowest = choice & (~choice + np.uint64(1))
-    return FIRST[lowest * SEQUENCE >> np.uint64(58)]
+    return FIRST[lowest % PRIME]
 
 
 @allocating

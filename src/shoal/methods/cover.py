@@ -11,7 +11,7 @@ from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Lattice, make_lattice, size_of
-from shoal.methods.lending import TERMS, Lending
+from shoal.methods.lending import Lending, terms_of
 from shoal.methods.proposals import walk_proposals
 from shoal.methods.settle import settle
 from shoal.problem import Problem
@@ -69,7 +69,7 @@ class Cover(Method):
             return covered_with_guarantee(problem, seed, progress)
         ladders = make_ladders(problem)
         points, notes = size_of(ladders), []
-        looks = problem.table.records * points * len(TERMS)
+        looks = problem.table.records * points * terms_of(problem).kinds
         if points <= self.max_points and looks <= MOST_LOOKS:
             record_group = _walk(
                 problem, make_lattice(problem, ladders, self.max_points, seed), progress
@@ -89,7 +89,7 @@ def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
     """
     steps, costs = lattice.steps, lattice.costs
     lending = Lending.of(problem, lattice.ladders, lattice.parts, lattice.keys)
-    terms, waiting = lending.terms, np.zeros((len(TERMS), len(steps)))
+    terms, waiting = lending.terms, np.zeros((lending.terms.kinds, len(steps)))
     visits = np.argsort(np.round(np.outer(terms.price, costs), 9), axis=None, kind="stable")
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)

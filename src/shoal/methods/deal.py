@@ -11,9 +11,9 @@ from shoal.generalization.forms import Ints, Records
 from shoal.kernels.deal import unite_offenders
 from shoal.kernels.rules import Rules, count_groups
 from shoal.methods.base import check_tallies
-from shoal.privacy.requirements import TOLERANCE
 from shoal.problem import Problem
 
+TOLERANCE = 1e-9  # of rounding in limits
 TRIES = 32  # groups among which one that misses the requirement finds its partner
 
 

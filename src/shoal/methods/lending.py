@@ -39,6 +39,11 @@ class Terms:
     def number(self) -> int:
         return len(self.price)
 
+    @property
+    def kinds(self) -> int:
+        """The number of terms of borrowing."""
+        return int(self.borrowing.max()) + 1
+
 
 def terms_of(problem: Problem) -> Terms:
     """Terms under which every lattice point is visited."""

@@ -15,7 +15,7 @@ from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.proposals import Rungs, propose_points
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import make_keys, rows_of, split_columns
-from shoal.methods.lending import TERMS, Lending, Terms
+from shoal.methods.lending import Lending, Terms
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -38,7 +38,7 @@ def walk_proposals(
     parts = split_columns(ladders, len(problem.points.codes))
     lending = Lending.of(problem, ladders, parts, make_keys(problem, ladders, parts, seed))
     queue = _Queue(ladders, lending.terms)
-    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * len(TERMS))))
+    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * lending.terms.kinds)))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
     queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
     _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)
@@ -65,9 +65,7 @@ class _Queue:
         self.points = np.empty((0, len(ladders)), np.int32)
         self.costs = np.empty(0)
         self.visits = np.empty((0, 2), np.int64)  # a point and its terms
-        self.waiting = np.empty(
-            (0, len(TERMS))
-        )  # what the cheapest cell costs that is still to come
+        self.waiting = np.empty((0, terms.kinds))  # the cheapest cell that is still to come
 
     def costs_of(self, points: Ints) -> Floats:
         """What points cost, mean over records."""
@@ -89,7 +87,7 @@ class _Queue:
             np.column_stack([numbers, np.full(len(fresh), t)]) for t in range(self.terms.number)
         ]
         self.visits = np.concatenate([self.visits, *wanted])
-        self.waiting = np.concatenate([self.waiting, np.zeros((len(fresh), len(TERMS)))])
+        self.waiting = np.concatenate([self.waiting, np.zeros((len(fresh), self.terms.kinds))])
 
     def take(self, reach: float) -> Records:
         """Visits that cost at most so much, markup included, in order of cost; they wait no longer."""
@@ -109,7 +107,7 @@ def _visit(
         progress("covering records", n - lending.left, n)
         point, term = visits[start : start + CHUNK].T
         steps = rows_of(queue.points[point], queue.ladders, parts)
-        places = point * len(TERMS) + lending.terms.borrowing[term]
+        places = point * lending.terms.kinds + lending.terms.borrowing[term]
         lending.visit(steps, queue.costs[point], term, places, queue.waiting.reshape(-1))
 
 

@@ -1,9 +1,6 @@
-"""What a release promises: requirements, their feasibility, and the independent audit."""
+"""What a release promises: requirements, their feasibility, and what kernels are told of them."""
 
-from shoal.privacy.audit import Audit, Proof, Verdict, examine_frame, examine_texts
-from shoal.privacy.compatibility import examine_compatibility
-from shoal.privacy.feasibility import check_feasible, group_notes
-from shoal.privacy.requirements import (
+from shoal.auditing.requirements import (
     REQUIREMENTS,
     AlphaK,
     LDiversity,
@@ -11,6 +8,8 @@ from shoal.privacy.requirements import (
     Requirement,
     TCloseness,
 )
+from shoal.auditing.verdict import Audit, Proof, Verdict
+from shoal.privacy.feasibility import check_feasible, group_notes
 from shoal.privacy.rules import compile_rules
 
 __all__ = [
@@ -25,8 +24,5 @@ __all__ = [
     "Verdict",
     "check_feasible",
     "compile_rules",
-    "examine_compatibility",
-    "examine_frame",
-    "examine_texts",
     "group_notes",
 ]

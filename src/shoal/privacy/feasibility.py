@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal.auditing.requirements import Requirement
 from shoal.errors import Infeasible
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.rules import Rules
-from shoal.privacy.requirements import Requirement
 from shoal.table import Table
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from shoal.auditing.verdict import Persons
 from shoal.generalization.forms import Ints
-from shoal.privacy.audit import Persons
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
 

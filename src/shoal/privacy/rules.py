@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal.auditing.requirements import Requirement
 from shoal.errors import raise_problems
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import is_ordered
 from shoal.kernels.rules import Rules
-from shoal.privacy.requirements import Limits, Requirement
+from shoal.privacy.limits import Limits, limits_of
 from shoal.table import Table
 
 
@@ -30,7 +31,7 @@ def compile_rules(
             if unfit:
                 problems.extend(unfit)
                 continue
-            limits.append(requirement.limits(column, secret))
+            limits.append(limits_of(requirement, column, secret))
             codes.append(limits[-1].entry[secret.codes])
     raise_problems(problems)
     start = np.cumsum([0, *(own.size for own in limits)]).astype(np.int64)

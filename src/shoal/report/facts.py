@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from shoal.auditing.verdict import Persons
 from shoal.bounds import Certificate
 from shoal.evaluation.histograms import Histogram
 from shoal.evaluation.risk import Risks
 from shoal.evaluation.singled import Kept
-from shoal.privacy.audit import Persons
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.auditing.verdict import Places
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions
 from shoal.evaluation.risk import Risks
@@ -21,7 +22,6 @@ from shoal.generalization.forms import Ints
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
 from shoal.privacy import Verdict
-from shoal.privacy.audit import Places
 from shoal.refine import Refine
 from shoal.report import words
 from shoal.report.cells import cells_of, cells_of_texts, sentence_of

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from shoal.auditing.requirements.base import TOLERANCE, Floats, Labels, Requirement, is_number
+from shoal.auditing.requirements.rounding import above, floor
 from shoal.errors import shown
-from shoal.generalization.forms import Floats
-from shoal.privacy.requirements.base import TOLERANCE, Labels, Limits, Requirement, is_number
-from shoal.privacy.requirements.rounding import above, floor
-from shoal.table import Sensitive
 
 KINDS = ("frequency", "distinct", "entropy", "recursive")
 
@@ -81,17 +78,6 @@ class LDiversity(Requirement):
         if self.kind == "recursive":
             return levels < self.required - TOLERANCE
         return super().is_met(levels)
-
-    def limits(self, column: str, secret: Sensitive) -> Limits:
-        entry, size = np.arange(secret.size, dtype=np.int32), secret.size
-        match self.kind:
-            case "frequency":
-                return Limits(entry, size, cap=np.full(size, 1 / self.l))
-            case "distinct":
-                return Limits(entry, size, distinct=int(self.l))
-            case "entropy":
-                return Limits(entry, size, entropy=math.log(self.l))
-        return Limits(entry, size, depth=int(self.l), factor=float(self.c or 0.0))
 
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         match self.kind:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +17,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError
+
+_FINER = re.compile(r"\.[0-9]{6}([0-9]+)")  # digits of a second beyond the sixth
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How the audit reads values, as the settings say: texts that are missing values, numbers and dates."""
+
+    missing: tuple[str, ...] = ()
+    decimal: str = "."
+    date_format: str | None = None
 
 
 def texts_of(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
@@ -49,6 +63,15 @@ def _text_of(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pa.array(texts, type=pa.large_string())
 
 
+def written(value: Any) -> str:
+    """A value as releases write it: whole numbers without a decimal point, dates as ISO."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e16 else repr(float(value))
+    return str(value)
+
+
 def same_value(text: str) -> str:
     """What all texts that differ only in spaces, case or Unicode form have in common."""
     composed = unicodedata.normalize("NFKC", text)
@@ -59,27 +82,30 @@ def same_value(text: str) -> str:
 
 def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> list[int] | None:
     """The order of texts that are all numbers or all dates; None where they are neither."""
-    for read in (_number, _moment):
+    for read in (partial(_number, decimal=decimal), partial(moment, date_format=date_format)):
         with suppress(ValueError, InvalidOperation, TypeError):
-            moments = [read(text, decimal, date_format) for text in texts]
-            return sorted(range(len(texts)), key=moments.__getitem__)
+            found = [read(text) for text in texts]
+            return sorted(range(len(texts)), key=found.__getitem__)
     return None
 
 
-def _number(text: str, decimal: str, date_format: str | None) -> Decimal:
+def _number(text: str, decimal: str) -> Decimal:
     number = Decimal(text.replace(decimal, ".") if decimal != "." else text)
     if not number.is_finite():
         raise ValueError("not finite")
     return number
 
 
-def _moment(text: str, decimal: str, date_format: str | None) -> datetime:
+def moment(text: str, date_format: str | None) -> tuple[datetime, str]:
+    """A date or time as something that can be compared: to the microsecond, and the digits after."""
     if date_format:
-        return datetime.strptime(text, date_format).replace(tzinfo=UTC)
+        return datetime.strptime(text, date_format).replace(tzinfo=UTC), ""
     with suppress(ValueError):
-        return datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC), ""
+    digits = _FINER.search(text)
+    found = datetime.fromisoformat(text)
+    finer = digits[1].rstrip("0") if digits else ""
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)), finer
 
 
 def value_set(array: pa.ChunkedArray, missing: Sequence[str]) -> tuple[pa.Array, list[str]]:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+from shoal.auditing.requirements.base import Floats, Labels, Requirement, is_list_of, is_number
+from shoal.auditing.requirements.rounding import ceil
+from shoal.auditing.texts import moment, same_value, written
 from shoal.errors import shown
-from shoal.generalization.forms import Floats
-from shoal.generalization.models import label_of
-from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_list_of, is_number
-from shoal.privacy.requirements.rounding import ceil
-from shoal.table import Sensitive
-from shoal.table.folding import fold
 
-_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-][0-9]{1,3})?")
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ t][0-9]{2}:")
 VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
 
 
@@ -76,26 +75,17 @@ class AlphaK(Requirement):
         absent = self._absent([label for label in labels if label is not None])
         return f", of which {absent} do not occur" if absent else ""
 
-    def limits(self, column: str, secret: Sensitive) -> Limits:
-        entry, cap = np.arange(secret.size, dtype=np.int32), np.full(secret.size, self.alpha)
-        if self.values is not None:
-            named = {_key(label_of(value)) for value in self.values}
-            for code, label in enumerate(secret.all_labels):
-                if label is None or _key(label) not in named:
-                    cap[code] = 1.0
-        return Limits(entry, secret.size, cap=cap)
-
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         share = counts / counts.sum(axis=1, keepdims=True)
         if self.values is not None:
-            meant = {_key(label_of(value)) for value in self.values}
-            share = share[:, [label is not None and _key(label) in meant for label in labels]]
+            meant = {_meaning(written(value)) for value in self.values}
+            share = share[:, [label is not None and _meaning(label) in meant for label in labels]]
         return np.asarray(share.max(axis=1, initial=0.0))
 
     def _absent(self, labels: Sequence[str]) -> int:
         """How many of the named values no label stands for."""
-        known = set(map(_key, labels))
-        return len({_key(label_of(value)) for value in self.values or ()} - known)
+        known = set(map(_meaning, labels))
+        return len({_meaning(written(value)) for value in self.values or ()} - known)
 
     def describe(self, column: str) -> str:
         which = "any value" if self.values is None else "each named value"
@@ -105,7 +95,12 @@ class AlphaK(Requirement):
         return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {ceil(reached)}"
 
 
-def _key(label: str) -> str | Decimal:
-    """What all spellings of a value have in common; 1.0 and 1 are one number."""
-    text = fold(label)
-    return Decimal(text).normalize() if _NUMBER.fullmatch(text) else text
+def _meaning(text: str) -> str | Decimal | tuple[datetime, str]:
+    """What all spellings of a value have in common; 1.0 and 1 are one number, and a time is one in every zone."""
+    plain = same_value(text)
+    if _NUMBER.fullmatch(plain):
+        return Decimal(plain).normalize()
+    if _TIME.match(plain):
+        with suppress(ValueError):
+            return moment(plain.upper(), None)
+    return plain

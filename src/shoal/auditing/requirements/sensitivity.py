@@ -7,12 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.auditing.requirements.base import Floats, Labels, Requirement, is_list_of, is_number
+from shoal.auditing.requirements.trees import Tree, hierarchy_problems, outside, places
 from shoal.errors import shown
-from shoal.generalization import Hierarchy
-from shoal.generalization.forms import Floats, TreeForm
-from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_list_of, is_number
-from shoal.privacy.requirements.trees import hierarchy_problems, outside, places, spelled
-from shoal.table import Sensitive
 
 
 @dataclass(frozen=True)
@@ -27,13 +24,13 @@ class PSensitive(Requirement):
     p
         Distinct values, at least 1. Larger is safer and costs more.
     hierarchy, protected
-        The hierarchy of the one column meant, and its protected labels.
+        The `shoal.Hierarchy` of the one column meant, and its protected labels.
     columns
         Sensitive columns, by default all.
     """
 
     p: int
-    hierarchy: Hierarchy | None = None
+    hierarchy: Tree | None = None
     protected: Sequence[str] = ()
 
     name = "sensitivity"
@@ -41,7 +38,7 @@ class PSensitive(Requirement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.hierarchy, Hierarchy) and is_list_of(str, self.protected):
+        if isinstance(self.hierarchy, Tree) and is_list_of(str, self.protected):
             names = self.hierarchy.leaves + self.hierarchy.inner
             second = {label: names[node] for label, node in self.hierarchy.aliases.items()}
             own = tuple(second.get(label, label) for label in self.protected)
@@ -65,7 +62,7 @@ class PSensitive(Requirement):
             found += hierarchy_problems(self, self.hierarchy)
             if not is_list_of(str, self.protected):
                 found.append("'protected' of sensitivity must be a list of labels.")
-            elif isinstance(self.hierarchy, Hierarchy):
+            elif isinstance(self.hierarchy, Tree):
                 known = {*self.hierarchy.leaves, *self.hierarchy.inner}
                 unknown = len(set(self.protected) - known)
                 if unknown:
@@ -77,27 +74,6 @@ class PSensitive(Requirement):
 
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
         return outside(self.hierarchy, column, labels)
-
-    def limits(self, column: str, secret: Sensitive) -> Limits:
-        entry = np.arange(secret.size, dtype=np.int32)
-        if self.hierarchy is not None:
-            form, codes = self.hierarchy.compile(
-                column, spelled(self.hierarchy, secret.labels), secret.has_null
-            )
-            assert isinstance(form, TreeForm)
-            labels = [
-                *self.hierarchy.leaves,
-                *([""] if secret.has_null else []),
-                *self.hierarchy.inner,
-            ]
-            strong = np.arange(form.entries)
-            for node in range(form.entries - 1, -1, -1):  # from the root down
-                above = form.parent[node]
-                if above != node and (strong[above] != above or labels[above] in self.protected):
-                    strong[node] = strong[above]
-            place = strong[np.append(codes, form.null) if secret.has_null else codes]
-            entry = np.unique(place, return_inverse=True)[1].reshape(-1).astype(np.int32)
-        return Limits(entry, int(entry.max()) + 1, distinct=int(self.p))
 
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         if self.hierarchy is not None:

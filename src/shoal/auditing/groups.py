@@ -8,151 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import AuditFailed, near_miss, raise_problems
-from shoal.privacy.requirements import Labels, Requirement
-from shoal.privacy.texts import ascending, texts_of, value_set
+from shoal.auditing.cells import read_cells
+from shoal.auditing.requirements import Labels, Requirement
+from shoal.auditing.rows import combined, numbered
+from shoal.auditing.texts import Reader, ascending, texts_of, value_set
+from shoal.auditing.verdict import Audit, Places, Proof, Verdict, refuse_identifiers
+from shoal.errors import near_miss, raise_problems
 
-Places = npt.NDArray[np.int64]
-MOST_NUMBERS = 2**62
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
-
-
-@dataclass(frozen=True)
-class Proof:
-    """What was required of a sensitive column beyond k, and what the least safe group reaches.
-
-    Attributes
-    ----------
-    requirement
-        The requirement in words.
-    required
-        The level that every group must reach.
-    reached
-        The level of the least safe group.
-    """
-
-    requirement: str
-    required: float
-    reached: float
-
-
-@dataclass(frozen=True)
-class Persons:
-    """What an identifier that repeats says about the persons behind the records.
-
-    Attributes
-    ----------
-    identifier
-        The column.
-    persons
-        Its distinct values in the released records.
-    smallest
-        Its distinct values in the group that has fewest.
-    """
-
-    identifier: str
-    persons: int
-    smallest: int
-
-
-@dataclass(frozen=True, repr=False)
-class Audit:
-    """What was proved of a released table.
-
-    Attributes
-    ----------
-    records
-        Records in the table.
-    groups
-        Groups of records that read the same.
-    k
-        Records in the smallest group.
-    proofs
-        One `Proof` for every requirement beyond k and column it is about.
-    persons
-        Identifiers that repeat and of which some group has fewer than k: there k counts records, not persons,
-        and for persons nothing is proved.
-    unnamed
-        Columns that are in the table although nobody gave them a role; nothing is proved about them.
-    """
-
-    records: int
-    groups: int
-    k: int
-    proofs: tuple[Proof, ...] = ()
-    persons: tuple[Persons, ...] = ()
-    unnamed: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        more = [
-            f"{name}={found}"
-            for name in ("proofs", "persons", "unnamed")
-            if (found := getattr(self, name))
-        ]
-        counted = f"records={self.records}, groups={self.groups}, k={self.k}"
-        return f"Audit({', '.join([counted, *more])})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, texts and numbers, ready for JSON."""
-        counted = asdict(self)
-        for proof in counted["proofs"]:
-            if not isfinite(proof["reached"]):
-                proof["reached"] = None  # JSON knows no infinity
-        return counted
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What an audit found in a table, whether or not it keeps what is required.
-
-    Attributes
-    ----------
-    audit
-        What was counted: a proof only if nothing is missed.
-    misses
-        How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
-    sizes
-        Records in each group.
-    """
-
-    audit: Audit
-    misses: tuple[str, ...]
-    sizes: Places = field(repr=False, compare=False)
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """A sentence for everything that is missed."""
-        return tuple(f"{miss}; do not release this table." for miss in self.misses if miss)
-
-    @property
-    def is_proved(self) -> bool:
-        """Whether nothing is missed."""
-        return not self.failures
-
-    def prove(self) -> Audit:
-        """The audit, or `AuditFailed` where something is missed."""
-        if self.failures:
-            raise AuditFailed("\n".join(self.failures))
-        return self.audit
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, texts and numbers, ready for JSON."""
-        return {
-            "proved": self.is_proved,
-            "failures": list(self.failures),
-            **self.audit.to_dict(),
-        }
 
 
 @dataclass(frozen=True)
@@ -184,30 +56,12 @@ class _Groups:
 
 
 @dataclass(frozen=True)
-class Reader:
-    """How the audit reads values, as the settings say: texts that are missing values, numbers and dates."""
-
-    missing: tuple[str, ...] = ()
-    decimal: str = "."
-    date_format: str | None = None
-
-
-@dataclass(frozen=True)
 class _Secret:
     """A sensitive column: each record's place among its values, in ascending order if they have one, null last."""
 
     places: Places
     labels: Labels
     is_ordered: bool
-
-
-def refuse_identifiers(columns: Sequence[str], identifiers: Sequence[str]) -> None:
-    """Fail if an identifier is in a release."""
-    leaked = [name for name in identifiers if name in columns]
-    if leaked:
-        raise AuditFailed(
-            f"Identifier column(s) {', '.join(leaked)} are in the release; remove them."
-        )
 
 
 def examine_frame(
@@ -222,8 +76,11 @@ def examine_frame(
     """Audit a frame by what its columns read; see `examine_texts`."""
     refuse_identifiers(frame.columns, identifiers)
     named = [bound for name in quasi_identifiers for bound in (name, *_bounds(name))]
-    wanted = [name for name in (*named, *sensitive) if name in frame.columns]
+    wanted = [name for name in named if name in frame.columns]
     texts = texts_of(frame, dict.fromkeys(wanted or frame.columns[:1]))
+    for name in dict.fromkeys(name for name in sensitive if name in frame.columns):
+        if name not in texts.column_names:
+            texts = texts.append_column(name, read_cells(frame, name).as_texts())
     return examine_texts(
         texts, quasi_identifiers, k, identifiers, requirements, sensitive, reader, frame.columns
     )
@@ -328,24 +185,10 @@ def _secret(array: pa.ChunkedArray, reader: Reader) -> _Secret:
 
 def _groups_of(columns: pa.Table) -> _Groups:
     """Group records by what they read."""
-    number, size = np.zeros(columns.num_rows, dtype=np.int64), 1
     with ThreadPoolExecutor() as threads:  # a column each: Arrow works outside of Python's lock
-        found = list(threads.map(_places, columns.columns))
-    for place, values in found:
-        if size > MOST_NUMBERS // values:  # number combinations anew, so that no product overflows
-            number, size = _places(pa.array(number))
-        number, size = number * values + place, size * values
-    group, count = _places(pa.array(number))
+        found = list(threads.map(numbered, columns.columns))
+    group, count = combined(found, columns.num_rows)
     return _Groups(group, np.bincount(group, minlength=count))
-
-
-def _places(column: pa.ChunkedArray | pa.Array) -> tuple[Places, int]:
-    """A number for what each record reads in a column, a missing value included, and how many there are."""
-    encoded = pc.dictionary_encode(column, null_encoding="encode")
-    chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
-    indices = [np.asarray(chunk.indices) for chunk in chunks]  # all share one dictionary
-    place = np.concatenate([np.zeros(0, np.int32), *indices]).astype(np.int64)
-    return place, int(place.max(initial=0)) + 1
 
 
 def _prove(

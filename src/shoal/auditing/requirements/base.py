@@ -1,4 +1,4 @@
-"""What every requirement beyond k says, to kernels, to the audit and to people."""
+"""What every requirement beyond k says, to the audit and to people."""
 
 from __future__ import annotations
 
@@ -11,27 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from shoal.generalization.forms import Floats, Ints
-from shoal.table import Sensitive
-
+Floats = npt.NDArray[np.float64]
 Labels = Sequence[str | None]  # of a sensitive column's values, ascending; null is last
 TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What kernels count of a sensitive column, and what the counts of a group must keep to."""
-
-    entry: Ints  # what each code of the column is counted as
-    size: int
-    cap: Floats | None = None
-    distinct: int = 1
-    entropy: float = 0.0
-    depth: int = 0
-    factor: float = 0.0
-    distance: float = math.inf
-    parent: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    edge: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -60,10 +42,6 @@ class Requirement(ABC):
     @abstractmethod
     def required(self) -> float:
         """The level that every group must reach."""
-
-    @abstractmethod
-    def limits(self, column: str, secret: Sensitive) -> Limits:
-        """The same for the kernels."""
 
     @abstractmethod
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
-import pyarrow as pa
-
+from shoal.auditing.requirements.base import Labels, Requirement
+from shoal.auditing.texts import same_value
 from shoal.errors import shown
-from shoal.generalization import Hierarchy
-from shoal.privacy.requirements.base import Labels, Requirement
-from shoal.table.folding import fold
 
 
-def places(tree: Hierarchy, labels: Labels) -> list[int]:
+@runtime_checkable
+class Tree(Protocol):
+    """What requirements know of a `shoal.Hierarchy`: the labels of its nodes and the parent of each."""
+
+    @property
+    def leaves(self) -> tuple[str, ...]: ...
+
+    @property
+    def inner(self) -> tuple[str, ...]: ...
+
+    @property
+    def parent(self) -> tuple[int, ...]: ...
+
+    @property
+    def aliases(self) -> Mapping[str, int]: ...
+
+
+def places(tree: Tree, labels: Labels) -> list[int]:
     """The leaf of each label, the root for null, which no other set holds, and −1 for what the tree lacks."""
-    place = {fold(label): node for node, label in enumerate(tree.leaves)}
+    place = {same_value(label): node for node, label in enumerate(tree.leaves)}
     root = len(tree.parent) - 1
-    return [root if label is None else place.get(fold(label), -1) for label in labels]
+    return [root if label is None else place.get(same_value(label), -1) for label in labels]
 
 
-def spelled(tree: Hierarchy, labels: Sequence[str]) -> pa.Array:
-    """Labels as the hierarchy writes them."""
-    leaf = {fold(label): label for label in tree.leaves}
-    return pa.array([leaf[fold(label)] for label in labels], type=pa.large_string())
-
-
-def outside(tree: Hierarchy | None, column: str, labels: Sequence[str]) -> list[str]:
+def outside(tree: Tree | None, column: str, labels: Sequence[str]) -> list[str]:
     """Sentences if a column has values that its hierarchy lacks, or cannot tell apart."""
     if tree is None:
         return []
@@ -37,7 +45,7 @@ def outside(tree: Hierarchy | None, column: str, labels: Sequence[str]) -> list[
             f"{missing} of the {len(labels)} distinct values of column '{column}' are not in its "
             "hierarchy; add a line for each of them."
         )
-    alike = len(tree.leaves) - len(set(map(fold, tree.leaves)))
+    alike = len(tree.leaves) - len(set(map(same_value, tree.leaves)))
     if alike:
         found.append(
             f"{alike} values of the hierarchy of column '{column}' differ from others only in spaces, case or "
@@ -49,7 +57,7 @@ def outside(tree: Hierarchy | None, column: str, labels: Sequence[str]) -> list[
 def hierarchy_problems(requirement: Requirement, tree: Any) -> list[str]:
     """Sentences for what is no hierarchy, or not of one column."""
     found = []
-    if not isinstance(tree, Hierarchy):
+    if not isinstance(tree, Tree):
         found.append(
             f"'hierarchy' of {requirement.name} must be a shoal.Hierarchy. Got {shown(tree)} instead."
         )

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.auditing.requirements.base import Floats, Labels, Requirement, is_number
+from shoal.auditing.requirements.trees import Tree, hierarchy_problems, outside, places
 from shoal.errors import shown
-from shoal.generalization import Hierarchy
-from shoal.generalization.forms import Floats, TreeForm
-from shoal.privacy.requirements.base import Labels, Limits, Requirement, is_number
-from shoal.privacy.requirements.trees import hierarchy_problems, outside, places, spelled
-from shoal.table import Sensitive
 
 GROUNDS = ("equal", "ordered", "hierarchical")
 
@@ -31,14 +28,14 @@ class TCloseness(Requirement):
         over the number of places less one. "hierarchical": the height of the lowest node that holds both
         over the height of the hierarchy.
     hierarchy
-        For the hierarchical ground distance.
+        A `shoal.Hierarchy`, for the hierarchical ground distance.
     columns
         Sensitive columns, by default all.
     """
 
     t: float
     ground: str = "equal"
-    hierarchy: Hierarchy | None = None
+    hierarchy: Tree | None = None
 
     name = "closeness"
     summary = "sensitive values are spread in every group almost as in the whole table"
@@ -78,26 +75,6 @@ class TCloseness(Requirement):
             ]
         return outside(self.hierarchy, column, labels)
 
-    def limits(self, column: str, secret: Sensitive) -> Limits:
-        entry, size = np.arange(secret.size, dtype=np.int32), secret.size
-        if self.hierarchy is not None:
-            form, codes = self.hierarchy.compile(
-                column, spelled(self.hierarchy, secret.labels), secret.has_null
-            )
-            assert isinstance(form, TreeForm)
-            entry = (np.append(codes, form.null) if secret.has_null else codes).astype(np.int32)
-            height = form.heights
-            edge = (height[form.parent] - height) / (2 * max(1.0, height[-1]))
-            return Limits(entry, form.size, distance=self.t, parent=form.parent, edge=edge)
-        if self.ground == "ordered":
-            parent = np.minimum(np.arange(1, size + 1), size - 1).astype(np.int32)
-            edge = np.full(size, 1 / max(1, size - 1))
-            edge[-1] = 0.0
-            return Limits(entry, size, distance=self.t, parent=parent, edge=edge)
-        parent = np.full(size + 1, size, np.int32)
-        edge = np.append(np.full(size, 0.5), 0.0)
-        return Limits(entry, size, distance=self.t, parent=parent, edge=edge)
-
     def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
         gap = counts / counts.sum(axis=1, keepdims=True) - shares
         if self.ground == "equal":
@@ -114,7 +91,7 @@ class TCloseness(Requirement):
         return "choose a larger t"  # the whole table has distance 0
 
 
-def _hierarchical_distance(tree: Hierarchy, gap: Floats, labels: Labels) -> Floats:
+def _hierarchical_distance(tree: Tree, gap: Floats, labels: Labels) -> Floats:
     """Li et al. 2007 §6: what can be evened out below a node, and not lower down, moves at its height."""
     nodes = len(tree.parent)
     surplus, lack = np.zeros((len(gap), nodes)), np.zeros((len(gap), nodes))

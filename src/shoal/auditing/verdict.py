@@ -1,0 +1,151 @@
+"""What an audit found: a proof, or what is missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.errors import AuditFailed
+
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was required of a sensitive column beyond k, and what the least safe group reaches.
+
+    Attributes
+    ----------
+    requirement
+        The requirement in words.
+    required
+        The level that every group must reach.
+    reached
+        The level of the least safe group.
+    """
+
+    requirement: str
+    required: float
+    reached: float
+
+
+@dataclass(frozen=True)
+class Persons:
+    """What an identifier that repeats says about the persons behind the records.
+
+    Attributes
+    ----------
+    identifier
+        The column.
+    persons
+        Its distinct values in the released records.
+    smallest
+        Its distinct values in the group that has fewest.
+    """
+
+    identifier: str
+    persons: int
+    smallest: int
+
+
+@dataclass(frozen=True, repr=False)
+class Audit:
+    """What was proved of a released table.
+
+    Attributes
+    ----------
+    records
+        Records in the table.
+    groups
+        Groups of records that read the same.
+    k
+        Records in the smallest group.
+    proofs
+        One `Proof` for every requirement beyond k and column it is about.
+    persons
+        Identifiers that repeat and of which some group has fewer than k: there k counts records, not persons,
+        and for persons nothing is proved.
+    unnamed
+        Columns that are in the table although nobody gave them a role; nothing is proved about them.
+    """
+
+    records: int
+    groups: int
+    k: int
+    proofs: tuple[Proof, ...] = ()
+    persons: tuple[Persons, ...] = ()
+    unnamed: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        more = [
+            f"{name}={found}"
+            for name in ("proofs", "persons", "unnamed")
+            if (found := getattr(self, name))
+        ]
+        counted = f"records={self.records}, groups={self.groups}, k={self.k}"
+        return f"Audit({', '.join([counted, *more])})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        counted = asdict(self)
+        for proof in counted["proofs"]:
+            if not isfinite(proof["reached"]):
+                proof["reached"] = None  # JSON knows no infinity
+        return counted
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit found in a table, whether or not it keeps what is required.
+
+    Attributes
+    ----------
+    audit
+        What was counted: a proof only if nothing is missed.
+    misses
+        How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
+    sizes
+        Records in each group.
+    """
+
+    audit: Audit
+    misses: tuple[str, ...]
+    sizes: Places = field(repr=False, compare=False)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """A sentence for everything that is missed."""
+        return tuple(f"{miss}; do not release this table." for miss in self.misses if miss)
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether nothing is missed."""
+        return not self.failures
+
+    def prove(self) -> Audit:
+        """The audit, or `AuditFailed` where something is missed."""
+        if self.failures:
+            raise AuditFailed("\n".join(self.failures))
+        return self.audit
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        return {
+            "proved": self.is_proved,
+            "failures": list(self.failures),
+            **self.audit.to_dict(),
+        }
+
+
+def refuse_identifiers(columns: Sequence[str], identifiers: Sequence[str]) -> None:
+    """Fail if an identifier is in a release."""
+    leaked = [name for name in identifiers if name in columns]
+    if leaked:
+        raise AuditFailed(
+            f"Identifier column(s) {', '.join(leaked)} are in the release; remove them."
+        )
