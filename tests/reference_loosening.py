@@ -24,7 +24,7 @@ def loosened(
     of_whole = draw(groups)
     mixed = [None in closed and len(closed) > 1 for closed in closures]
     hides = chance(sum(mixed), groups - sum(mixed), share)
-    if column.model == "interval":
+    if column.model in ("interval", "order"):
         found = widened(column, closures, share, draw((2, groups)))
     else:
         found = grown(column, closures, share, draw((len(column.whole), groups)))
@@ -57,7 +57,8 @@ def widened(
     column: Column, closures: Sequence[Closure], share: float, draws: Sequence[Draws]
 ) -> list[Closure]:
     """Each end of a range becomes the next one outwards that the range of some group has."""
-    plain = [closed for closed in closures if None not in closed]
+    place = {value: at for at, value in enumerate(column.domain)}  # order may not be that of values
+    plain = [{place[v] for v in closed} for closed in closures if None not in closed]
     ranges = [closed for closed in plain if len(closed) > 1]
 
     def moved(end: Any, pick: Any, is_further: Callable[[Any, Any], bool], number: float) -> Any:
@@ -77,9 +78,9 @@ def widened(
         if None in closed:
             found.append(closed)
             continue
-        low = moved(min(closed), min, lambda a, b: a < b, down)
-        high = moved(max(closed), max, lambda a, b: a > b, up)
-        found.append(frozenset(v for v in column.domain if low <= v <= high))
+        low = moved(min(map(place.get, closed)), min, lambda a, b: a < b, down)
+        high = moved(max(map(place.get, closed)), max, lambda a, b: a > b, up)
+        found.append(frozenset(column.domain[low : high + 1]))
     return found
 
 

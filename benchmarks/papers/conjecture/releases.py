@@ -91,7 +91,7 @@ def sizes(scale: Scale) -> tuple[int, ...]:
 
 def splits(scale: Scale) -> range:
     """Numbers of the splits into training and test records."""
-    return range(scale.pick(3, 1))
+    return range(scale.pick(2, 1))
 
 
 def swept(table: str, k: int, w: float, split: int) -> Case:
