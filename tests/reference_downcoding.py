@@ -17,8 +17,9 @@ def parts(column: Column, closed: Closure) -> list[Closure]:
     """What an attacker says of a closure of several values."""
     if len(closed) < 2:
         return []
-    if column.model == "interval":
-        ends = [None] if None in closed else [min(closed), max(closed)]
+    if column.model in ("interval", "order"):
+        inside = [v for v in column.domain if v in closed]
+        ends = [None] if None in closed else [inside[0], inside[-1]]
         return [frozenset([end]) for end in ends]
     if column.model == "subset":
         values = [None] if None in closed else [v for v in column.domain if v in closed]
