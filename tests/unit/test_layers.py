@@ -149,7 +149,7 @@ def test_the_audit_loads_nothing_of_the_package_but_its_errors() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert loaded == sorted(["shoal", "shoal.errors", *names])
+    assert loaded == sorted(["shoal", "shoal.errors", "shoal.version", *names])
 
 
 def rooms_imported_by(room: str, package: Path) -> set[str]:
