@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
+    from shoal.suggest import Suggestions as Suggestions
+    from shoal.suggest import suggest as suggest
     from shoal.table.source import Input as Input
 
 __version__ = "0.1.0"
@@ -81,6 +83,7 @@ _HOMES = {
     "refine": ("Refine",),
     "release": ("Release",),
     "settings": ("Settings",),
+    "suggest": ("Suggestions", "suggest"),
     "table.source": ("Input",),
 }
 

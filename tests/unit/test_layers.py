@@ -18,6 +18,7 @@ ORDER = (
     "listing",
     "estimate",
     "plan",
+    "suggest",
     "release",
     "evaluated",
     "report",

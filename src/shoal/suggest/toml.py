@@ -1,0 +1,138 @@
+"""Suggestions as a settings file that a person reads and corrects: one line per column, with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from shoal.suggest.printed import one_line, singled_lines, why
+from shoal.suggest.rules import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
+from shoal.table.source import Input
+
+if TYPE_CHECKING:
+    from shoal.suggest.suggestions import ColumnSuggestion, Suggestions
+
+_HEADER = """\
+# Settings for {title}, suggested from its names and values: read every line, for
+# no table says what an attacker knows. UNSURE marks what to look at first.
+"""
+_FOOTER = """
+[requirement]
+k = {k}  # at least this many records read the same; larger is safer and costs more
+
+# Without this, all records of a group may share a sensitive value; see `shoal requirements`.
+# [[requirement.diversity]]
+# l = 2  # no sensitive value has more than 1/l of a group's records
+# kind = "frequency"  # or distinct, entropy, recursive (then also c)
+# columns = ["COLUMN"]  # by default all sensitive columns
+
+[objective]
+measure = "lm"  # what to minimize, see `shoal measures`
+
+[method]
+name = "auto"  # see `shoal methods`
+refine = "quick"  # false for the method's own groups, 60.0 to improve them for a minute
+seed = 0
+
+[output]
+keep_order = false  # true keeps the order of records, which can identify them
+render = "text"  # "bounds": two columns of numbers per interval
+"""
+_LISTS = (
+    ("identifiers", IDENTIFIER, "removed"),
+    ("sensitive", SENSITIVE, "released unchanged; requirements are about them"),
+    ("keep", KEEP, "released unchanged, and nothing protects them"),
+)
+
+
+def settings_text(suggestions: Suggestions, title: str) -> str:
+    """The whole file."""
+    parts = [
+        _comments([*suggestions.remarks]),
+        "[columns]\n" + "".join(_list(suggestions, *entry) for entry in _LISTS) + _others(suggestions),
+        _comments(singled_lines(suggestions)) + _quasi_identifiers(suggestions),
+    ]
+    body = "\n".join(part for part in parts if part)
+    return (
+        _HEADER.format(title=one_line(title))
+        + body
+        + _FOOTER.format(k=suggestions.k)
+        + _input(suggestions.input)
+    )
+
+
+def _with(suggestions: Suggestions, role: str) -> list[ColumnSuggestion]:
+    return [column for column in suggestions.columns if column.role == role]
+
+
+def _list(suggestions: Suggestions, key: str, role: str, meaning: str) -> str:
+    columns = _with(suggestions, role)
+    if not columns:
+        return f"{key} = []  # {meaning}\n"
+    lines = _aligned([f"  {quoted(column.name)}," for column in columns], [_why(c) for c in columns])
+    return "\n".join([f"{key} = [  # {meaning}", *lines, "]\n"])
+
+
+def _others(suggestions: Suggestions) -> str:
+    dropped = _with(suggestions, DROP)
+    if not dropped:
+        return 'others = "refuse"  # a table with columns that stand nowhere; or "drop" or "keep" them\n'
+    lines = _aligned([f"#   {one_line(c.name)}" for c in dropped], [_why(c) for c in dropped])
+    return "\n".join(
+        [
+            'others = "drop"  # columns that stand nowhere are not released; "refuse" stops at new ones',
+            "# Not released, unless you name them above or below:",
+            *lines,
+            "",
+        ]
+    )
+
+
+def _quasi_identifiers(suggestions: Suggestions) -> str:
+    columns = _with(suggestions, QUASI)
+    if not columns:
+        return "# No quasi-identifier was found; name at least one: [quasi_identifiers.COLUMN]\n"
+    blocks = []
+    for column in columns:
+        options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
+        blocks.append(
+            f"[quasi_identifiers.{quoted(column.name)}]  # {column.values:,} values; {_why(column)}\n"
+            f'model = "{column.model}"{options}  # {column.model_reason}\n'
+        )
+    return "\n".join(blocks)
+
+
+def _why(column: ColumnSuggestion) -> str:
+    unsure = not column.is_sure or column.doubts
+    return f"UNSURE: {why(column)}" if unsure else why(column)
+
+
+def _aligned(left: Sequence[str], right: Sequence[str]) -> list[str]:
+    width = min(32, max(map(len, left)))
+    return [f"{text.ljust(width)}  # {reason}" for text, reason in zip(left, right, strict=True)]
+
+
+def _comments(lines: Sequence[str]) -> str:
+    return "".join(f"# {one_line(line)}\n" for line in lines)
+
+
+def _input(reading: Input) -> str:
+    said = {f.name: getattr(reading, f.name) for f in fields(reading)}
+    said = {name: value for name, value in said.items() if value and value != getattr(Input(), name)}
+    if not said:
+        return ""
+    return "\n[input]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in said.items())
+
+
+def _value(value: Any) -> str:
+    """A text or a list of texts as TOML."""
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def quoted(name: str) -> str:
+    """A name as TOML: like JSON, which leaves DEL as it is."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
