@@ -28,7 +28,9 @@ def tell(found: Suggestions, table: Path, settings: Path) -> None:
     for remark in found.remarks:
         say(remark)
     if found.unsure:
-        say(f"Unsure about {len(found.unsure)} of {len(found.columns)} columns, see UNSURE in {settings}.")
+        say(
+            f"Unsure about {len(found.unsure)} of {len(found.columns)} columns, see UNSURE in {settings}."
+        )
     if not found.of("quasi-identifier"):
         say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
         return

@@ -12,9 +12,20 @@ import pyarrow.compute as pc
 
 from shoal.generalization.models import is_ordered
 from shoal.privacy.betrayal import tells
-from shoal.suggest.profile import DATE, NUMBER, Profile
+from shoal.suggest import words
+from shoal.suggest.profile import DATE, FEW_CODES, NUMBER, Profile
 from shoal.suggest.reading import LEAST, Counts
-from shoal.suggest.rules import DROP, FEW, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict, percent
+from shoal.suggest.rules import (
+    A_PERSON,
+    DROP,
+    FEW,
+    IDENTIFIER,
+    KEEP,
+    QUASI,
+    SENSITIVE,
+    Verdict,
+    percent,
+)
 from shoal.suggest.singling import Grouping, gain, greedy, grouped, sample_of
 from shoal.table.inference import infer
 from shoal.table.source import Input
@@ -22,12 +33,15 @@ from shoal.table.source import Input
 MOST_QUASI = 10  # quasi-identifiers that are suggested
 LEAST_GAIN = 0.01  # share of records that a column of unknown meaning must single out further
 MOST_VALUES = 50  # of a column that is kept
+ABOUT = tuple(concept.plain for concept in (*words.CORE, *words.OUTSIDERS_KNOW))
 
 
 class Chooser:
     """Roles for all columns of a table, decided step by step."""
 
-    def __init__(self, profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict | None], input: Input) -> None:
+    def __init__(
+        self, profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict | None], input: Input
+    ) -> None:
         self.profiles = profiles
         self.found: dict[str, Verdict] = {n: v for n, v in verdicts.items() if v is not None}
         self.undecided = [name for name, verdict in verdicts.items() if verdict is None]
@@ -57,6 +71,7 @@ class Chooser:
 
     def choose(self) -> dict[str, Verdict]:
         """A verdict for every column."""
+        self._leave_out_copies()
         self._limit_known()
         self._decide_the_rest()
         for _ in range(len(self.profiles)):
@@ -65,18 +80,40 @@ class Chooser:
         self._find_one()
         return {name: self.found[name] for name in self.profiles}
 
-    def _limit_known(self) -> None:
-        """Of the columns that outsiders know, the core first, then those that single out most."""
+    def _leave_out_copies(self) -> None:
+        """Of two columns that outsiders know and that tell each other, one is enough."""
         known = self.quasi_identifiers
-        core = [name for name in known if self.found[name].is_core]
-        rest = [name for name in known if name not in core]
-        start, first = greedy(self._grouping([]), self.codes, core, MOST_QUASI)
-        _, more = greedy(start, self.codes, rest, MOST_QUASI - len(first))
-        chosen = {name for name, _ in (*first, *more)}
+        for place, name in enumerate(known):
+            for other in known[:place]:
+                if self._role(other) == QUASI and self._are_copies(name, other):
+                    reason = f"{self.found[name].reason}; left out, since '{_short(other)}' tells the same"
+                    self.found[name] = Verdict(DROP, reason, is_sure=False)
+                    break
+
+    def _are_copies(self, name: str, other: str) -> bool:
+        one, two = self.profiles[name], self.profiles[other]
+        if min(one.distinct, two.distinct) < 3 or one.distinct != two.distinct:
+            return False
+        return tells(self._ranks(name), self._ranks(other), False) and tells(
+            self._ranks(other), self._ranks(name), False
+        )
+
+    def _limit_known(self) -> None:
+        """Of the columns that outsiders know, one about each thing first, then those that single out most."""
+        known = self.quasi_identifiers
+        start = self._grouping([])
+        chosen: list[str] = []
+        for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
+            same = [name for name in known if self.found[name].about == about]
+            start, first = greedy(start, self.codes, same, min(1, MOST_QUASI - len(chosen)))
+            chosen += [name for name, _ in first]
+        rest = [name for name in known if name not in chosen]
+        _, more = greedy(start, self.codes, rest, MOST_QUASI - len(chosen))
+        chosen += [name for name, _ in more]
         for name in known:
             if name not in chosen:
                 reason = (
-                    f"{self.found[name].reason}; left out, since {MOST_QUASI} quasi-identifiers are many already"
+                    f"{self.found[name].reason}; left out beyond {MOST_QUASI} quasi-identifiers"
                 )
                 self.found[name] = Verdict(DROP, reason, is_sure=False)
 
@@ -100,10 +137,14 @@ class Chooser:
                 self.found[name] = self._unknown(name)
 
     def _candidates(self, start: Grouping) -> list[str]:
-        """Undecided columns that single out records further, at most as many as can be compared quickly."""
-        gains = {name: gain(start, self.codes[name])[0] for name in self.undecided}
-        worthy = [name for name in self.undecided if gains[name] > LEAST_GAIN]
-        return sorted(worthy, key=lambda name: -gains[name])[: 3 * MOST_QUASI]
+        """Undecided columns of rare or many values that single out records further, the first of them."""
+        worthy = {}
+        for name in self.undecided:
+            profile = self.profiles[name]
+            if profile.rarest < LEAST or profile.distinct > FEW_CODES:
+                worthy[name] = gain(start, self.codes[name])[0]
+        telling = [name for name, more in worthy.items() if more > LEAST_GAIN]
+        return sorted(telling, key=lambda name: -worthy[name])[: 3 * MOST_QUASI]
 
     def _unknown(self, name: str) -> Verdict:
         profile = self.profiles[name]
@@ -131,7 +172,9 @@ class Chooser:
             if told is None:
                 continue
             changed = True
-            reason = f"it tells '{_short(told)}' or follows from it, so it cannot be released unchanged"
+            reason = (
+                f"it tells '{_short(told)}' or follows from it, so it cannot be released unchanged"
+            )
             if verdict.role == SENSITIVE:
                 reason = f"{verdict.reason}, but {reason}"
             role = QUASI if len(quasi) < MOST_QUASI else DROP
@@ -171,8 +214,14 @@ class Chooser:
         """Suggest at least one quasi-identifier where there is a column for it."""
         if self.quasi_identifiers:
             return
-        kept = [n for n, v in self.found.items() if v.role == KEEP and self.profiles[n].distinct > 1]
-        dropped = [n for n, v in self.found.items() if v.role == DROP and self.profiles[n].distinct > 1 and not v.is_sure]
+        kept = [
+            n for n, v in self.found.items() if v.role == KEEP and self.profiles[n].distinct > 1
+        ]
+        dropped = [
+            n
+            for n, v in self.found.items()
+            if v.role == DROP and self.profiles[n].distinct > 1 and not v.is_sure
+        ]
         _, added = greedy(self._grouping([]), self.codes, kept or dropped, 3)
         for name, _ in added:
             reason = f"{self.found[name].reason}; nothing else can be generalized"
@@ -187,12 +236,14 @@ def _short(name: str) -> str:
 
 
 def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Identifiers that repeat as those of persons with several records do, the most telling first."""
+    """Identifiers that repeat as those of persons with several records do, first those named like a person."""
     found = [
         profile
         for name, profile in profiles.items()
         if verdicts[name].role == IDENTIFIER
+        and verdicts[name].about == A_PERSON
         and FEW < profile.distinct < 0.98 * profile.known
         and profile.known >= 0.5 * profile.records
     ]
-    return [profile.name for profile in sorted(found, key=lambda p: -p.distinct)]
+    by_name = {p.name: not words.PERSON.found_in(p.words) for p in found}
+    return [p.name for p in sorted(found, key=lambda p: (by_name[p.name], p.distinct))]

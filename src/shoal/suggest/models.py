@@ -47,9 +47,19 @@ class Choice:
 
 _SUPPRESSION = Choice("suppression", "a value or *; finer: a hierarchy")
 MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
-    DATE: (Choice("calendar", "day, month, year", _is_read_in_order), Choice("interval", "from a day to another", _is_read_in_order), _SUPPRESSION),
-    NUMBER: (Choice("interval", "numbers have an order: [24, 30]", _is_read_in_order), _SUPPRESSION),
-    CODE: (Choice("prefix", "the first signs say the region", _is_digits), Choice("suppression", "codes have no order: a value or *; finer: a hierarchy")),
+    DATE: (
+        Choice("calendar", "day, month, year", _is_read_in_order),
+        Choice("interval", "from a day to another", _is_read_in_order),
+        _SUPPRESSION,
+    ),
+    NUMBER: (
+        Choice("interval", "numbers have an order: [24, 30]", _is_read_in_order),
+        _SUPPRESSION,
+    ),
+    CODE: (
+        Choice("prefix", "the first signs say the region", _is_digits),
+        Choice("suppression", "codes have no order: a value or *; finer: a hierarchy"),
+    ),
     BANDS: (Choice("order", "categories with an order", _bands), _SUPPRESSION),
     FLAG: (Choice("suppression", "a value or *"),),
     CATEGORY: (_SUPPRESSION,),

@@ -13,6 +13,9 @@ from itertools import cycle
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.suggest.given_names import GIVEN_NAMES
+from shoal.suggest.words import words_of
+
 SOME = 0.5  # share of values that make a column what its values look like
 STRICT = 0.9  # the same for patterns that other numbers meet by chance
 
@@ -63,7 +66,9 @@ def _is_nir(text: str) -> bool:
 def _is_bsn(text: str) -> bool:
     """The Dutch test of eleven: weights 9 to 2, and −1 for the last digit."""
     digits = _digits(text)
-    total = sum(weight * digit for weight, digit in zip((*range(9, 1, -1), -1), digits, strict=True))
+    total = sum(
+        weight * digit for weight, digit in zip((*range(9, 1, -1), -1), digits, strict=True)
+    )
     return total % 11 == 0 and any(digits)
 
 
@@ -107,13 +112,20 @@ PATTERNS = (
     Pattern("US social security numbers", r"[0-8][0-9]{2}-[0-9]{2}-[0-9]{4}"),
     Pattern("British national insurance numbers", r"[A-CEGHJ-PR-TW-Z]{2} ?([0-9]{2} ?){3}[A-D]"),
     Pattern("Italian tax codes", r"[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]"),
-    Pattern("Spanish identity numbers with right letters", r"[0-9XYZxyz][0-9]{7}-?[A-Za-z]", _is_dni),
+    Pattern(
+        "Spanish identity numbers with right letters", r"[0-9XYZxyz][0-9]{7}-?[A-Za-z]", _is_dni
+    ),
     Pattern(
         "French social security numbers with right keys",
         r"[12] ?[0-9]{2} ?[0-9]{2} ?([0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}",
         _is_nir,
     ),
-    Pattern("German health insurance numbers with right check digits", r"[A-Z][0-9]{9}", _is_kvnr, STRICT),
+    Pattern(
+        "German health insurance numbers with right check digits",
+        r"[A-Z][0-9]{9}",
+        _is_kvnr,
+        STRICT,
+    ),
     Pattern(
         "German social insurance numbers",
         r"[0-9]{2} ?(0[1-9]|[1-8][0-9])[01][0-9][0-9]{2} ?[A-Z] ?[0-9]{3}|"
@@ -132,7 +144,12 @@ PATTERNS = (
         STRICT,
         name=_NUMBER_NAMES,
     ),
-    Pattern("payment cards with right check digits", r"[3-6][0-9]{3}([ \-]?[0-9]{4}){2}[ \-]?[0-9]{1,7}", _is_card, STRICT),
+    Pattern(
+        "payment cards with right check digits",
+        r"[3-6][0-9]{3}([ \-]?[0-9]{4}){2}[ \-]?[0-9]{1,7}",
+        _is_card,
+        STRICT,
+    ),
     Pattern("telephone numbers", _PHONE, inside=_PHONE),
     Pattern(
         "telephone numbers",
@@ -141,7 +158,9 @@ PATTERNS = (
     ),
     Pattern("IP addresses", r"([0-9]{1,3}\.){3}[0-9]{1,3}|([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}"),
     Pattern("hardware addresses", r"([0-9A-Fa-f]{2}[:\-]){5}[0-9A-Fa-f]{2}"),
-    Pattern("hashes", r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64}"),
+    Pattern(
+        "hashes", r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9A-F]{32}|[0-9A-F]{40}|[0-9A-F]{64}"
+    ),
 )
 
 # Two or three words with capitals, a comma or a title: Aaaa Aaaa; Aaaa, A.; Dr. Aaaa.
@@ -150,6 +169,15 @@ _PERSONS_NAME = (
     r"\p{Lu}[\p{L}'’\-]+(,? (\p{Lu}\.|\p{Lu}[\p{L}'’\-]+|van|von|de|del|della|da|di|la)){1,4}$"
 )
 _TITLED = r"^(Dr|Prof|Mr|Mrs|Ms|Herr|Frau|Mme|Sra|Dhr|Mevr)\.? \p{Lu}"
+
+
+def have_given_names(texts: pa.Array) -> bool:
+    """Whether most texts are, or hold, a usual given name; numbers after a name do not count."""
+    some = texts.slice(0, 1000).to_pylist()
+    if len(some) < 3:
+        return False
+    held = sum(any(word in GIVEN_NAMES for word in words_of(text).split()) for text in some)
+    return held >= SOME * len(some)
 
 
 def identifier_pattern(texts: pa.Array, name: str) -> Pattern | None:
@@ -174,9 +202,12 @@ def identifier_pattern(texts: pa.Array, name: str) -> Pattern | None:
 def part_of_texts(texts: pa.Array) -> Pattern | None:
     """A pattern that some text holds as a part: one is enough."""
     for pattern in PATTERNS:
-        if pattern.inside and pc.any(
-            pc.match_substring_regex(texts, rf"(^|[\s,;:(<])({pattern.inside})($|[\s,;:)>.])")
-        ).as_py():
+        if (
+            pattern.inside
+            and pc.any(
+                pc.match_substring_regex(texts, rf"(^|[\s,;:(<])({pattern.inside})($|[\s,;:)>.])")
+            ).as_py()
+        ):
             return pattern
     return None
 

@@ -28,11 +28,15 @@ def printed(suggestions: Suggestions) -> str:
         )
     widths = [max(len(row[place]) for row in rows) for place in range(4)]
     lines = [
-        "  ".join([*(text.ljust(width) for text, width in zip(row[:4], widths, strict=True)), row[4]])
+        "  ".join(
+            [*(text.ljust(width) for text, width in zip(row[:4], widths, strict=True)), row[4]]
+        )
         for row in rows
     ]
     if suggestions.unsure:
-        lines.append(f"? marks what is unsure: {len(suggestions.unsure)} of {len(suggestions.columns)} columns.")
+        lines.append(
+            f"? marks what is unsure: {len(suggestions.unsure)} of {len(suggestions.columns)} columns."
+        )
     lines += singled_lines(suggestions)
     return "\n".join([*lines, *suggestions.remarks])
 
@@ -60,7 +64,9 @@ def singled_lines(suggestions: Suggestions) -> list[str]:
         shown = ("+ " if number else "  ") + name
         lines.append(f"  {shown.ljust(width)}  {percent(step.unique)}")
     if suggestions.compared < suggestions.records:
-        lines.append(f"  (chosen and ordered on a sample of {suggestions.compared:,} of {suggestions.records:,} records)")
+        lines.append(
+            f"  (chosen and ordered on a sample of {suggestions.compared:,} of {suggestions.records:,} records)"
+        )
     return lines
 
 

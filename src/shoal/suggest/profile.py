@@ -11,12 +11,21 @@ import pyarrow.compute as pc
 
 from shoal.generalization.models import is_ordered
 from shoal.suggest import words
-from shoal.suggest.reading import Counts, Found, has_thousands, is_decimal_comma, number_codes, type_of
+from shoal.suggest.reading import (
+    Counts,
+    Found,
+    has_thousands,
+    is_decimal_comma,
+    number_codes,
+    type_of,
+)
 from shoal.suggest.scales import rank_of
 from shoal.suggest.shapes import shapes_of
 from shoal.table.source import Input
 
-LOOK = 10_000  # distinct values of a column, evenly taken, that patterns and shapes are looked for in
+LOOK = (
+    10_000  # distinct values of a column, evenly taken, that patterns and shapes are looked for in
+)
 FEW_CODES = 12  # distinct whole numbers, up to which they are rather codes than quantities
 _CODE_LIKE = r"^[A-Za-z]{0,3}[0-9]+([.\-/]?[0-9A-Za-z]+)?$"
 
@@ -69,7 +78,9 @@ class Profile:
     @cached_property
     def looked_at(self) -> Counts:
         """The places of the distinct values that are looked at."""
-        return np.unique(np.linspace(0, self.distinct - 1, min(self.distinct, LOOK)).astype(np.int64))
+        return np.unique(
+            np.linspace(0, self.distinct - 1, min(self.distinct, LOOK)).astype(np.int64)
+        )
 
     @cached_property
     def texts(self) -> pa.Array:
@@ -90,7 +101,14 @@ class Profile:
         return bool(pa.types.is_integer(self.typed))
 
 
-def profile_of(found: Found, name: str, markers: tuple[str, ...], input: Input, formats: list[str], is_text: bool) -> Profile:
+def profile_of(
+    found: Found,
+    name: str,
+    markers: tuple[str, ...],
+    input: Input,
+    formats: list[str],
+    is_text: bool,
+) -> Profile:
     """Find out what a column holds; `name` is its name in words, `formats` are those of its dates."""
     column = found.without(markers)
     values = column.values
@@ -116,10 +134,8 @@ def profile_of(found: Found, name: str, markers: tuple[str, ...], input: Input, 
         apart, spikes = number_codes(whole, column.counts)
         column = column.without(apart)
         typed = whole.type
-    kind = _kind(column, typed, name)
-    return Profile(
-        found.name, name, column, kind, (*markers, *apart), spikes, tuple(doubts), typed
-    )
+    kind = DATE if formats else _kind(column, typed, name)
+    return Profile(found.name, name, column, kind, (*markers, *apart), spikes, tuple(doubts), typed)
 
 
 def _whole(values: pa.Array, typed: pa.DataType) -> pa.Array | None:
@@ -143,7 +159,8 @@ def _kind(column: Found, typed: pa.DataType, name: str) -> str:
     if pa.types.is_boolean(typed) or (distinct == 2 and not means_quantity):
         return FLAG
     if pa.types.is_integer(typed):
-        is_code = bool(words.CODE.search(name)) and not means_quantity
+        is_place = words.PLACE.found_in(name) and not words.COORDINATE.search(name)
+        is_code = (is_place or bool(words.CODE.search(name))) and not means_quantity
         return CODE if is_code or (distinct <= FEW_CODES and not means_quantity) else NUMBER
     if is_ordered(typed):
         return NUMBER
@@ -188,5 +205,3 @@ def digits_are_alike(profile: Profile) -> bool:
     lengths = {len(text) for text in profile.texts.slice(0, 1000).to_pylist()}
     fits = pc.all(pc.match_substring_regex(profile.texts, r"^[0-9]{4,}$")).as_py()
     return bool(fits) and len(lengths) == 1
-
-

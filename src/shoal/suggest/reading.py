@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.generalization.models import is_ordered
+from shoal.suggest.words import word_set
 from shoal.table.inference import infer
 from shoal.table.source import Input
 
@@ -23,21 +24,44 @@ SPIKE = 10.0  # times more records than the neighbouring values have
 GAP = 0.7  # the largest other value, as a share of a code that stands apart
 MOST_DATES = 200_000  # distinct values that are all tried as dates; of more, evenly so many
 
-MARKERS = frozenset(["", "? ?", *"? ?? na n/a #n/a #na n.a. nan null #null! - -- --- . .. * ** k.a.".split()])
-_WORDS_FOR_MISSING = frozenset(
-    (
-        "unknown,unbekannt,inconnu,desconocido,sconosciuto,onbekend,desconhecido,unk,refused,verweigert,"
-        "don't know,weiss nicht,weiß nicht,not stated,not reported,not applicable,n.z.,ns/nr,"
-        "other/unknown,tbd,not known,none,nil,missing,keine angabe,no answer,not available,k. a.,sin dato"
-    ).split(",")
+MARKERS = word_set("? ?? na n/a #n/a #na n.a. nan null #null! - -- --- . .. * ** k.a.") | {""}
+_WORDS_FOR_MISSING = word_set(
+    "unknown unbekannt inconnu desconocido sconosciuto onbekend desconhecido unk refused verweigert don't_know "
+    "weiss_nicht weiß_nicht not_stated not_reported not_applicable n.z. ns/nr other/unknown tbd not_known none nil "
+    "missing keine_angabe no_answer not_available k._a. sin_dato"
 )  # only among numbers and dates: elsewhere they are a category
 _NO_DATE = re.compile(
     r"(0000|9999)[-./]?(00|99)[-./]?(00|99)|(00|99)[-./](00|99)[-./](0000|9999)|"
     r"9999[-./]?12[-./]?31|31[-./]12[-./]9999|12/31/9999|[-./ ]+"
 )
 _MAY_BE_NO_DATE = r"^(0000|9999|00|99|31|12|[-./ ]+$).*(0000|9999|00|99|31|[-./ ])$"
-_CODES = (9, 8, 7, 99, 98, 97, 96, 95, 94, 88, 77, 999, 998, 997, 996, 888, 777, 9999, 9998, 9997, 8888, 7777)
-_FAMILY = frozenset((*_CODES, 99999, 999999, 9999999, 99999999, *(-code for code in (1, *_CODES, 99999))))
+_CODES = (
+    9,
+    8,
+    7,
+    99,
+    98,
+    97,
+    96,
+    95,
+    94,
+    88,
+    77,
+    999,
+    998,
+    997,
+    996,
+    888,
+    777,
+    9999,
+    9998,
+    9997,
+    8888,
+    7777,
+)
+_FAMILY = frozenset(
+    (*_CODES, 99999, 999999, 9999999, 99999999, *(-code for code in (1, *_CODES, 99999)))
+)
 
 _DAY, _TWO, _YEAR, _MONTH = r"[0-9]{1,2}", r"[0-9]{2}", r"[0-9]{4}", r"[A-Za-z]{3,9}"
 _DAYS = {
@@ -96,7 +120,9 @@ def found_column(name: str, array: pa.ChunkedArray) -> Found:
     """Number a column's values."""
     encoded = array.combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
-        encoded = pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], array.type)
+        encoded = (
+            pa.concat_arrays(encoded.chunks) if encoded.num_chunks else pa.array([], array.type)
+        )
     encoded = encoded.dictionary_encode()
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
     counts = np.bincount(codes[codes >= 0], minlength=len(encoded.dictionary))
@@ -161,7 +187,9 @@ def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tup
         neighbours = np.delete(beside, min(place, 5))
         if number < 0 <= low or (number > 0 and high <= GAP * number and number - high > 1):
             apart.append(str(number))
-        elif number == numbers[-1] and counts[place] >= SPIKE * max(1.0, float(np.median(neighbours))):
+        elif number == numbers[-1] and counts[place] >= SPIKE * max(
+            1.0, float(np.median(neighbours))
+        ):
             spikes.append(str(number))
     return tuple(apart), tuple(spikes)
 
@@ -170,7 +198,9 @@ def date_formats(values: pa.Array) -> list[str]:
     """All usual forms of dates in which every text of a column can be read."""
     if not len(values) or not pc.all(pc.match_substring_regex(values, "[0-9]")).as_py():
         return []
-    tried = values.take(pa.array(np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(int)))
+    tried = values.take(
+        pa.array(np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(int))
+    )
     few = tried.slice(0, 50)
     found = []
     for day, day_regex in _DAYS.items():

@@ -11,6 +11,7 @@ from shoal.suggest import words
 from shoal.suggest.patterns import (
     are_names_of_persons,
     are_titled,
+    have_given_names,
     identifier_pattern,
     part_of_texts,
 )
@@ -34,23 +35,31 @@ IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP = (
     "keep",
     "drop",
 )
+A_PERSON = "a person"
 ROLES = (IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP)
 FEW = 20  # records or values, from which on numbers tell something
 ALL_DIFFERENT = 0.9  # distinct values per record of an identifier
 MOST_RECORDS = 50  # of a person, on average, as for `shoal.privacy.persons`
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
+MANY_ALONE = 0.2  # share of records with a sensitive value of their own, from which on it is told
 RARE_TEXTS = 0.05  # share of records with a text of their own that makes long texts suspicious
-FEW_KINDS = 5  # values, each of many records, up to which a column named like an address is of another kind
+FEW_DAYS = 32  # values of a column of days, with one for unknown
+FEW_KINDS = (
+    5  # values, each of many records, up to which a column named like an address is of another kind
+)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a column probably is, and why; `is_core` marks quasi-identifiers that come first."""
+    """What a column probably is, and why.
+
+    `about` says what a quasi-identifier tells of a person, and which identifiers stand for one.
+    """
 
     role: str
     reason: str
     is_sure: bool = True
-    is_core: bool = False
+    about: str = ""
 
 
 Rule = Callable[[Profile], Verdict | None]
@@ -88,9 +97,9 @@ def _empty(profile: Profile) -> Verdict | None:
 def _pattern(profile: Profile) -> Verdict | None:
     pattern = identifier_pattern(profile.texts, profile.words) if profile.kind != DATE else None
     if pattern is not None:
-        return Verdict(IDENTIFIER, f"its values look like {pattern.plain}")
+        return Verdict(IDENTIFIER, f"its values look like {pattern.plain}", about=A_PERSON)
     inside = part_of_texts(profile.texts) if profile.is_text else None
-    return inside and Verdict(IDENTIFIER, f"some of its texts hold {inside.plain}")
+    return Verdict(IDENTIFIER, f"some of its texts hold {inside.plain}") if inside else None
 
 
 def _name_of_a_person(profile: Profile) -> Verdict | None:
@@ -104,11 +113,13 @@ def _name_of_a_person(profile: Profile) -> Verdict | None:
             reason = "its values have the shape of persons' names"
             return Verdict(IDENTIFIER, reason, is_sure=False)
     if words.OTHER_PERSON.found_in(profile.words) and profile.distinct > 2:
-        named = profile.is_text and (are_names_of_persons(profile.texts) or are_titled(profile.texts))
+        named = profile.is_text and (
+            are_names_of_persons(profile.texts) or are_titled(profile.texts)
+        )
         if named or profile.distinct > FEW:
             return Verdict(IDENTIFIER, _says(words.OTHER_PERSON), named)
-    if profile.is_text and are_titled(profile.texts):
-        return Verdict(IDENTIFIER, "its values have the shape of persons' names with titles")
+    if profile.is_text and (are_titled(profile.texts) or have_given_names(profile.texts)):
+        return Verdict(IDENTIFIER, "its values look like names of persons")
     return None
 
 
@@ -117,7 +128,8 @@ def _contact(profile: Profile) -> Verdict | None:
         return None
     for concept in (words.CONTACT, words.OFFICIAL):
         if concept.found_in(profile.words):
-            return Verdict(IDENTIFIER, _says(concept))
+            about = A_PERSON if concept is words.OFFICIAL else ""
+            return Verdict(IDENTIFIER, _says(concept), about=about)
     return None
 
 
@@ -142,22 +154,26 @@ def _number_of_a_person(profile: Profile) -> Verdict | None:
         return None
     name = profile.words
     is_count = bool(words.NUMBER_OF.search(name))
-    named = words.IDENTIFIER.found_in(name) and not is_count
+    named = (words.IDENTIFIER.found_in(name) or name.endswith(" no")) and not is_count
     if not named and not (words.PERSON.found_in(name) and " " not in name):
         return None
     few = profile.records <= FEW
-    tells = profile.distinct == profile.known if few else (
-        profile.distinct > max(FEW, profile.known / MOST_RECORDS)
+    tells = (
+        profile.distinct == profile.known
+        if few
+        else (profile.distinct > max(FEW, profile.known / MOST_RECORDS))
     )
     if not tells or pa.types.is_floating(profile.typed):
         return None
     concept = words.IDENTIFIER if named else words.PERSON
     if profile.distinct >= ALL_DIFFERENT * profile.known:
-        return Verdict(IDENTIFIER, f"{_says(concept)}, and {_differ(profile)}")
+        reason = f"{_says(concept)}, and {_differ(profile)}"
+        return Verdict(IDENTIFIER, reason, about=A_PERSON)
     if words.THING.found_in(name) or words.PLACE.found_in(name):
         return None
     each = profile.known / profile.distinct
-    return Verdict(IDENTIFIER, f"{_says(concept)}, and each value has {each:.1f} records on average")
+    reason = f"{_says(concept)}, and each value has {each:.1f} records on average"
+    return Verdict(IDENTIFIER, reason, about=A_PERSON)
 
 
 def _row_number(profile: Profile) -> Verdict | None:
@@ -179,18 +195,17 @@ def _date(profile: Profile) -> Verdict | None:
     if profile.kind != DATE:
         return None
     if words.BIRTH.found_in(profile.words):
-        return Verdict(QUASI, "its name says birth", is_core=True)
+        return Verdict(QUASI, f"{_says(words.BIRTH)}: outsiders know it", about=words.BIRTH.plain)
     if words.WRITTEN.found_in(profile.words):
         return Verdict(DROP, "it says when the record was written, as logs do", is_sure=False)
-    return Verdict(QUASI, "dates of events that others may know")
+    return Verdict(QUASI, "dates of events, which outsiders may know", about="a date")
 
 
 def _core(profile: Profile) -> Verdict | None:
     concept = words.first_of(words.CORE, profile.words)
-    if concept is None:
+    if concept is None or words.PARENT.found_in(profile.words):
         return None
-    known = "which neighbours, colleagues or registers know"
-    return Verdict(QUASI, f"{_says(concept)}, {known}", is_core=True)
+    return Verdict(QUASI, f"{_says(concept)}: outsiders know it", about=concept.plain)
 
 
 def _constant(profile: Profile) -> Verdict | None:
@@ -202,14 +217,25 @@ def _constant(profile: Profile) -> Verdict | None:
 def _unique_text(profile: Profile) -> Verdict | None:
     if profile.kind in (NUMBER, DATE) or profile.known <= FEW or profile.is_whole:
         return None
-    if profile.distinct >= ALL_DIFFERENT * profile.known:
-        return Verdict(IDENTIFIER, f"{_differ(profile)}")
-    return None
+    if profile.distinct < ALL_DIFFERENT * profile.known:
+        return None
+    concept = words.first_of((*words.CORE, *words.SENSITIVE), profile.words)
+    return Verdict(IDENTIFIER, _differ(profile), is_sure=concept is None)
 
 
 def _sensitive(profile: Profile) -> Verdict | None:
     concept = words.first_of(words.SENSITIVE, profile.words)
-    return concept and Verdict(SENSITIVE, _says(concept))
+    if concept is None:
+        return None
+    share = profile.alone / profile.records
+    if share < MANY_ALONE or profile.known <= FEW:
+        return Verdict(SENSITIVE, _says(concept))
+    alone = f"{percent(share)} of the records have a value of their own"
+    if profile.is_text and profile.kind != NUMBER:
+        return Verdict(
+            DROP, f"{_says(concept)}, but {alone}, which may name persons", is_sure=False
+        )
+    return Verdict(SENSITIVE, f"{_says(concept)}; {alone}: rounding would hide it")
 
 
 def _unique_number(profile: Profile) -> Verdict | None:
@@ -224,10 +250,23 @@ def _unique_number(profile: Profile) -> Verdict | None:
 def _known_to_outsiders(profile: Profile) -> Verdict | None:
     concept = words.first_of(words.OUTSIDERS_KNOW, profile.words)
     if concept is not None:
-        return Verdict(QUASI, f"{_says(concept)}, which others may know")
-    if words.YEAR_MONTH_DAY.search(profile.words) and (are_years(profile) or profile.distinct <= 31):
-        return Verdict(QUASI, "a part of a date, which others may know")
+        return Verdict(QUASI, f"{_says(concept)}: outsiders may know it", about=concept.plain)
+    part = words.YEAR_MONTH_DAY.search(profile.words)
+    if part and (are_years(profile) or profile.distinct <= FEW_DAYS):
+        return Verdict(QUASI, "a part of a date, which outsiders may know", about="a date")
     return None
+
+
+def _perhaps_a_person(profile: Profile) -> Verdict | None:
+    """Values that repeat like the numbers of persons with several records, of which nothing tells what they are."""
+    if profile.kind in (FLAG, DATE) or pa.types.is_floating(profile.typed):
+        return None
+    if profile.known <= FEW or profile.distinct <= max(FEW, profile.known / MOST_RECORDS):
+        return None
+    if words.QUANTITY.search(profile.words) or words.NUMBER_OF.search(profile.words):
+        return None
+    reason = "of unknown meaning, and its values repeat as seldom as those of persons"
+    return Verdict(IDENTIFIER, reason, is_sure=False)
 
 
 RULES: tuple[Rule, ...] = (
@@ -241,9 +280,10 @@ RULES: tuple[Rule, ...] = (
     _weight_of_a_survey,
     _constant,
     _date,
-    _core,
     _unique_text,
+    _core,
     _sensitive,
     _unique_number,
     _known_to_outsiders,
+    _perhaps_a_person,
 )

@@ -68,7 +68,18 @@ def rank_of(values: pa.Array) -> list[float] | None:
 def _rank(band: re.Match[str]) -> float:
     low = float(band["low"].replace(",", "."))
     before = (band["before"] or "").lower()
-    if before in ("<", "<=", "≤", "under", "unter", "bis", "below", "up to", "moins de", "menos de"):
+    if before in (
+        "<",
+        "<=",
+        "≤",
+        "under",
+        "unter",
+        "bis",
+        "below",
+        "up to",
+        "moins de",
+        "menos de",
+    ):
         return low - 0.5
     return low + (0.25 if before else 0.0)
 

@@ -43,10 +43,14 @@ class Grouping:
         """The same records, also by another column."""
         width = int(codes.max(initial=-1)) + 2
         numbers = self._numbers * width + (codes + 1)
-        _, numbers = np.unique(numbers, return_inverse=True)
+        if self._size * width > MOST_CELLS:
+            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        else:
+            occurs = np.bincount(numbers, minlength=1) > 0
+            numbers = (np.cumsum(occurs) - 1)[numbers]
         found = Grouping(self.records)
         found.columns = (*self.columns, name)
-        found._numbers = numbers.astype(np.int64)
+        found._numbers = numbers
         found._size = int(numbers.max(initial=0)) + 1
         return found
 
@@ -89,14 +93,19 @@ def gain(before: Grouping, codes: Counts) -> tuple[float, float]:
 
 
 def greedy(
-    start: Grouping, codes: Mapping[str, Counts], names: Sequence[str], most: int, least: float = -1.0
+    start: Grouping,
+    codes: Mapping[str, Counts],
+    names: Sequence[str],
+    most: int,
+    least: float = -1.0,
 ) -> tuple[Grouping, list[tuple[str, float]]]:
     """Add columns one by one, each time the one that singles out most further records.
 
     Stops after `most` columns, or where the next one would add no more than the share `least`. Columns that add
     as much are told apart by the pairs they separate, then by their order.
     """
-    left, added, found = list(names), [], start
+    left, found = list(names), start
+    added: list[tuple[str, float]] = []
     while left and len(added) < most:
         gains = {name: gain(found, codes[name]) for name in left}
         best = max(left, key=lambda name: (round(gains[name][0], 9), round(gains[name][1], 9)))

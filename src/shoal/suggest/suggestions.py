@@ -21,13 +21,20 @@ from shoal.suggest.choice import Chooser, person_columns
 from shoal.suggest.models import Chosen, model_for
 from shoal.suggest.profile import PLAIN, Profile, profile_of
 from shoal.suggest.reading import LEAST, Found, found_column, text_markers, writing_of
-from shoal.suggest.rules import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict, percent, verdict_of
+from shoal.suggest.remarks import RELEASED, about_kept, about_persons, missing_texts
+from shoal.suggest.rules import (
+    DROP,
+    IDENTIFIER,
+    KEEP,
+    SENSITIVE,
+    Verdict,
+    verdict_of,
+)
 from shoal.suggest.singling import Singled, greedy, grouped, ranking
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.source import Input, Source
 
 USUAL_K = 10
-RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,9 @@ class Suggestions:
         return printed(self)
 
 
-def suggest(table: Any, *, k: int | None = None, input: Input | Mapping[str, Any] | None = None) -> Suggestions:
+def suggest(
+    table: Any, *, k: int | None = None, input: Input | Mapping[str, Any] | None = None
+) -> Suggestions:
     """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
 
     Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
@@ -188,14 +197,25 @@ def _suggested(
     frame, names = source.data, words.names_in_words(source.data.columns)
     said = tuple(given.missing)
     with ThreadPoolExecutor() as threads:
-        markers = dict(zip(usable, threads.map(lambda c: text_markers(c.without(said)), usable.values()), strict=True))
+        markers = dict(
+            zip(
+                usable,
+                threads.map(lambda c: text_markers(c.without(said)), usable.values()),
+                strict=True,
+            )
+        )
         plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
         writing = writing_of(list(plain.values()), given, source.is_text)
         input = writing.input
 
         def look(name: str) -> tuple[Profile, Verdict | None]:
             profile = profile_of(
-                usable[name].without(said), names[name], markers[name], input, writing.formats.get(name, []), source.is_text
+                usable[name].without(said),
+                names[name],
+                markers[name],
+                input,
+                writing.formats.get(name, []),
+                source.is_text,
             )
             return profile, _formulas(frame, name) or verdict_of(profile)
 
@@ -204,7 +224,7 @@ def _suggested(
     chooser = Chooser(profiles, {name: verdict for name, (_, verdict) in looked.items()}, input)
     verdicts = chooser.choose()
     models = {name: model_for(profiles[name]) for name in chooser.quasi_identifiers}
-    missing, doubtful = _missing(profiles, verdicts)
+    missing, doubtful = missing_texts(profiles, verdicts)
     input = replace(input, missing=tuple(dict.fromkeys((*said, *missing))))
     persons = person_columns(profiles, verdicts)
     columns = tuple(
@@ -223,8 +243,8 @@ def _suggested(
             *remarks,
             *writing.remarks,
             *doubtful,
-            *_about_persons(profiles, persons),
-            *_about_kept(chooser, verdicts, together),
+            *about_persons(profiles, persons),
+            *about_kept(chooser, verdicts),
         ),
         singled=ranking(chooser.codes, chooser.quasi_identifiers, chooser.compared),
         together=together,
@@ -260,7 +280,7 @@ def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnS
         holds=PLAIN[profile.kind] if profile.known else "nothing",
         values=profile.distinct,
         shapes=profile.shapes(LEAST),
-        model=model and model.name,
+        model=model.name if model else None,
         model_reason=model.why if model else "",
         options=model.options if model else {},
         missing=profile.missing,
@@ -269,66 +289,16 @@ def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnS
     )
 
 
-def _missing(profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]) -> tuple[list[str], list[str]]:
-    """Texts that count as missing everywhere, and remarks about those that are values in other columns."""
-    released = {n: p for n, p in profiles.items() if verdicts[n].role in RELEASED}
-    found: dict[str, list[str]] = {}
-    for name, profile in released.items():
-        for text in profile.missing:
-            found.setdefault(text, []).append(name)
-    taken, remarks = [], []
-    for text, where in found.items():
-        others = [n for n, p in released.items() if n not in where and _holds(p, text)]
-        if others:
-            remarks.append(
-                f"UNSURE: {text} seems to mean missing in {_listed(where)}, but may be a value of {_listed(others)}; "
-                "[input] says it for all columns or none, so recode it."
-            )
-        else:
-            taken.append(text)
-    return taken, remarks
-
-
-def _holds(profile: Profile, text: str) -> bool:
-    return len(profile.found.without([text]).values) < profile.distinct
-
-
-def _listed(names: list[str]) -> str:
-    shown_names = ", ".join(f"'{name[:40]}'" for name in names[:3])
-    return shown_names + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
 def _together(chooser: Chooser) -> tuple[Singled, ...]:
     """Quasi-identifiers added one by one, those first that single out most; counted on all records."""
     _, order = greedy(
-        grouped(chooser.codes, [], chooser.compared), chooser.codes, chooser.quasi_identifiers, len(chooser.profiles)
+        grouped(chooser.codes, [], chooser.compared),
+        chooser.codes,
+        chooser.quasi_identifiers,
+        len(chooser.profiles),
     )
     found, steps = grouped({}, [], chooser.records), []
     for name, _ in order:
         found = found.with_column(name, chooser.profiles[name].found.codes)
         steps.append(found.singled())
     return tuple(steps)
-
-
-def _about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[str]:
-    if not persons:
-        return []
-    profile = profiles[persons[0]]
-    return [
-        f"Persons repeat: column '{profile.name[:40]}' has {profile.distinct:,} values in {profile.known:,} records. "
-        "k counts records, so keep one record per person, or make the table one of persons."
-    ]
-
-
-def _about_kept(chooser: Chooser, verdicts: Mapping[str, Verdict], together: tuple[Singled, ...]) -> list[str]:
-    """How much all columns that are released unchanged would tell somebody who knows them."""
-    kept = [name for name, verdict in verdicts.items() if verdict.role == KEEP]
-    if not kept:
-        return []
-    alone = grouped(chooser.codes, kept, chooser.compared).singled()
-    return [
-        f"The {len(kept)} kept columns single out {percent(alone.unique)} of the records to somebody who knows them all: "
-        "keep only what nobody outside can know."
-    ]
-
-

@@ -14,6 +14,10 @@ from shoal.table.source import Input
 if TYPE_CHECKING:
     from shoal.suggest.suggestions import ColumnSuggestion, Suggestions
 
+MANY = 4  # columns with the same reason, from which on they share a comment
+WIDEST = 32  # characters of a name before the comments of all move
+LINE = 90  # characters of names in a line
+
 _HEADER = """\
 # Settings for {title}, suggested from its names and values: read every line, for
 # no table says what an attacker knows. UNSURE marks what to look at first.
@@ -51,7 +55,9 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
     """The whole file."""
     parts = [
         _comments([*suggestions.remarks]),
-        "[columns]\n" + "".join(_list(suggestions, *entry) for entry in _LISTS) + _others(suggestions),
+        "[columns]\n"
+        + "".join(_list(suggestions, *entry) for entry in _LISTS)
+        + _others(suggestions),
         _comments(singled_lines(suggestions)) + _quasi_identifiers(suggestions),
     ]
     body = "\n".join(part for part in parts if part)
@@ -71,23 +77,48 @@ def _list(suggestions: Suggestions, key: str, role: str, meaning: str) -> str:
     columns = _with(suggestions, role)
     if not columns:
         return f"{key} = []  # {meaning}\n"
-    lines = _aligned([f"  {quoted(column.name)}," for column in columns], [_why(c) for c in columns])
-    return "\n".join([f"{key} = [  # {meaning}", *lines, "]\n"])
+    return "\n".join([f"{key} = [  # {meaning}", *_listed(columns), "]\n"])
 
 
 def _others(suggestions: Suggestions) -> str:
     dropped = _with(suggestions, DROP)
     if not dropped:
         return 'others = "refuse"  # a table with columns that stand nowhere; or "drop" or "keep" them\n'
-    lines = _aligned([f"#   {one_line(c.name)}" for c in dropped], [_why(c) for c in dropped])
     return "\n".join(
         [
             'others = "drop"  # columns that stand nowhere are not released; "refuse" stops at new ones',
             "# Not released, unless you name them above or below:",
-            *lines,
+            *(f"# {line}" for line in _listed(dropped)),
             "",
         ]
     )
+
+
+def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
+    """Names with their reasons; many columns with the same reason share it."""
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        by_reason.setdefault(_why(column), []).append(f"{quoted(column.name)},")
+    few = [
+        (name, reason) for reason, names in by_reason.items() if len(names) < MANY for name in names
+    ]
+    width = min(WIDEST, max((len(name) for name, _ in few), default=0))
+    lines = [f"  {name.ljust(width)}  # {reason}" for name, reason in few]
+    for reason, names in by_reason.items():
+        if len(names) >= MANY:
+            lines.append(f"  # these {len(names)}: {reason}")
+            lines += [f"  {line}" for line in _wrapped(names)]
+    return lines
+
+
+def _wrapped(names: Sequence[str]) -> list[str]:
+    """Names in lines of usual length; a name is never cut."""
+    lines = [""]
+    for name in names:
+        if lines[-1] and len(lines[-1]) + len(name) > LINE:
+            lines.append("")
+        lines[-1] += f" {name}" if lines[-1] else name
+    return lines
 
 
 def _quasi_identifiers(suggestions: Suggestions) -> str:
@@ -109,18 +140,15 @@ def _why(column: ColumnSuggestion) -> str:
     return f"UNSURE: {why(column)}" if unsure else why(column)
 
 
-def _aligned(left: Sequence[str], right: Sequence[str]) -> list[str]:
-    width = min(32, max(map(len, left)))
-    return [f"{text.ljust(width)}  # {reason}" for text, reason in zip(left, right, strict=True)]
-
-
 def _comments(lines: Sequence[str]) -> str:
     return "".join(f"# {one_line(line)}\n" for line in lines)
 
 
 def _input(reading: Input) -> str:
     said = {f.name: getattr(reading, f.name) for f in fields(reading)}
-    said = {name: value for name, value in said.items() if value and value != getattr(Input(), name)}
+    said = {
+        name: value for name, value in said.items() if value and value != getattr(Input(), name)
+    }
     if not said:
         return ""
     return "\n[input]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in said.items())
