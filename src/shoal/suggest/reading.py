@@ -34,7 +34,7 @@ _NO_DATE = re.compile(
     r"(0000|9999)[-./]?(00|99)[-./]?(00|99)|(00|99)[-./](00|99)[-./](0000|9999)|"
     r"9999[-./]?12[-./]?31|31[-./]12[-./]9999|12/31/9999|[-./ ]+"
 )
-_MAY_BE_NO_DATE = r"^(0000|9999|00|99|31|12|[-./ ]+$).*(0000|9999|00|99|31|[-./ ])$"
+_MAY_BE_NO_DATE = r"^(0000|9999|[09]{2}[-./][09]{2}[-./]|31[-./]12[-./]9999|12/31/9999|[-./ ]+$)"
 _CODES = (
     9,
     8,
@@ -85,6 +85,11 @@ _DAYS = {
     "%d%b%Y": rf"{_DAY}[A-Za-z]{{3}}{_YEAR}",
 }
 _TIMES = {"": "", " %H:%M": r" [0-9]{1,2}:[0-9]{2}", " %H:%M:%S": r" [0-9]{1,2}:[0-9]{2}:[0-9]{2}"}
+_FORMS = {
+    day + time: f"^{day_regex}{time_regex}$"
+    for day, day_regex in _DAYS.items()
+    for time, time_regex in _TIMES.items()
+}
 _COMMA = r"^-?([0-9]+)(,[0-9]+)?$"
 _THOUSANDS = r"^-?[0-9]{1,3}([.,' ][0-9]{3})+([.,][0-9]+)?$"
 
@@ -133,7 +138,12 @@ def text_markers(column: Found) -> tuple[str, ...]:
     """Texts of a column that stand for a missing value: ?, NA, 99.99.9999; "unknown" among numbers and dates."""
     if not column.is_text or not len(column.values):
         return ()
-    short = column.values.filter(pc.less_equal(pc.utf8_length(column.values), 18)).to_pylist()
+    folded_values = pc.utf8_lower(pc.utf8_trim_whitespace(column.values))
+    known = pa.array(sorted(MARKERS | _WORDS_FOR_MISSING), pa.large_string())
+    may_be = pc.or_(
+        pc.is_in(folded_values, known), pc.match_substring_regex(column.values, _MAY_BE_NO_DATE)
+    )
+    short = column.values.filter(may_be).to_pylist()
     folded = {text: text.strip().lower() for text in short}
     found = [text for text, plain in folded.items() if plain in MARKERS]
     if any(folded[text] == "na" for text in found) and _are_letters(column, 2):
@@ -180,37 +190,34 @@ def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tup
     if plain.size < 2 and not (plain.size and len(candidates)):
         return (), ()
     apart, spikes = [], []
-    low, high = numbers[plain].min(), numbers[plain].max()
+    low, high = int(numbers[plain].min()), int(numbers[plain].max())
     for place in candidates:
         number = int(numbers[place])
-        beside = counts[max(0, place - 5) : place + 6]
-        neighbours = np.delete(beside, min(place, 5))
-        if number < 0 <= low or (number > 0 and high <= GAP * number and number - high > 1):
+        neighbours = np.delete(counts[max(0, place - 5) : place + 6], min(place, 5))
+        if number < 0 <= low or (number - high > 1 and high <= GAP * number):
             apart.append(str(number))
-        elif number == numbers[-1] and counts[place] >= SPIKE * max(
-            1.0, float(np.median(neighbours))
-        ):
+            continue
+        usual = max(1.0, float(np.median(neighbours)))
+        if number == numbers[-1] and counts[place] >= SPIKE * usual:
             spikes.append(str(number))
+        high = max(high, number)  # one that does not stand apart is an ordinary value
     return tuple(apart), tuple(spikes)
 
 
 def date_formats(values: pa.Array) -> list[str]:
-    """All usual forms of dates in which every text of a column can be read."""
-    if not len(values) or not pc.all(pc.match_substring_regex(values, "[0-9]")).as_py():
+    """All usual forms of dates in which every value of a column, as text, can be read."""
+    few = values.slice(0, 50).cast(pa.large_string())
+    likely = [form for form, regex in _FORMS.items() if _all(few, regex)]
+    if not likely:
         return []
-    tried = values.take(
-        pa.array(np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(int))
-    )
-    few = tried.slice(0, 50)
-    found = []
-    for day, day_regex in _DAYS.items():
-        for time, time_regex in _TIMES.items():
-            regex = f"^{day_regex}{time_regex}$"
-            if _all(few, regex) and _all(tried, regex):
-                typed = infer(tried, Input(date_format=day + time))
-                if pa.types.is_temporal(typed.type):
-                    found.append(day + time)
-    return found
+    some = np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(np.int64)
+    tried = values.take(pa.array(np.unique(some))).cast(pa.large_string())
+    return [
+        form
+        for form in likely
+        if _all(tried, _FORMS[form])
+        and pa.types.is_temporal(infer(tried, Input(date_format=form)).type)
+    ]
 
 
 def is_decimal_comma(values: pa.Array) -> bool:
@@ -255,7 +262,7 @@ def writing_of(columns: Sequence[Found], input: Input, is_text: bool) -> Writing
     formats = {}
     for column in columns:
         if column.is_text or (is_text and pa.types.is_integer(column.values.type)):
-            found = date_formats(column.values.cast(pa.large_string()))
+            found = date_formats(column.values)
             if found:
                 formats[column.name] = found
     remarks: list[str] = []

@@ -217,7 +217,7 @@ def _suggested(
                 writing.formats.get(name, []),
                 source.is_text,
             )
-            return profile, _formulas(frame, name) or verdict_of(profile)
+            return profile, _formulas(usable[name]) or verdict_of(profile)
 
         looked = dict(zip(usable, threads.map(look, usable), strict=True))
     profiles = {name: profile for name, (profile, _) in looked.items()}
@@ -258,10 +258,9 @@ def _usual_k(records: int) -> int:
     return USUAL_K if records >= 3 * USUAL_K else max(2, records // 3)
 
 
-def _formulas(frame: Frame, name: str) -> Verdict | None:
+def _formulas(column: Found) -> Verdict | None:
     """A column that no CSV file may hold."""
-    array = arrow_column(frame, name)
-    if pa.types.is_large_string(array.type) and formula_columns(pa.table({"column": array})):
+    if column.is_text and formula_columns(pa.table({"column": column.values})):
         reason = "it holds texts that a spreadsheet would run as a formula"
         return Verdict(DROP, reason, is_sure=False)
     return None

@@ -100,7 +100,9 @@ def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
     for column in columns:
         by_reason.setdefault(_why(column), []).append(f"{quoted(column.name)},")
     few = [
-        (name, reason) for reason, names in by_reason.items() if len(names) < MANY for name in names
+        (f"{quoted(column.name)},", reason)
+        for column in columns
+        if len(by_reason[reason := _why(column)]) < MANY
     ]
     width = min(WIDEST, max((len(name) for name, _ in few), default=0))
     lines = [f"  {name.ljust(width)}  # {reason}" for name, reason in few]

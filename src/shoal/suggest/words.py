@@ -55,11 +55,12 @@ def words_of(name: str) -> str:
 
 
 def names_in_words(names: Sequence[str]) -> dict[str, str]:
-    """The words of all column names; a letter or two that all of them begin with is no word."""
+    """The words of all column names; if all begin with the same letter or two, also without these: iage, isex."""
     signs = enumerate(zip(*names, strict=False))
     shared = next((place for place, sign in signs if len(set(sign)) > 1), 0)
-    cut = shared if len(names) > 2 and shared <= 2 else 0
-    return {name: words_of(name[cut:]) or words_of(name) for name in names}
+    if len(names) < 3 or not 0 < shared <= 2:
+        return {name: words_of(name) for name in names}
+    return {name: f"{words_of(name)} {words_of(name[shared:])}".strip() for name in names}
 
 
 def first_of(concepts: Iterable[Concept], name: str) -> Concept | None:
