@@ -201,6 +201,21 @@ def test_dates_in_two_forms_are_unsure(tmp_path: Path) -> None:
     assert (seen.model, bool(seen.doubts), "seen" in found.unsure) == ("suppression", True, True)
 
 
+def test_decimal_points_beside_commas_are_unsure(tmp_path: Path) -> None:
+    rows = [f"{60 + i % 9},5;{70 + i % 8},5;{i % 7}.5;1.{i % 5}00,5" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["weight;height;age;car", *rows]))
+    found = shoal.suggest(tmp_path / "t.csv")
+    assert found.input.decimal == ","
+    assert [column.model for column in found.columns] == [*["interval"] * 2, *["suppression"] * 2]
+    assert found.unsure == ("age", "car")
+    shoal.anonymize(tmp_path / "t.csv", settings=found.settings(), method="mondrian", refine=False)
+
+
+def test_names_and_notes_of_few_records_are_not_released() -> None:
+    table = pa.table({"name": [1, 2, 3, 4, 5], "note": list("abcde"), "x": [1, 1, 2, 2, 3]})
+    assert [column.role for column in shoal.suggest(table).columns][:2] == ["identifier", "drop"]
+
+
 @pytest.mark.parametrize(
     ("values", "counts", "apart", "spikes"),
     [
@@ -520,6 +535,38 @@ def test_shapes_of_few_records_are_not_shown() -> None:
 
 
 # What is given
+
+ODD_TEXTS = ["?", "99", "1,5", "1.234,5", "*", "{a}", "=1", "00.00.0000", "7", "1.2.1980"]
+ODD = st.one_of(
+    *(
+        st.lists(st.none() | values, min_size=12, max_size=12)
+        for values in (
+            st.text(max_size=6),
+            st.integers(-(2**62), 2**62),
+            st.floats(),
+            st.booleans(),
+            st.dates(),
+            st.datetimes(),
+            st.sampled_from(ODD_TEXTS),
+        )
+    )
+)
+ODD_NAMES = st.sampled_from(
+    ["age", "name", "id", "x", "note", "zip", "born", "income", "[a]", "é\n", '"', "#"]
+)
+
+
+@given(st.dictionaries(ODD_NAMES, ODD, min_size=1, max_size=5), st.integers(1, 5))
+def test_odd_columns_are_suggested_for_and_the_settings_can_be_used(
+    columns: dict[str, list[Any]], times: int
+) -> None:
+    table = pa.table({name: values * times for name, values in columns.items()})
+    found = shoal.suggest(table)
+    raw = tomllib.loads(found.to_toml("odd\n"))
+    assert set(raw["quasi_identifiers"] if found.models else ()) == set(found.models)
+    if found.models:
+        release = shoal.anonymize(table, settings=found.settings(), method="mondrian", refine=False)
+        assert release.k >= found.k
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])

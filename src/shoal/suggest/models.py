@@ -45,7 +45,8 @@ class Choice:
     options: Callable[[Profile], Options | None] = _always
 
 
-_SUPPRESSION = Choice("suppression", "a value or *; finer: a hierarchy")
+_FINER = 'a value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"'
+_SUPPRESSION = Choice("suppression", _FINER)
 MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
     DATE: (
         Choice("calendar", "day, month, year", _is_read_in_order),
@@ -58,7 +59,7 @@ MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
     ),
     CODE: (
         Choice("prefix", "the first signs say the region", _is_digits),
-        Choice("suppression", "codes have no order: a value or *; finer: a hierarchy"),
+        Choice("suppression", f"codes have no order: {_FINER}"),
     ),
     BANDS: (Choice("order", "categories with an order", _bands), _SUPPRESSION),
     FLAG: (Choice("suppression", "a value or *"),),

@@ -57,12 +57,17 @@ def singled_lines(suggestions: Suggestions) -> list[str]:
     """How many records quasi-identifiers single out, added one by one."""
     if not suggestions.together:
         return []
-    lines = ["Records singled out by quasi-identifiers, added one by one:"]
-    names = [shortened(step.columns[-1]) for step in suggestions.together]
+    steps = suggestions.together
+    all_found = next((n for n, step in enumerate(steps, 1) if step.unique == 1), len(steps))
+    names = [shortened(step.columns[-1]) for step in steps[:all_found]]
     width = max(map(len, names)) + 2
-    for number, (name, step) in enumerate(zip(names, suggestions.together, strict=True)):
+    lines = ["Records singled out by quasi-identifiers, added one by one:"]
+    for number, name in enumerate(names):
         shown = ("+ " if number else "  ") + name
-        lines.append(f"  {shown.ljust(width)}  {percent(step.unique)}")
+        lines.append(f"  {shown.ljust(width)}  {percent(steps[number].unique)}")
+    if all_found < len(steps):
+        rest = ", ".join(shortened(step.columns[-1]) for step in steps[all_found:])
+        lines.append(f"  nothing is left for {rest}")
     if suggestions.compared < suggestions.records:
         lines.append(
             f"  (chosen and ordered on a sample of {suggestions.compared:,} of {suggestions.records:,} records)"

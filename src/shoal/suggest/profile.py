@@ -112,21 +112,12 @@ def profile_of(
     """Find out what a column holds; `name` is its name in words, `formats` are those of its dates."""
     column = found.without(markers)
     values = column.values
-    typed, doubts = values.type, []
+    typed = values.type
     if is_text:  # whole numbers may be dates: 20241231
         typed = type_of(values.cast(pa.large_string()) if formats else values, input)
-    if formats and not pa.types.is_temporal(typed):
-        written = f"dates written like {formats[0]}"
-        doubts.append(
-            f"{written}, while others are written like {input.date_format}: write all alike"
-            if is_text
-            else f"{written} as text: convert them to dates for intervals"
-        )
-    if column.is_text and not is_ordered(typed):
-        if has_thousands(values):
-            doubts.append("numbers with separators of thousands: take these out for intervals")
-        elif is_decimal_comma(values):
-            doubts.append("numbers with decimal commas as text: convert them for intervals")
+    if is_text and input.decimal == "," and pa.types.is_floating(values.type):
+        typed = pa.large_string()  # what the file is read as next time
+    doubts = _doubts(column, typed, input, formats, is_text)
     apart: tuple[str, ...] = ()
     spikes: tuple[str, ...] = ()
     whole = _whole(values, typed)
@@ -135,7 +126,28 @@ def profile_of(
         column = column.without(apart)
         typed = whole.type
     kind = DATE if formats else _kind(column, typed, name)
+    kind = NUMBER if doubts and kind == CATEGORY else kind
     return Profile(found.name, name, column, kind, (*markers, *apart), spikes, tuple(doubts), typed)
+
+
+def _doubts(
+    column: Found, typed: pa.DataType, input: Input, formats: list[str], is_text: bool
+) -> list[str]:
+    """What stands in the way of reading numbers and dates as such."""
+    if is_ordered(typed) and (not formats or pa.types.is_temporal(typed)):
+        return []
+    if formats:
+        written = f"dates written like {formats[0]}"
+        if not is_text:
+            return [f"{written} as text: convert them to dates for intervals"]
+        return [f"{written}, while others are written like {input.date_format}: write all alike"]
+    if pa.types.is_floating(column.values.type):
+        return ["numbers with decimal points, while others have commas: write all alike"]
+    if column.is_text and has_thousands(column.values):
+        return ["numbers with separators of thousands: take these out for intervals"]
+    if column.is_text and is_decimal_comma(column.values):
+        return ["numbers with decimal commas as text: convert them for intervals"]
+    return []
 
 
 def _whole(values: pa.Array, typed: pa.DataType) -> pa.Array | None:
@@ -143,8 +155,7 @@ def _whole(values: pa.Array, typed: pa.DataType) -> pa.Array | None:
     if not len(values):
         return None
     if pa.types.is_integer(typed):
-        numbers = values.cast(pa.int64(), safe=False)
-        return numbers if pa.types.is_integer(values.type) or values.type != typed else values
+        return values.cast(pa.int64(), safe=False)
     if pa.types.is_floating(values.type) and pc.all(pc.equal(pc.floor(values), values)).as_py():
         largest = pc.max(pc.abs(values)).as_py()
         return values.cast(pa.int64()) if largest < 2**53 else None
@@ -164,9 +175,9 @@ def _kind(column: Found, typed: pa.DataType, name: str) -> str:
         return CODE if is_code or (distinct <= FEW_CODES and not means_quantity) else NUMBER
     if is_ordered(typed):
         return NUMBER
-    if rank_of(values) is not None:
+    if pa.types.is_large_string(values.type) and rank_of(values) is not None:
         return BANDS
-    looked = values.slice(0, LOOK)
+    looked = values.slice(0, LOOK).cast(pa.large_string())
     if len(looked) and _share(looked, _CODE_LIKE) >= 0.9:
         return CODE
     return CATEGORY

@@ -272,13 +272,13 @@ def writing_of(columns: Sequence[Found], input: Input, is_text: bool) -> Writing
     with_point = [c.name for c in columns if pa.types.is_floating(type_of(c.values, Input()))]
     if input.decimal == "." and len(with_comma) > len(with_point):
         input = replace(input, decimal=",")
-        remarks.append(f"Numbers have decimal commas ({_columns(with_comma)}), which [input] says.")
+        remarks.append(f"Numbers have decimal commas ({_columns(with_comma)}).")
     if input.date_format is None and formats:
         votes = Counter(form for found in formats.values() for form in found)
         most = max(votes.values())
         best = next(form for form in votes if votes[form] == most)  # days come before months
         input = replace(input, date_format=best)
-        remarks.append(f"Dates are written like {best}, which [input] says.")
+        remarks.append(f"Dates are written like {best}.")
         others = [form for form in votes if votes[form] == most and form != best]
         swapped = [form for form in others if form.replace("%m", "%d") == best.replace("%m", "%d")]
         if swapped:

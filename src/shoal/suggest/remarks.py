@@ -32,7 +32,7 @@ def missing_texts(
         if others:
             remarks.append(
                 f"UNSURE: {text} seems to mean missing in {_listed(where)}, but may be a value of {_listed(others)}; "
-                "[input] says it for all columns or none, so recode it."
+                "what [input] calls missing is so in all columns, so recode one of them."
             )
         else:
             taken.append(text)
@@ -55,7 +55,7 @@ def about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[s
     profile = profiles[persons[0]]
     return [
         f"Persons repeat: column '{profile.name[:40]}' has {profile.distinct:,} values in {profile.known:,} records. "
-        "k counts records, so keep one record per person, or make the table one of persons."
+        "k counts records, and a group may be one person: keep one record of each, or join a person's records."
     ]
 
 

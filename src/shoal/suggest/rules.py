@@ -105,11 +105,13 @@ def _pattern(profile: Profile) -> Verdict | None:
 def _name_of_a_person(profile: Profile) -> Verdict | None:
     if profile.kind in (FLAG, DATE) and profile.rarest >= LEAST:
         return None
-    is_count = not profile.is_text
+    is_count = not profile.is_text and (
+        words.NUMBER_OF.search(profile.words) or profile.words in words.PERSON_NAME.alone
+    )
     if words.PERSON_NAME.found_in(profile.words) and not is_count:
         if not words.THING.found_in(profile.words):
             return Verdict(IDENTIFIER, _says(words.PERSON_NAME))
-        if are_names_of_persons(profile.texts) and profile.distinct > FEW:
+        if profile.is_text and are_names_of_persons(profile.texts) and profile.distinct > FEW:
             reason = "its values have the shape of persons' names"
             return Verdict(IDENTIFIER, reason, is_sure=False)
     if words.OTHER_PERSON.found_in(profile.words) and profile.distinct > 2:
@@ -140,7 +142,8 @@ def _free_text(profile: Profile) -> Verdict | None:
     if long and profile.distinct >= max(LEAST, DISTINCT * profile.records):
         return Verdict(DROP, "it holds free text, which may name or describe persons")
     rare = profile.alone > RARE_TEXTS * profile.records and profile.distinct >= LEAST
-    if words.FREE_TEXT.found_in(profile.words) and (profile.distinct > FEW or rare):
+    many = profile.distinct > FEW or profile.records <= FEW
+    if words.FREE_TEXT.found_in(profile.words) and (many or rare):
         return Verdict(DROP, "its name says free text, which may name or describe persons")
     if long and rare:
         reason = "it holds long texts, some of one record only, which may describe persons"

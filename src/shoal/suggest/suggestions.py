@@ -122,7 +122,8 @@ def suggest(
     Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
     records per person, and how many records columns single out. Words are known in seven languages. What is not
     clear is marked unsure, and a column that may name a person is never suggested for release. No value that fewer
-    than ten records have is in the result. Suggestions are a start: what an attacker knows stands in no table.
+    than ten records have is in the result, but for marks of a missing one like "?". Suggestions are a start: what an
+    attacker knows stands in no table.
 
     Parameters
     ----------
@@ -136,6 +137,7 @@ def suggest(
     Examples
     --------
     >>> import pandas as pd
+    >>> import shoal
     >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(60)], "age": [20 + i % 30 for i in range(60)]})
     >>> for column in shoal.suggest(people).columns:
     ...     print(column.name, column.role, column.model)
@@ -167,7 +169,7 @@ def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
         if guess is None:
             raise
     told = replace(given, encoding=guess)
-    remark = f"The file is not UTF-8 and is read as {guess}, which [input] says; check letters with accents."
+    remark = f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
     return open_table(table, told), told, [remark]
 
 

@@ -53,19 +53,17 @@ _LISTS = (
 
 def settings_text(suggestions: Suggestions, title: str) -> str:
     """The whole file."""
-    parts = [
-        _comments([*suggestions.remarks]),
-        "[columns]\n"
-        + "".join(_list(suggestions, *entry) for entry in _LISTS)
-        + _others(suggestions),
-        _comments(singled_lines(suggestions)) + _quasi_identifiers(suggestions),
-    ]
-    body = "\n".join(part for part in parts if part)
-    return (
-        _HEADER.format(title=one_line(title))
-        + body
-        + _FOOTER.format(k=suggestions.k)
-        + _input(suggestions.input)
+    columns = "".join(_list(suggestions, *entry) for entry in _LISTS)
+    return "".join(
+        [
+            _HEADER.format(title=one_line(title)),
+            _comments(suggestions.remarks),
+            f"\n[columns]\n{columns}{_others(suggestions)}\n",
+            _comments(singled_lines(suggestions)),
+            _quasi_identifiers(suggestions),
+            _FOOTER.format(k=suggestions.k),
+            _input(suggestions.input),
+        ]
     )
 
 
