@@ -17,7 +17,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from suggested import CASES, PERSONAL, Made
+from suggested import PERSONAL, Made
+from suggested_cases import CASES as OWN
+from suggested_public import PUBLIC
+from suggested_unseen import UNSEEN
 
 import shoal
 from shoal.generalization import MODELS, Model
@@ -29,6 +32,7 @@ from shoal.suggest.singling import greedy, grouped
 from shoal.suggest.words import names_in_words
 
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
+CASES = (*OWN, *PUBLIC, *UNSEEN)
 RIGHT = 0.95  # share of all columns whose role and model must be right
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -84,6 +88,14 @@ def test_nearly_all_columns_are_right(suggested: Any) -> None:
         if name != "wide"
     ]
     assert np.mean(few) >= RIGHT
+    unseen = [case.__name__ for case in UNSEEN]
+    first = [
+        is_right(column, made.truth[column.name])
+        for name, (made, _, found) in suggested.items()
+        for column in found.columns
+        if name in unseen
+    ]
+    assert np.mean(first) >= RIGHT
 
 
 @pytest.mark.parametrize("name", NAMES)
