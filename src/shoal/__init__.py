@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
+    from shoal.suggesting import Suggestions as Suggestions
+    from shoal.suggesting import suggest as suggest
     from shoal.table.source import Input as Input
 
 # The same for programs that run: a name is loaded when it is first used. A test compares the two.
@@ -81,6 +83,7 @@ _HOMES = {
     "shoal.refine": ("Refine",),
     "shoal.release": ("Release",),
     "shoal.settings": ("Settings",),
+    "shoal.suggesting": ("Suggestions", "suggest"),
     "shoal.table.source": ("Input",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -367,12 +367,17 @@ AWKWARD = [
 
 
 def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> None:
-    table = pa.table({name: [i % 2, i // 2] * 5 for i, name in enumerate(AWKWARD)})
+    table = pa.table({name: [i, i + 1] * 5 for i, name in enumerate(AWKWARD)})
     shoal.io.write(table, "odd table.csv")
     code, out, _ = shell("init", "odd table.csv", "-o", "odd settings.toml")
     assert code == 0
     assert "'odd table.csv' --settings 'odd settings.toml'" in out
-    flags = [flag for name in AWKWARD for flag in ("-q", name.replace(":", "\\:"))]
+    models = {"my age": "interval"}
+    named = {
+        name: f"{name.replace(':', chr(92) + ':')}:{models.get(name, 'suppression')}"
+        for name in AWKWARD
+    }
+    flags = [flag for name in AWKWARD for flag in ("-q", named[name])]
     by_flags = ("anonymize", "odd table.csv", *flags, "-k", 5, "-o", "a.parquet")
     by_file = (
         "anonymize",
@@ -397,7 +402,11 @@ def test_init_lets_what_cannot_be_generalized_be_removed(shell: Shell, people: p
     shoal.io.write(table, "people.parquet")
     assert shell("init", "people.parquet")[0] == 0
     settings = shoal.Settings.load("people.toml")
-    assert settings.identifiers == ("name", "tags", "void")
+    assert settings.identifiers == ("name",)
+    assert settings.others == "drop"
+    assert '"tags",' in Path("people.toml").read_text()
+    assert shell("anonymize", "people.parquet", "--settings", "people.toml", "-o", "r.csv")[0] == 0
+    assert read("r.csv").column_names == ["age", "zip", "sex", "ill"]
 
 
 @pytest.mark.parametrize("text", ["age;sex\n31;f\n31;f\n", "\ufeffage,sex\n31,f\n31,f\n"])

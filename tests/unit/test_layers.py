@@ -20,6 +20,7 @@ ORDER = (
     "listing",
     "estimate",
     "plan",
+    "suggesting",
     "release",
     "evaluated",
     "report",

@@ -345,11 +345,14 @@ def test_guesses_of_init(shell: Shell) -> None:
     Path("t.csv").write_text("\n".join([header, *rows]))
     assert shell("init", "t.csv")[0] == 0
     settings = shoal.Settings.load("t.toml")
-    assert settings.identifiers == ("mrn", "first", "last", "note")
-    assert settings.sensitive == ("is_dead",)
+    assert settings.identifiers == ("mrn", "first", "last")
+    assert settings.keep == ("admission_type_id",)
+    assert settings.others == "drop"  # the note
     models = {name: model.name for name, model in settings.quasi_identifiers.items()}
-    assert models == dict.fromkeys(("admission_type_id", "postcode", "dob_text"), "suppression")
-    assert "--date-format" in Path("t.toml").read_text()
+    assert models == {"is_dead": "suppression", "postcode": "suppression", "dob_text": "interval"}
+    assert settings.input.date_format == "%d.%m.%Y"
+    assert "UNSURE: its name says health, but it tells 'dob_text'" in Path("t.toml").read_text()
+    assert shell("anonymize", "t.csv", "--settings", "t.toml", "-o", "r.csv")[0] == 0
 
 
 def test_a_log_has_a_line_for_every_stage_of_a_longer_run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from json import dumps
 from math import inf
 from pathlib import Path
@@ -377,11 +376,11 @@ def init(
     sheet: Sheet = None,
     missing: Missing = None,
 ) -> None:
-    """Write a settings file with guessed roles, to be corrected."""
-    from shoal.cli.guess import guessed_settings
-    from shoal.examine import open_table
+    """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
+    from shoal.cli.suggested import tell
     from shoal.io import write_text
     from shoal.settings.reading import read_input
+    from shoal.suggesting import suggest
 
     target = output or Path(table.name.split(".")[0] + ".toml")
     problems = outputs.place_problems(target, [table], overwrite)
@@ -389,12 +388,9 @@ def init(
         options.reading(encoding, delimiter, decimal, date_format, sheet, missing), problems
     )
     raise_problems(problems)
-    source = open_table(table, reading)
-    write_text(guessed_settings(source, table.name, reading), target, overwrite)
-    say(
-        f"Wrote {target}. Check every role in it, then run:\n"
-        f"  shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(target))} --output release.csv"
-    )
+    found = suggest(table, input=reading)
+    write_text(found.to_toml(table.name), target, overwrite)
+    tell(found, table, target)
 
 
 @app.command()

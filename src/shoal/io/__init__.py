@@ -5,10 +5,12 @@ from shoal.io.formulas import formula_columns
 from shoal.io.header import check_header
 from shoal.io.options import option_problems
 from shoal.io.places import output_problems, place_problems, space_problems
+from shoal.io.text import guess_encoding
 
 __all__ = [
     "check_header",
     "formula_columns",
+    "guess_encoding",
     "holding_problems",
     "open_file",
     "option_problems",

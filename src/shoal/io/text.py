@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ MARKS = {  # the byte order mark of an encoding; longer ones first, since UTF-32
     "utf-16-le": codecs.BOM_UTF16_LE,
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
+
+_USUAL = ("cp1252", "cp850", "mac_roman")  # of files that are not UTF-8, in Western Europe
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,27 @@ def load(path: Path, encoding: str | None = None) -> Text:
             raise not_utf8(path, text.data, text.data.index(b"\0"))
         raise _not_encoded(path, text.encoding)
     return text
+
+
+def guess_encoding(path: str | os.PathLike[str]) -> str | None:
+    """The encoding of a text file that is not UTF-8, by whether its letters beyond ASCII are letters then."""
+    try:
+        raw = Path(path).read_bytes()
+        raw = gzip.decompress(raw) if Path(path).suffix.lower() == ".gz" else raw
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return next((name for name in _USUAL if _has_letters(raw, name)), None)
+    except (OSError, EOFError, zlib.error):
+        pass
+    return None
+
+
+def _has_letters(raw: bytes, encoding: str) -> bool:
+    try:
+        beyond = [sign for sign in raw.decode(encoding) if sign > "\x7f"]
+    except UnicodeDecodeError:
+        return False
+    return sum(map(str.isalpha, beyond)) >= 0.8 * len(beyond) and "\0" not in beyond
 
 
 def encoding_problems(encoding: str | None) -> list[str]:

@@ -98,6 +98,14 @@ def _of_column(
             )
 
 
+def tells(one: Codes, other: Codes, are_in_order: bool) -> bool:
+    """Whether a column tells another one, both as numbers from 0 on per record, and not by chance.
+
+    `are_in_order` says that the numbers of both follow the order of numbers or dates.
+    """
+    return _determines(_Column(one, None, are_in_order), _Column(other, None, are_in_order))
+
+
 def _column(array: pa.ChunkedArray) -> _Column:
     try:
         encoded = plain_column(array).combine_chunks().dictionary_encode("encode")

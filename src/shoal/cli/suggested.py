@@ -1,0 +1,41 @@
+"""What `shoal init` says on the screen: what was found, what is unsure, and the command that comes next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from shoal.cli import say
+from shoal.errors import listed
+from shoal.suggesting import Suggestions
+
+MANY = 50_000  # records, from which on a run takes more than some seconds and a dry run comes first
+ROLES = {
+    "identifier": "identifiers, removed",
+    "quasi-identifier": "quasi-identifiers",
+    "sensitive": "sensitive",
+    "keep": "kept as they are",
+    "drop": "not released",
+}
+
+
+def tell(found: Suggestions, table: Path, settings: Path) -> None:
+    """Sum up suggestions that were written to a settings file."""
+    for role, plain in ROLES.items():
+        names = found.of(role)
+        if names:
+            say(f"{plain:20}  {listed(names)}")
+    for remark in found.remarks:
+        say(remark)
+    if found.unsure:
+        say(
+            f"Unsure about {len(found.unsure)} of {len(found.columns)} columns, see UNSURE in {settings}."
+        )
+    if not found.of("quasi-identifier"):
+        say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
+        return
+    command = f"shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(settings))}"
+    say(f"Wrote {settings}. Check every role in it, then run:")
+    if found.records > MANY:
+        say(f"  {command} --dry-run")
+    say(f"  {command} --output release.csv")

@@ -1,0 +1,249 @@
+"""From what each column looks like to the roles of a table: few quasi-identifiers, and nothing that undoes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.generalization.models import is_ordered
+from shoal.privacy.betrayal import tells
+from shoal.suggesting import words
+from shoal.suggesting.profile import DATE, FEW_CODES, NUMBER, Profile
+from shoal.suggesting.reading import LEAST, Counts
+from shoal.suggesting.rules import (
+    A_PERSON,
+    DROP,
+    FEW,
+    IDENTIFIER,
+    KEEP,
+    QUASI,
+    SENSITIVE,
+    Verdict,
+    percent,
+)
+from shoal.suggesting.singling import Grouping, gain, greedy, grouped, sample_of
+from shoal.table.inference import infer
+from shoal.table.source import Input
+
+MOST_QUASI = 10  # quasi-identifiers that are suggested
+LEAST_GAIN = 0.01  # share of records that a column of unknown meaning must single out further
+MOST_VALUES = 50  # of a column that is kept
+ABOUT = tuple(concept.plain for concept in (*words.CORE, *words.OUTSIDERS_KNOW))
+
+
+class Chooser:
+    """Roles for all columns of a table, decided step by step."""
+
+    def __init__(
+        self, profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict | None], input: Input
+    ) -> None:
+        self.profiles = profiles
+        self.found: dict[str, Verdict] = {n: v for n, v in verdicts.items() if v is not None}
+        self.undecided = [name for name, verdict in verdicts.items() if verdict is None]
+        self.input = input
+        self.records = next((p.records for p in profiles.values()), 0)
+
+    @cached_property
+    def codes(self) -> dict[str, Counts]:
+        """All columns as numbers, of the records by which they are compared."""
+        some = sample_of(self.records)
+        return {
+            name: profile.found.codes if some is None else profile.found.codes[some]
+            for name, profile in self.profiles.items()
+        }
+
+    @property
+    def compared(self) -> int:
+        """The number of records by which columns are compared."""
+        return next((codes.size for codes in self.codes.values()), 0)
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        return [name for name in self.profiles if self._role(name) == QUASI]
+
+    def _role(self, name: str) -> str | None:
+        return self.found[name].role if name in self.found else None
+
+    def choose(self) -> dict[str, Verdict]:
+        """A verdict for every column."""
+        self._leave_out_copies()
+        self._limit_known()
+        self._decide_the_rest()
+        for _ in range(len(self.profiles)):
+            if not self._protect_what_betrays():
+                break
+        self._find_one()
+        return {name: self.found[name] for name in self.profiles}
+
+    def _leave_out_copies(self) -> None:
+        """Of two columns that outsiders know and that tell each other, one is enough."""
+        known = self.quasi_identifiers
+        for place, name in enumerate(known):
+            for other in known[:place]:
+                if self._role(other) == QUASI and self._are_copies(name, other):
+                    reason = f"{self.found[name].reason}; left out, since '{_short(other)}' tells the same"
+                    self.found[name] = Verdict(DROP, reason, is_sure=False)
+                    break
+
+    def _are_copies(self, name: str, other: str) -> bool:
+        one, two = self.profiles[name], self.profiles[other]
+        if min(one.distinct, two.distinct) < 3 or one.distinct != two.distinct:
+            return False
+        return tells(self._ranks(name), self._ranks(other), False) and tells(
+            self._ranks(other), self._ranks(name), False
+        )
+
+    def _limit_known(self) -> None:
+        """Of the columns that outsiders know, one about each thing first, then those that single out most."""
+        known = self.quasi_identifiers
+        start = self._grouping([])
+        chosen: list[str] = []
+        for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
+            same = [name for name in known if self.found[name].about == about]
+            start, first = greedy(start, self.codes, same, min(1, MOST_QUASI - len(chosen)))
+            chosen += [name for name, _ in first]
+        rest = [name for name in known if name not in chosen]
+        _, more = greedy(start, self.codes, rest, MOST_QUASI - len(chosen))
+        chosen += [name for name, _ in more]
+        for name in known:
+            if name not in chosen:
+                reason = (
+                    f"{self.found[name].reason}; left out beyond {MOST_QUASI} quasi-identifiers"
+                )
+                self.found[name] = Verdict(DROP, reason, is_sure=False)
+
+    def _decide_the_rest(self) -> None:
+        """Columns of unknown meaning: those that single out are generalized or left out, the others kept."""
+        room = MOST_QUASI - len(self.quasi_identifiers)
+        start = self._grouping(self.quasi_identifiers)
+        is_small = self.records <= FEW
+        least = -1.0 if is_small else LEAST_GAIN
+        candidates = self.undecided if is_small else self._candidates(start)
+        _, added = greedy(start, self.codes, candidates, room, least)
+        for name, more in added:
+            reason = (
+                "too few records to tell what it is"
+                if is_small
+                else f"of unknown meaning, but it singles out {percent(more)} of the records more"
+            )
+            self.found[name] = Verdict(QUASI, reason, is_sure=False)
+        for name in self.undecided:
+            if name not in self.found:
+                self.found[name] = self._unknown(name)
+
+    def _candidates(self, start: Grouping) -> list[str]:
+        """Undecided columns of rare or many values that single out records further, the first of them."""
+        worthy = {}
+        for name in self.undecided:
+            profile = self.profiles[name]
+            if profile.rarest < LEAST or profile.distinct > FEW_CODES:
+                worthy[name] = gain(start, self.codes[name])[0]
+        telling = [name for name, more in worthy.items() if more > LEAST_GAIN]
+        return sorted(telling, key=lambda name: -worthy[name])[: 3 * MOST_QUASI]
+
+    def _unknown(self, name: str) -> Verdict:
+        profile = self.profiles[name]
+        if profile.rarest >= LEAST and profile.distinct <= MOST_VALUES:
+            reason = (
+                f"no word tells that outsiders know it, and at least {LEAST} records share each of its "
+                f"{profile.distinct} values"
+            )
+            return Verdict(KEEP, reason, is_sure=False)
+        rare = int(profile.found.counts[profile.found.counts < LEAST].sum())
+        if rare:
+            reason = f"of unknown meaning, and {percent(rare / self.records)} of the records have a rare value"
+        else:
+            reason = f"of unknown meaning, with {profile.distinct:,} values"
+        return Verdict(DROP, reason, is_sure=False)
+
+    def _protect_what_betrays(self) -> bool:
+        """Generalize or leave out unchanged columns that tell a quasi-identifier or follow from one."""
+        changed = False
+        quasi = self.quasi_identifiers
+        for name, verdict in list(self.found.items()):
+            if verdict.role not in (KEEP, SENSITIVE) or self.profiles[name].distinct < 2:
+                continue
+            told = next((other for other in quasi if self._betrays(name, other)), None)
+            if told is None:
+                continue
+            changed = True
+            reason = (
+                f"it tells '{_short(told)}' or follows from it, so it cannot be released unchanged"
+            )
+            if verdict.role == SENSITIVE:
+                reason = f"{verdict.reason}, but {reason}"
+            role = QUASI if len(quasi) < MOST_QUASI else DROP
+            self.found[name] = Verdict(role, reason, is_sure=False)
+            if role == QUASI:
+                quasi.append(name)
+        return changed
+
+    def _betrays(self, name: str, other: str) -> bool:
+        one, two = self._ranks(name), self._ranks(other)
+        in_order = self._is_in_order(name) and self._is_in_order(other)
+        return tells(one, two, in_order) or tells(two, one, in_order)
+
+    def _is_in_order(self, name: str) -> bool:
+        return self.profiles[name].kind in (NUMBER, DATE) and is_ordered(self.profiles[name].typed)
+
+    def _ranks(self, name: str) -> Counts:
+        """A column as numbers from 0 on, in the order of its values where they have one."""
+        if name not in self._known_ranks:
+            codes = self.profiles[name].found.codes
+            if self._is_in_order(name):
+                values = self.profiles[name].found.values
+                if pa.types.is_large_string(values.type):
+                    values = infer(values, self.input)
+                rank = np.asarray(pc.rank(values, tiebreaker="dense")).astype(np.int64)
+                codes = np.append(rank, 0)[codes]
+            else:
+                codes = codes + 1
+            self._known_ranks[name] = codes
+        return self._known_ranks[name]
+
+    @cached_property
+    def _known_ranks(self) -> dict[str, Counts]:
+        return {}
+
+    def _find_one(self) -> None:
+        """Suggest at least one quasi-identifier where there is a column for it."""
+        if self.quasi_identifiers:
+            return
+        kept = [
+            n for n, v in self.found.items() if v.role == KEEP and self.profiles[n].distinct > 1
+        ]
+        dropped = [
+            n
+            for n, v in self.found.items()
+            if v.role == DROP and self.profiles[n].distinct > 1 and not v.is_sure
+        ]
+        _, added = greedy(self._grouping([]), self.codes, kept or dropped, 3)
+        for name, _ in added:
+            reason = f"{self.found[name].reason}; nothing else can be generalized"
+            self.found[name] = replace(self.found[name], role=QUASI, reason=reason, is_sure=False)
+
+    def _grouping(self, names: list[str]) -> Grouping:
+        return grouped(self.codes, names, self.compared)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:40]}…"
+
+
+def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Identifiers that repeat as those of persons with several records do, first those named like a person."""
+    found = [
+        profile
+        for name, profile in profiles.items()
+        if verdicts[name].role == IDENTIFIER
+        and verdicts[name].about == A_PERSON
+        and FEW < profile.distinct < 0.98 * profile.known
+        and profile.known >= 0.5 * profile.records
+    ]
+    by_name = {p.name: not words.PERSON.found_in(p.words) for p in found}
+    return [p.name for p in sorted(found, key=lambda p: (by_name[p.name], p.distinct))]

@@ -1,0 +1,218 @@
+"""What a column holds: its kind, how its values repeat, their shape, and what stands for a missing value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.generalization.models import is_ordered
+from shoal.suggesting import words
+from shoal.suggesting.reading import (
+    Counts,
+    Found,
+    has_thousands,
+    is_decimal_comma,
+    number_codes,
+    type_of,
+)
+from shoal.suggesting.scales import rank_of
+from shoal.suggesting.shapes import shapes_of
+from shoal.table.source import Input
+
+LOOK = (
+    10_000  # distinct values of a column, evenly taken, that patterns and shapes are looked for in
+)
+FEW_CODES = 12  # distinct whole numbers, up to which they are rather codes than quantities
+_CODE_LIKE = r"^[A-Za-z]{0,3}[0-9]+([.\-/]?[0-9A-Za-z]+)?$"
+
+FLAG, CODE, NUMBER, DATE, BANDS, CATEGORY = "flag", "code", "number", "date", "bands", "category"
+PLAIN = {
+    FLAG: "two values",
+    CODE: "codes",
+    NUMBER: "numbers",
+    DATE: "dates",
+    BANDS: "ordered categories",
+    CATEGORY: "categories",
+}  # what a reason calls a kind
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A column as suggestions see it."""
+
+    name: str
+    words: str
+    found: Found  # without missing values
+    kind: str
+    missing: tuple[str, ...] = ()  # what stands for a missing value
+    maybe_missing: tuple[str, ...] = ()  # what may do so
+    doubts: tuple[str, ...] = ()  # about how it is read
+    typed: pa.DataType = field(default_factory=pa.large_string)
+
+    @property
+    def records(self) -> int:
+        return int(self.found.codes.size)
+
+    @property
+    def known(self) -> int:
+        return int(self.found.counts.sum())
+
+    @property
+    def distinct(self) -> int:
+        return len(self.found.values)
+
+    @cached_property
+    def alone(self) -> int:
+        """Records whose value no other record has."""
+        return int(np.count_nonzero(self.found.counts == 1))
+
+    @cached_property
+    def rarest(self) -> int:
+        """Records of the least frequent value."""
+        return int(self.found.counts.min(initial=self.records))
+
+    @cached_property
+    def looked_at(self) -> Counts:
+        """The places of the distinct values that are looked at."""
+        return np.unique(
+            np.linspace(0, self.distinct - 1, min(self.distinct, LOOK)).astype(np.int64)
+        )
+
+    @cached_property
+    def texts(self) -> pa.Array:
+        """The values that are looked at, as text."""
+        return self.found.values.take(pa.array(self.looked_at)).cast(pa.large_string())
+
+    def shapes(self, least: int) -> tuple[str, ...]:
+        """Shapes of values that at least so many records share."""
+        return shapes_of(self.texts, self.found.counts[self.looked_at], least)
+
+    @property
+    def is_text(self) -> bool:
+        return self.found.is_text
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether values are whole numbers."""
+        return bool(pa.types.is_integer(self.typed))
+
+
+def profile_of(
+    found: Found,
+    name: str,
+    markers: tuple[str, ...],
+    input: Input,
+    formats: list[str],
+    is_text: bool,
+) -> Profile:
+    """Find out what a column holds; `name` is its name in words, `formats` are those of its dates."""
+    column = found.without(markers)
+    values = column.values
+    typed = values.type
+    if is_text:  # whole numbers may be dates: 20241231
+        typed = type_of(values.cast(pa.large_string()) if formats else values, input)
+    if is_text and input.decimal == "," and pa.types.is_floating(values.type):
+        typed = pa.large_string()  # what the file is read as next time
+    doubts = _doubts(column, typed, input, formats, is_text)
+    apart: tuple[str, ...] = ()
+    spikes: tuple[str, ...] = ()
+    whole = _whole(values, typed)
+    if whole is not None and not pa.types.is_temporal(typed):
+        apart, spikes = number_codes(whole, column.counts)
+        column = column.without(apart)
+        typed = whole.type
+    kind = DATE if formats else _kind(column, typed, name)
+    kind = NUMBER if doubts and kind == CATEGORY else kind
+    return Profile(found.name, name, column, kind, (*markers, *apart), spikes, tuple(doubts), typed)
+
+
+def _doubts(
+    column: Found, typed: pa.DataType, input: Input, formats: list[str], is_text: bool
+) -> list[str]:
+    """What stands in the way of reading numbers and dates as such."""
+    if is_ordered(typed) and (not formats or pa.types.is_temporal(typed)):
+        return []
+    if formats:
+        written = f"dates written like {formats[0]}"
+        if not is_text:
+            return [f"{written} as text: convert them to dates for intervals"]
+        return [f"{written}, while others are written like {input.date_format}: write all alike"]
+    if pa.types.is_floating(column.values.type):
+        return ["numbers with decimal points, while others have commas: write all alike"]
+    if column.is_text and has_thousands(column.values):
+        return ["numbers with separators of thousands: take these out for intervals"]
+    if column.is_text and is_decimal_comma(column.values):
+        return ["numbers with decimal commas as text: convert them for intervals"]
+    return []
+
+
+def _whole(values: pa.Array, typed: pa.DataType) -> pa.Array | None:
+    """Values as whole numbers, where all are: of pandas also as 1.0."""
+    if not len(values):
+        return None
+    if pa.types.is_integer(typed):
+        return values.cast(pa.int64(), safe=False)
+    if pa.types.is_floating(values.type) and pc.all(pc.equal(pc.floor(values), values)).as_py():
+        largest = pc.max(pc.abs(values)).as_py()
+        return values.cast(pa.int64()) if largest < 2**53 else None
+    return None
+
+
+def _kind(column: Found, typed: pa.DataType, name: str) -> str:
+    values, distinct = column.values, len(column.values)
+    if pa.types.is_temporal(typed):
+        return DATE
+    means_quantity = bool(words.QUANTITY.search(name))
+    if pa.types.is_boolean(typed) or (distinct == 2 and not means_quantity):
+        return FLAG
+    if pa.types.is_integer(typed):
+        is_place = words.PLACE.found_in(name) and not words.COORDINATE.search(name)
+        is_code = (is_place or bool(words.CODE.search(name))) and not means_quantity
+        return CODE if is_code or (distinct <= FEW_CODES and not means_quantity) else NUMBER
+    if is_ordered(typed):
+        return NUMBER
+    if pa.types.is_large_string(values.type) and rank_of(values) is not None:
+        return BANDS
+    looked = values.slice(0, LOOK).cast(pa.large_string())
+    if len(looked) and _share(looked, _CODE_LIKE) >= 0.9:
+        return CODE
+    return CATEGORY
+
+
+def _share(texts: pa.Array, regex: str) -> float:
+    return float(pc.sum(pc.match_substring_regex(texts, regex)).as_py() or 0) / len(texts)
+
+
+def words_per_text(texts: pa.Array) -> float:
+    """The median number of words."""
+    if not len(texts):
+        return 0.0
+    spaces = pc.count_substring_regex(pc.utf8_trim_whitespace(texts), r"\s+")
+    return float(pc.quantile(spaces, 0.5)[0].as_py()) + 1
+
+
+def is_row_number(profile: Profile) -> bool:
+    """Whether whole numbers count the records: nearly every number of their range occurs once."""
+    if not profile.is_whole or profile.distinct < 2 or profile.alone < 0.99 * profile.known:
+        return False
+    ends = pc.min_max(profile.found.values.cast(pa.int64(), safe=False))
+    return bool(ends["max"].as_py() - ends["min"].as_py() < 1.5 * profile.distinct)
+
+
+def are_years(profile: Profile) -> bool:
+    """Whether whole numbers are years of the last and the coming century."""
+    if not profile.is_whole or not profile.distinct:
+        return False
+    ends = pc.min_max(profile.found.values.cast(pa.int64(), safe=False))
+    return bool(ends["min"].as_py() >= 1850 and ends["max"].as_py() <= 2100)
+
+
+def digits_are_alike(profile: Profile) -> bool:
+    """Whether all values are as many digits, at least four: like numbers that are given out."""
+    lengths = {len(text) for text in profile.texts.slice(0, 1000).to_pylist()}
+    fits = pc.all(pc.match_substring_regex(profile.texts, r"^[0-9]{4,}$")).as_py()
+    return bool(fits) and len(lengths) == 1

@@ -1,0 +1,73 @@
+"""What there is to say about a table as a whole: missing codes, persons that repeat, what kept columns tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.suggesting.choice import Chooser
+from shoal.suggesting.profile import Profile
+from shoal.suggesting.rules import KEEP, QUASI, SENSITIVE, Verdict, percent
+from shoal.suggesting.singling import grouped
+
+TOLD = 0.001  # share of records that kept columns single out, from which on it is told
+RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
+
+
+def missing_texts(
+    profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]
+) -> tuple[list[str], list[str]]:
+    """Texts that count as missing everywhere, and remarks about those that are values in other columns."""
+    released = {n: p for n, p in profiles.items() if verdicts[n].role in RELEASED}
+    found: dict[str, list[str]] = {}
+    for name, profile in released.items():
+        for text in profile.missing:
+            found.setdefault(text, []).append(name)
+    taken, remarks = [], []
+    for text, where in found.items():
+        others = [
+            name
+            for name, profile in released.items()
+            if name not in where and text not in profile.maybe_missing and _holds(profile, text)
+        ]
+        if others:
+            remarks.append(
+                f"UNSURE: {text} seems to mean missing in {_listed(where)}, but may be a value of {_listed(others)}; "
+                "what [input] calls missing is so in all columns, so recode one of them."
+            )
+        else:
+            taken.append(text)
+    return taken, remarks
+
+
+def _holds(profile: Profile, text: str) -> bool:
+    return len(profile.found.without([text]).values) < profile.distinct
+
+
+def _listed(names: list[str]) -> str:
+    shown_names = ", ".join(f"'{name[:40]}'" for name in names[:3])
+    return shown_names + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[str]:
+    """That records are not persons, and what to do about it."""
+    if not persons:
+        return []
+    profile = profiles[persons[0]]
+    return [
+        f"Persons repeat: column '{profile.name[:40]}' has {profile.distinct:,} values in {profile.known:,} records. "
+        "k counts records, and a group may be one person: keep one record of each, or join a person's records."
+    ]
+
+
+def about_kept(chooser: Chooser, verdicts: Mapping[str, Verdict]) -> list[str]:
+    """How much all columns that are released unchanged would tell somebody who knows them."""
+    kept = [name for name, verdict in verdicts.items() if verdict.role == KEEP]
+    if not kept:
+        return []
+    alone = grouped(chooser.codes, kept, chooser.compared).singled()
+    if alone.unique < TOLD:
+        return []
+    return [
+        f"The {len(kept)} kept columns single out {percent(alone.unique)} of the records to somebody who knows them "
+        "all: keep only what nobody outside can know."
+    ]

@@ -1,0 +1,305 @@
+"""Roles, models and missing codes for a table, each with its reason: `shoal.suggest`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.errors import InputError, raise_problems, shown
+from shoal.examine import open_table
+from shoal.generalization import Model
+from shoal.io import formula_columns, guess_encoding
+from shoal.settings import Settings
+from shoal.settings.reading import read_input
+from shoal.suggesting import words
+from shoal.suggesting.choice import Chooser, person_columns
+from shoal.suggesting.models import Chosen, model_for
+from shoal.suggesting.profile import PLAIN, Profile, profile_of
+from shoal.suggesting.reading import LEAST, Found, found_column, text_markers, writing_of
+from shoal.suggesting.remarks import RELEASED, about_kept, about_persons, missing_texts
+from shoal.suggesting.rules import (
+    DROP,
+    IDENTIFIER,
+    KEEP,
+    SENSITIVE,
+    Verdict,
+    verdict_of,
+)
+from shoal.suggesting.singling import Singled, greedy, grouped, ranking
+from shoal.table.frames import Frame, arrow_column
+from shoal.table.source import Input, Source
+
+USUAL_K = 10
+
+
+@dataclass(frozen=True)
+class ColumnSuggestion:
+    """What is suggested for one column, and why; no value of the column is in it.
+
+    `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
+    values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
+    stand for a missing value, `maybe_missing` those that may do so.
+    """
+
+    name: str
+    role: str
+    reason: str
+    is_sure: bool
+    holds: str = ""
+    values: int = 0
+    shapes: tuple[str, ...] = ()
+    model: str | None = None
+    model_reason: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    maybe_missing: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Suggested roles of a table, with reasons; `print` shows them as a table.
+
+    `singled` ranks quasi-identifiers, alone and in pairs and triples, by the share of records they single out;
+    `together` adds one after the other. `compared` is the number of records this was counted on. `remarks` are about
+    the whole table.
+    """
+
+    columns: tuple[ColumnSuggestion, ...]
+    records: int
+    k: int
+    input: Input
+    remarks: tuple[str, ...]
+    singled: tuple[Singled, ...]
+    together: tuple[Singled, ...]
+    compared: int
+    persons: tuple[str, ...] = ()  # identifiers that repeat
+    models: Mapping[str, Model] = field(default_factory=dict, repr=False)
+
+    def of(self, role: str) -> tuple[str, ...]:
+        """The columns with a role."""
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def unsure(self) -> tuple[str, ...]:
+        """The columns whose role or model a person must look at first."""
+        return tuple(c.name for c in self.columns if not c.is_sure or c.doubts)
+
+    def settings(self) -> Settings:
+        """These suggestions as settings for `shoal.anonymize`; read the reasons first."""
+        return Settings(
+            quasi_identifiers=dict(self.models),
+            sensitive=self.of(SENSITIVE),
+            identifiers=self.of(IDENTIFIER),
+            keep=self.of(KEEP),
+            others="drop" if self.of(DROP) else "refuse",
+            k=self.k,
+            input=self.input,
+        )
+
+    def to_toml(self, title: str = "a table") -> str:
+        """These suggestions as a settings file, with every reason as a comment."""
+        from shoal.suggesting.toml import settings_text
+
+        return settings_text(self, title)
+
+    def __str__(self) -> str:
+        from shoal.suggesting.printed import printed
+
+        return printed(self)
+
+
+def suggest(
+    table: Any, *, k: int | None = None, input: Input | Mapping[str, Any] | None = None
+) -> Suggestions:
+    """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
+
+    Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
+    records per person, and how many records columns single out. Words are known in seven languages. What is not
+    clear is marked unsure, and a column that may name a person is never suggested for release. No value that fewer
+    than ten records have is in the result, but for marks of a missing one like "?". Suggestions are a start: what an
+    attacker knows stands in no table.
+
+    Parameters
+    ----------
+    table
+        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file.
+    k
+        The least number of records that shall read the same (default 10, less for a table of few records).
+    input
+        How to read a file, like ``{"encoding": "cp1252"}``; what is not said is found out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(60)], "age": [20 + i % 30 for i in range(60)]})
+    >>> for column in shoal.suggest(people).columns:
+    ...     print(column.name, column.role, column.model)
+    name identifier None
+    age quasi-identifier interval
+    """
+    problems: list[str] = []
+    given = read_input(input or Input(), problems)
+    if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
+        problems.append(
+            f"The 'k' parameter must be a whole number of at least 1. Got {shown(k)} instead."
+        )
+    raise_problems(problems)
+    source, given, remarks = _opened(table, given)
+    frame = source.data
+    if not frame.shape[0]:
+        raise InputError("The table has no records to guess from; give at least one.")
+    usable, broken = _columns(frame)
+    return _suggested(source, given, k, usable, broken, remarks)
+
+
+def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
+    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest."""
+    try:
+        return open_table(table, given), given, []
+    except InputError:
+        is_path = isinstance(table, str | os.PathLike)
+        guess = guess_encoding(table) if is_path and given.encoding is None else None
+        if guess is None:
+            raise
+    told = replace(given, encoding=guess)
+    remark = f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
+    return open_table(table, told), told, [remark]
+
+
+def _columns(frame: Frame) -> tuple[dict[str, Found], dict[str, str]]:
+    """The columns that can be read, and for the others a sentence why not."""
+
+    def read(name: str) -> Found | str:
+        try:
+            return found_column(name, arrow_column(frame, name))
+        except InputError as error:
+            return error.problems[0]
+
+    with ThreadPoolExecutor() as threads:
+        found = dict(zip(frame.columns, threads.map(read, frame.columns), strict=True))
+    usable = {name: column for name, column in found.items() if isinstance(column, Found)}
+    return usable, {name: why for name, why in found.items() if isinstance(why, str)}
+
+
+def _suggested(
+    source: Source,
+    given: Input,
+    k: int | None,
+    usable: Mapping[str, Found],
+    broken: Mapping[str, str],
+    remarks: list[str],
+) -> Suggestions:
+    frame, names = source.data, words.names_in_words(source.data.columns)
+    said = tuple(given.missing)
+    with ThreadPoolExecutor() as threads:
+        markers = dict(
+            zip(
+                usable,
+                threads.map(lambda c: text_markers(c.without(said)), usable.values()),
+                strict=True,
+            )
+        )
+        plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
+        writing = writing_of(list(plain.values()), given, source.is_text)
+        input = writing.input
+
+        def look(name: str) -> tuple[Profile, Verdict | None]:
+            profile = profile_of(
+                usable[name].without(said),
+                names[name],
+                markers[name],
+                input,
+                writing.formats.get(name, []),
+                source.is_text,
+            )
+            return profile, _formulas(usable[name]) or verdict_of(profile)
+
+        looked = dict(zip(usable, threads.map(look, usable), strict=True))
+    profiles = {name: profile for name, (profile, _) in looked.items()}
+    chooser = Chooser(profiles, {name: verdict for name, (_, verdict) in looked.items()}, input)
+    verdicts = chooser.choose()
+    models = {name: model_for(profiles[name]) for name in chooser.quasi_identifiers}
+    missing, doubtful = missing_texts(profiles, verdicts)
+    input = replace(input, missing=tuple(dict.fromkeys((*said, *missing))))
+    persons = person_columns(profiles, verdicts)
+    columns = tuple(
+        _unreadable(name, broken[name])
+        if name in broken
+        else _column(profiles[name], verdicts[name], models.get(name))
+        for name in frame.columns
+    )
+    together = _together(chooser)
+    return Suggestions(
+        columns=columns,
+        records=frame.shape[0],
+        k=k or _usual_k(frame.shape[0]),
+        input=input,
+        remarks=(
+            *remarks,
+            *writing.remarks,
+            *doubtful,
+            *about_persons(profiles, persons),
+            *about_kept(chooser, verdicts),
+        ),
+        singled=ranking(chooser.codes, chooser.quasi_identifiers, chooser.compared),
+        together=together,
+        compared=chooser.compared,
+        persons=tuple(persons),
+        models={name: chosen.make() for name, chosen in models.items()},
+    )
+
+
+def _usual_k(records: int) -> int:
+    return USUAL_K if records >= 3 * USUAL_K else max(2, records // 3)
+
+
+def _formulas(column: Found) -> Verdict | None:
+    """A column that no CSV file may hold."""
+    if column.is_text and formula_columns(pa.table({"column": column.values})):
+        reason = "it holds texts that a spreadsheet would run as a formula"
+        return Verdict(DROP, reason, is_sure=False)
+    return None
+
+
+def _unreadable(name: str, why: str) -> ColumnSuggestion:
+    return ColumnSuggestion(name, DROP, why, is_sure=False)
+
+
+def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnSuggestion:
+    return ColumnSuggestion(
+        name=profile.name,
+        role=verdict.role,
+        reason=verdict.reason,
+        is_sure=verdict.is_sure,
+        holds=PLAIN[profile.kind] if profile.known else "nothing",
+        values=profile.distinct,
+        shapes=profile.shapes(LEAST),
+        model=model.name if model else None,
+        model_reason=model.why if model else "",
+        options=model.options if model else {},
+        missing=profile.missing,
+        maybe_missing=profile.maybe_missing,
+        doubts=profile.doubts if verdict.role in RELEASED else (),
+    )
+
+
+def _together(chooser: Chooser) -> tuple[Singled, ...]:
+    """Quasi-identifiers added one by one, those first that single out most; counted on all records."""
+    _, order = greedy(
+        grouped(chooser.codes, [], chooser.compared),
+        chooser.codes,
+        chooser.quasi_identifiers,
+        len(chooser.profiles),
+    )
+    found, steps = grouped({}, [], chooser.records), []
+    for name, _ in order:
+        found = found.with_column(name, chooser.profiles[name].found.codes)
+        steps.append(found.singled())
+    return tuple(steps)

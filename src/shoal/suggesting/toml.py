@@ -1,0 +1,166 @@
+"""Suggestions as a settings file that a person reads and corrects: one line per column, with its reason."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from shoal.suggesting.printed import one_line, singled_lines, why
+from shoal.suggesting.rules import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
+from shoal.table.source import Input
+
+if TYPE_CHECKING:
+    from shoal.suggesting.suggestions import ColumnSuggestion, Suggestions
+
+MANY = 4  # columns with the same reason, from which on they share a comment
+WIDEST = 32  # characters of a name before the comments of all move
+LINE = 90  # characters of names in a line
+
+_HEADER = """\
+# Settings for {title}, suggested from its names and values: read every line, for
+# no table says what an attacker knows. UNSURE marks what to look at first.
+"""
+_FOOTER = """
+[requirement]
+k = {k}  # at least this many records read the same; larger is safer and costs more
+
+# Without this, all records of a group may share a sensitive value; see `shoal requirements`.
+# [[requirement.diversity]]
+# l = 2  # no sensitive value has more than 1/l of a group's records
+# kind = "frequency"  # or distinct, entropy, recursive (then also c)
+# columns = ["COLUMN"]  # by default all sensitive columns
+
+[objective]
+measure = "lm"  # what to minimize, see `shoal measures`
+
+[method]
+name = "auto"  # see `shoal methods`
+refine = "quick"  # false for the method's own groups, 60.0 to improve them for a minute
+seed = 0
+
+[output]
+keep_order = false  # true keeps the order of records, which can identify them
+render = "text"  # "bounds": two columns of numbers per interval
+"""
+_LISTS = (
+    ("identifiers", IDENTIFIER, "removed"),
+    ("sensitive", SENSITIVE, "released unchanged; requirements are about them"),
+    ("keep", KEEP, "released unchanged, and nothing protects them"),
+)
+
+
+def settings_text(suggestions: Suggestions, title: str) -> str:
+    """The whole file."""
+    columns = "".join(_list(suggestions, *entry) for entry in _LISTS)
+    return "".join(
+        [
+            _HEADER.format(title=one_line(title)),
+            _comments(suggestions.remarks),
+            f"\n[columns]\n{columns}{_others(suggestions)}\n",
+            _comments(singled_lines(suggestions)),
+            _quasi_identifiers(suggestions),
+            _FOOTER.format(k=suggestions.k),
+            _input(suggestions.input),
+        ]
+    )
+
+
+def _with(suggestions: Suggestions, role: str) -> list[ColumnSuggestion]:
+    return [column for column in suggestions.columns if column.role == role]
+
+
+def _list(suggestions: Suggestions, key: str, role: str, meaning: str) -> str:
+    columns = _with(suggestions, role)
+    if not columns:
+        return f"{key} = []  # {meaning}\n"
+    return "\n".join([f"{key} = [  # {meaning}", *_listed(columns), "]\n"])
+
+
+def _others(suggestions: Suggestions) -> str:
+    dropped = _with(suggestions, DROP)
+    if not dropped:
+        return 'others = "refuse"  # a table with columns that stand nowhere; or "drop" or "keep" them\n'
+    return "\n".join(
+        [
+            'others = "drop"  # columns that stand nowhere are not released; "refuse" stops at new ones',
+            "# Not released, unless you name them above or below:",
+            *(f"# {line}" for line in _listed(dropped)),
+            "",
+        ]
+    )
+
+
+def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
+    """Names with their reasons; many columns with the same reason share it."""
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        by_reason.setdefault(_why(column), []).append(f"{quoted(column.name)},")
+    few = [
+        (f"{quoted(column.name)},", reason)
+        for column in columns
+        if len(by_reason[reason := _why(column)]) < MANY
+    ]
+    width = min(WIDEST, max((len(name) for name, _ in few), default=0))
+    lines = [f"  {name.ljust(width)}  # {reason}" for name, reason in few]
+    for reason, names in by_reason.items():
+        if len(names) >= MANY:
+            lines.append(f"  # these {len(names)}: {reason}")
+            lines += [f"  {line}" for line in _wrapped(names)]
+    return lines
+
+
+def _wrapped(names: Sequence[str]) -> list[str]:
+    """Names in lines of usual length; a name is never cut."""
+    lines = [""]
+    for name in names:
+        if lines[-1] and len(lines[-1]) + len(name) > LINE:
+            lines.append("")
+        lines[-1] += f" {name}" if lines[-1] else name
+    return lines
+
+
+def _quasi_identifiers(suggestions: Suggestions) -> str:
+    columns = _with(suggestions, QUASI)
+    if not columns:
+        return "# No quasi-identifier was found; name at least one: [quasi_identifiers.COLUMN]\n"
+    blocks = []
+    for column in columns:
+        options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
+        blocks.append(
+            f"[quasi_identifiers.{quoted(column.name)}]  # {column.values:,} values; {_why(column)}\n"
+            f'model = "{column.model}"{options}  # {column.model_reason}\n'
+        )
+    return "\n".join(blocks)
+
+
+def _why(column: ColumnSuggestion) -> str:
+    unsure = not column.is_sure or column.doubts
+    return f"UNSURE: {why(column)}" if unsure else why(column)
+
+
+def _comments(lines: Sequence[str]) -> str:
+    return "".join(f"# {one_line(line)}\n" for line in lines)
+
+
+def _input(reading: Input) -> str:
+    said = {f.name: getattr(reading, f.name) for f in fields(reading)}
+    said = {
+        name: value for name, value in said.items() if value and value != getattr(Input(), name)
+    }
+    if not said:
+        return ""
+    return "\n[input]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in said.items())
+
+
+def _value(value: Any) -> str:
+    """A text or a list of texts as TOML."""
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def quoted(name: str) -> str:
+    """A name as TOML: like JSON, which leaves DEL as it is."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,647 @@
+"""Suggestions get roles and models right or say that they are unsure, and never show a value that few records have."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from suggested import PERSONAL, Made
+from suggested_cases import CASES as OWN
+from suggested_public import PUBLIC
+from suggested_unseen import UNSEEN
+
+import shoal
+from shoal.generalization import MODELS, Model
+from shoal.suggesting.patterns import identifier_pattern
+from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
+from shoal.suggesting.scales import in_order
+from shoal.suggesting.shapes import shapes_of
+from shoal.suggesting.singling import greedy, grouped
+from shoal.suggesting.words import names_in_words
+
+LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
+CASES = (*OWN, *PUBLIC, *UNSEEN)
+RIGHT = 0.95  # share of all columns whose role and model must be right
+Shell = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def suggested(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Made, Path, Any]]:
+    """All made-up tables with what is suggested for them."""
+    folder, found = tmp_path_factory.mktemp("tables"), {}
+    for case in CASES:
+        table = case()
+        path = folder / f"{case.__name__}{table.suffix}"
+        path.write_bytes(table.content)
+        found[case.__name__] = (table, path, shoal.suggest(path))
+    return found
+
+
+def is_right(column: Any, truth: tuple[str, str]) -> bool:
+    roles, model = truth
+    letter = LETTER[column.role]
+    return letter in roles and (letter != "Q" or not model or column.model == model)
+
+
+NAMES = [case.__name__ for case in CASES]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_role_and_model_is_right_or_said_to_be_unsure(name: str, suggested: Any) -> None:
+    made, _, found = suggested[name]
+    assert [column.name for column in found.columns] == list(made.truth)
+    wrong = [c.name for c in found.columns if not is_right(c, made.truth[c.name])]
+    assert set(wrong) <= set(found.unsure)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_identifier_is_suggested_for_release(name: str, suggested: Any) -> None:
+    made, _, found = suggested[name]
+    for column in found.columns:
+        if set(made.truth[column.name][0]) <= set(PERSONAL):
+            assert LETTER[column.role] in PERSONAL, column
+
+
+def test_nearly_all_columns_are_right(suggested: Any) -> None:
+    marks = [
+        is_right(column, made.truth[column.name])
+        for made, _, found in suggested.values()
+        for column in found.columns
+    ]
+    assert np.mean(marks) >= RIGHT
+    few = [  # without the table of two hundred columns, which are alike
+        is_right(column, made.truth[column.name])
+        for name, (made, _, found) in suggested.items()
+        for column in found.columns
+        if name != "wide"
+    ]
+    assert np.mean(few) >= RIGHT
+    unseen = [case.__name__ for case in UNSEEN]
+    first = [
+        is_right(column, made.truth[column.name])
+        for name, (made, _, found) in suggested.items()
+        for column in found.columns
+        if name in unseen
+    ]
+    assert np.mean(first) >= RIGHT
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_suggested_settings_make_a_release(name: str, suggested: Any, tmp_path: Path) -> None:
+    _, path, found = suggested[name]
+    settings = tmp_path / "settings.toml"
+    settings.write_text(found.to_toml(path.name), encoding="utf-8")
+    loaded, meant = shoal.Settings.load(settings), found.settings()
+    for role in ("keep", "sensitive", "identifiers"):
+        assert sorted(getattr(loaded, role)) == sorted(getattr(meant, role))
+    in_order = {role: getattr(meant, role) for role in ("keep", "sensitive", "identifiers")}
+    assert replace(loaded, **in_order) == meant
+    release = shoal.anonymize(path, settings=settings, method="mondrian", refine=False)
+    assert release.k >= found.k
+    stars = [np.mean(np.array(release.data[n]) == "*") for n in found.of("quasi-identifier")]
+    assert min(stars) < 0.5  # not suppressed everywhere
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_column_stands_in_the_file_with_its_reason(name: str, suggested: Any) -> None:
+    made, _, found = suggested[name]
+    text = found.to_toml("a table")
+    for column in made.truth:
+        assert f'"{column}"' in text
+    for column in found.columns:
+        assert column.reason
+        assert column.reason in text
+    tomllib.loads(text)
+
+
+def test_a_file_for_two_hundred_columns_can_be_read(suggested: Any) -> None:
+    text = suggested["wide"][2].to_toml("wide.csv")
+    assert len(text.splitlines()) < 100
+    assert max(map(len, text.splitlines())) < 160
+
+
+def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
+    _, _, found = suggested["klinik"]
+    reading = found.input
+    assert (reading.encoding, reading.decimal, reading.date_format) == ("cp1252", ",", "%d.%m.%Y")
+    assert reading.missing == ("00.00.0000",)
+    text = "\n".join(found.remarks)
+    for told in ("cp1252", "decimal commas", "%d.%m.%Y", "'Patientennummer' has 4"):
+        assert told in text
+
+
+def test_persons_that_repeat_are_told(suggested: Any) -> None:
+    assert suggested["visits"][2].persons[0] == "subject_id"
+    assert suggested["diabetes"][2].persons[0] == "patient_nbr"
+    assert suggested["survey"][2].persons == ()
+
+
+def test_codes_and_dates_that_mean_missing_are_proposed(suggested: Any) -> None:
+    columns = {column.name: column for column in suggested["survey"][2].columns}
+    assert columns["q1"].missing == ("97", "98")
+    assert columns["gender"].missing == ("9",)
+    assert "9999-99-99" in suggested["visits"][2].input.missing
+    assert "?" in suggested["diabetes"][2].input.missing
+
+
+def test_init_tells_what_it_found_and_the_next_command_runs(
+    shell: Shell, suggested: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = suggested["klinik"][1]
+    Path("klinik.csv").write_bytes(path.read_bytes())
+    code, out, err = shell("init", "klinik.csv")
+    assert (code, err) == (0, "")
+    assert "quasi-identifiers     Geburtsdatum, Geschlecht, PLZ" in out
+    assert "Unsure about 2 of 22 columns" in out
+    command = out.splitlines()[-1].split()
+    assert command[:2] == ["shoal", "anonymize"]
+    code, out, _ = shell(*command[1:])
+    assert code == 0
+    assert "Geburtsdatum" in out
+    assert "proved" in out
+
+
+# How values are read
+
+
+@pytest.mark.parametrize(
+    ("texts", "forms"),
+    [
+        (["31.12.1980", "01.02.1999"], ["%d.%m.%Y"]),
+        (["12/31/1980", "1/2/1999"], ["%m/%d/%Y"]),
+        (["31/12/1980"], ["%d/%m/%Y"]),
+        (["01/02/1980"], ["%d/%m/%Y", "%m/%d/%Y"]),
+        (["19801231", "19990201"], ["%Y%m%d"]),
+        (["31.12.80"], ["%d.%m.%y"]),
+        (["31-Dec-1980"], ["%d-%b-%Y"]),
+        (["December 31, 1980"], ["%B %d, %Y"]),
+        (["31.12.1980 23:59"], ["%d.%m.%Y %H:%M"]),
+        (["31.02.1980"], []),
+        (["31.12.1980", "soon"], []),
+        (["1.2.3"], []),
+    ],
+)
+def test_forms_of_dates(texts: list[str], forms: list[str]) -> None:
+    assert date_formats(pa.array(texts, pa.large_string())) == forms
+
+
+def test_days_that_could_be_months_are_unsure(tmp_path: Path) -> None:
+    rows = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/1980,{i % 3}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["seen,shop", *rows]))
+    assert any("UNSURE" in remark for remark in shoal.suggest(tmp_path / "t.csv").remarks)
+
+
+def test_dates_in_two_forms_are_unsure(tmp_path: Path) -> None:
+    rows = [f"{1 + i % 28}.01.1980,01/{1 + i % 27}/1980,2.01.{1950 + i}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["born,seen,left", *rows]))
+    found = shoal.suggest(tmp_path / "t.csv")
+    assert found.input.date_format == "%d.%m.%Y"
+    seen = found.columns[1]
+    assert (seen.model, bool(seen.doubts), "seen" in found.unsure) == ("suppression", True, True)
+
+
+def test_decimal_points_beside_commas_are_unsure(tmp_path: Path) -> None:
+    rows = [f"{60 + i % 9},5;{70 + i % 8},5;{i % 7}.5;1.{i % 5}00,5" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["weight;height;age;car", *rows]))
+    found = shoal.suggest(tmp_path / "t.csv")
+    assert found.input.decimal == ","
+    assert [column.model for column in found.columns] == [*["interval"] * 2, *["suppression"] * 2]
+    assert found.unsure == ("age", "car")
+    shoal.anonymize(tmp_path / "t.csv", settings=found.settings(), method="mondrian", refine=False)
+
+
+def test_names_and_notes_of_few_records_are_not_released() -> None:
+    table = pa.table({"name": [1, 2, 3, 4, 5], "note": list("abcde"), "x": [1, 1, 2, 2, 3]})
+    assert [column.role for column in shoal.suggest(table).columns][:2] == ["identifier", "drop"]
+
+
+@pytest.mark.parametrize(
+    ("values", "counts", "apart", "spikes"),
+    [
+        ([1, 2, 97, 98], [50, 60, 20, 20], ("97", "98"), ()),
+        ([1, 2, 3, 4, 5, 9], [50] * 6, ("9",), ()),
+        ([1, 2, 3, 4, 5, 9], [50, 50, 50, 50, 50, 9], (), ()),  # fewer than ten records
+        ([0, 1, 2, -9], [50] * 4, ("-9",), ()),
+        ([-2, -1, 0, 1], [50] * 4, (), ()),
+        (list(range(100)), [20] * 99 + [900], (), ("99",)),
+        (list(range(100)), [20] * 100, (), ()),
+        (list(range(10)), [20] * 10, (), ()),
+    ],
+)
+def test_numbers_that_mean_missing(
+    values: list[int], counts: list[int], apart: tuple[str, ...], spikes: tuple[str, ...]
+) -> None:
+    assert number_codes(pa.array(values), np.array(counts)) == (apart, spikes)
+
+
+@pytest.mark.parametrize(
+    ("texts", "missing"),
+    [
+        (["12", "?", "14"], ("?",)),
+        (["12", "unknown", "14"], ("unknown",)),
+        (["red", "unknown", "blue"], ()),
+        (["DE", "FR", "NA", "US", "ES"], ()),
+        (["red", "NA", "blue"], ("NA",)),
+        (["1980-01-01", "9999-99-99"], ("9999-99-99",)),
+        (["1,5", "k.A."], ("k.A.",)),
+        (["?"], ()),
+    ],
+)
+def test_texts_that_mean_missing(texts: list[str], missing: tuple[str, ...]) -> None:
+    column = found_column("a", pa.chunked_array([texts], pa.large_string()))
+    assert text_markers(column) == missing
+
+
+def test_a_code_that_is_a_value_elsewhere_is_not_taken_for_missing() -> None:
+    table = pa.table(
+        {
+            "education": [1, 2, 3, 99] * 30,
+            "age": [20 + i % 80 for i in range(120)],
+        }
+    )
+    found = shoal.suggest(table)
+    assert found.columns[0].missing == ("99",)
+    assert found.input.missing == ()
+    assert any("99 seems to mean missing in 'education'" in remark for remark in found.remarks)
+
+
+# Patterns
+
+
+@pytest.mark.parametrize(
+    ("texts", "plain"),
+    [
+        (["DE89 3704 0044 0532 0130 00", "GB82WEST12345698765432"], "IBANs"),
+        (["12345678Z", "X1234567L"], "Spanish"),
+        (["255081416802538"], "French"),
+        (["A123456780"], "German health"),
+        (["4111 1111 1111 1111"], "payment cards"),
+        (["529.982.247-25"], "Brazilian"),
+        (["123-45-6789"], "US social security"),
+        (["AB 12 34 56 C"], "British"),
+        (["RSSMRA85T10A562S"], "Italian"),
+        (["+49 221 123456", "+33 1 22 33 44 55"], "telephone"),
+        (["(555) 123-4567"], "telephone"),
+        (["ann@example.org"], "e-mail"),
+        (["https://example.org/a"], "web"),
+        (["123e4567-e89b-12d3-a456-426614174000"], "UUIDs"),
+        (["192.168.0.1"], "IP"),
+    ],
+)
+def test_patterns_of_identifiers(texts: list[str], plain: str) -> None:
+    pattern = identifier_pattern(pa.array(texts, pa.large_string()), "column")
+    assert pattern is not None
+    assert pattern.plain.startswith(plain)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "DE89370400440532013001",
+            "12345678A",
+            "255081416802539",
+            "A123456781",
+            "4111111111111112",
+        ),
+        *("31.12.1980", "1980-12-31", "02139", "I10.0", "250.01", "13:45", "Never-married"),
+    ],
+)
+def test_wrong_check_digits_and_ordinary_values_are_no_identifiers(text: str) -> None:
+    assert identifier_pattern(pa.array([text] * 20, pa.large_string()), "column") is None
+
+
+def test_one_address_among_texts_is_enough() -> None:
+    texts = ["red", "blue"] * 50 + ["write to ann@example.org"]
+    [column] = shoal.suggest(pa.table({"colour": texts})).columns
+    assert column.role == "identifier"
+
+
+def test_names_of_persons_are_known_without_a_word() -> None:
+    names = ["Anna Müller", "Ben Rossi", "Clara Silva", "David Braun", "Eva Dupont"] * 40
+    [column] = shoal.suggest(pa.table({"x": names})).columns
+    assert column.role == "identifier"
+
+
+def test_a_letter_that_all_names_begin_with_hides_no_word() -> None:
+    names = {"iage": "iage age", "isex": "isex sex", "irace": "irace race"}
+    assert names_in_words(list(names)) == names
+    assert names_in_words(["age", "sex"]) == {"age": "age", "sex": "sex"}
+    assert names_in_words(["sex", "score", "shop"])["sex"].split()[0] == "sex"
+
+
+# Counting
+
+
+@given(st.lists(st.tuples(*[st.integers(-1, 3)] * 3), min_size=2, max_size=40))
+def test_singled_out_records_and_pairs_are_counted_right(rows: list[tuple[int, ...]]) -> None:
+    codes = {
+        name: np.array(column) for name, column in zip("abc", zip(*rows, strict=True), strict=True)
+    }
+    for size in (1, 2, 3):
+        for names in combinations("abc", size):
+            told = [tuple(row["abc".index(name)] for name in names) for row in rows]
+            times = Counter(told)
+            found = grouped(codes, names, len(rows)).singled()
+            assert found.columns == names
+            assert found.unique == pytest.approx(sum(times[t] == 1 for t in told) / len(rows))
+            assert found.distinction == pytest.approx(len(times) / len(rows))
+            apart = [a != b for a, b in combinations(told, 2)]
+            assert found.separation == pytest.approx(sum(apart) / len(apart))
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 4), min_size=2, max_size=40))
+def test_each_step_adds_the_column_that_singles_out_most(rows: list[tuple[int, ...]]) -> None:
+    codes = {
+        name: np.array(column) for name, column in zip("abcd", zip(*rows, strict=True), strict=True)
+    }
+    _, steps = greedy(grouped(codes, [], len(rows)), codes, list("abcd"), 4)
+    chosen: list[str] = []
+    for name, _ in steps:
+        unique = {
+            other: grouped(codes, [*chosen, other], len(rows)).singled().unique
+            for other in "abcd"
+            if other not in chosen
+        }
+        assert unique[name] == pytest.approx(max(unique.values()))
+        chosen.append(name)
+    assert sorted(chosen) == list("abcd")
+
+
+def test_large_tables_are_compared_by_a_sample_that_is_stated() -> None:
+    chance = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "age": chance.integers(0, 90, 60_000),
+            "zip": chance.integers(10000, 10400, 60_000),
+            "sex": chance.choice(["m", "f"], 60_000),
+        }
+    )
+    one, two = shoal.suggest(table), shoal.suggest(table)
+    assert one.compared == 50_000
+    assert "on a sample of 50,000 of 60,000 records" in str(one)
+    assert str(one) == str(two)
+    assert one.to_toml() == two.to_toml()
+    rows = Counter(
+        zip(*(table[step].to_pylist() for step in one.together[-1].columns), strict=True)
+    )
+    assert one.together[-1].unique == sum(n == 1 for n in rows.values()) / 60_000
+
+
+# Few quasi-identifiers, and nothing that undoes them
+
+
+def test_at_most_ten_quasi_identifiers_are_suggested() -> None:
+    chance = np.random.default_rng(1)
+    table = pa.table({f"country_{n}": chance.choice(list("abcdef"), 500) for n in range(30)})
+    found = shoal.suggest(table)
+    assert len(found.of("quasi-identifier")) == 10
+    assert len(found.of("drop")) == 20
+    assert set(found.of("drop")) <= set(found.unsure)
+
+
+def test_a_copy_of_a_quasi_identifier_is_left_out() -> None:
+    ages = [20 + 7 * i % 50 for i in range(500)]
+    table = pa.table(
+        {"age": ages, "age_code": [f"A{age}" for age in ages], "sex": ["m", "f"] * 250}
+    )
+    found = shoal.suggest(table)
+    assert (found.columns[1].role, found.columns[1].is_sure) == ("drop", False)
+    assert "'age' tells the same" in found.columns[1].reason
+
+
+def test_a_column_that_follows_from_a_quasi_identifier_is_not_released_unchanged() -> None:
+    ages = [20 + 7 * i % 50 for i in range(500)]
+    table = pa.table(
+        {
+            "age": ages,
+            "shelf": [age // 10 for age in ages],
+            "score": [age // 5 for age in ages],
+            "colour": [["red", "blue"][i // 50 % 2] for i in range(500)],
+        }
+    )
+    found = shoal.suggest(table)
+    assert found.of("sensitive") == ()
+    assert found.of("keep") == ("colour",)
+    assert (
+        shoal.anonymize(table, settings=found.settings(), method="mondrian", refine=False).k >= 10
+    )
+
+
+def test_unknown_columns_that_single_out_are_generalized_or_left_out() -> None:
+    chance = np.random.default_rng(2)
+    table = pa.table(
+        {
+            "sex": chance.choice(["m", "f"], 500),
+            "size_a": chance.normal(50, 9, 500).round(1),
+            "shop": chance.choice(["x", "y"], 500),
+        }
+    )
+    found = shoal.suggest(table)
+    size = found.columns[1]
+    assert (size.role, size.model, size.is_sure) == ("quasi-identifier", "interval", False)
+    assert found.of("keep") == ("shop",)
+
+
+def test_numbers_that_repeat_like_persons_are_not_released() -> None:
+    chance = np.random.default_rng(3)
+    table = pa.table({"age": chance.integers(20, 80, 900), "x": 7 * chance.integers(0, 300, 900)})
+    assert shoal.suggest(table).columns[1].role == "identifier"
+
+
+# Models
+
+
+@dataclass(frozen=True)
+class Later(Model):
+    """A model that a later version may have."""
+
+    values: tuple[str, ...] = ()
+    name = "later"
+    proper = False
+
+    def compile(self, column: str, values: pa.Array, has_null: bool) -> Any:
+        raise NotImplementedError
+
+
+def test_models_of_later_versions_are_chosen_by_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table(
+        {
+            "born": pa.array([10_000 + i for i in range(60)], pa.date32()),
+            "zip": [f"0{1000 + i % 4}" for i in range(60)],
+            "age_group": ["18-24", "25-34", "<18"] * 20,
+        }
+    )
+    before = {name: model.name for name, model in shoal.suggest(table).models.items()}
+    assert before == {"born": "interval", "zip": "suppression", "age_group": "suppression"}
+    for name in ("calendar", "prefix", "order"):
+        monkeypatch.setitem(MODELS, name, Later)
+    found = shoal.suggest(table)
+    assert [column.model for column in found.columns] == ["calendar", "prefix", "order"]
+    assert found.models["age_group"] == Later(("<18", "18-24", "25-34"))
+    assert 'values = ["<18", "18-24", "25-34"]' in found.to_toml()
+
+
+def test_bands_of_few_records_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MODELS, "order", Later)
+    bands = ["18-24"] * 30 + ["25-34"] * 30 + ["35-44"] * 9
+    found = shoal.suggest(pa.table({"age_group": bands, "sex": ["m", "f", "f"] * 23}))
+    assert found.columns[0].model == "suppression"
+    assert "35-44" not in found.to_toml() + str(found) + repr(found)
+
+
+@pytest.mark.parametrize(
+    ("texts", "order"),
+    [
+        (["High", "Low", "Medium"], ["Low", "Medium", "High"]),
+        (["hoch", "niedrig", "mittel"], ["niedrig", "mittel", "hoch"]),
+        (["[70-80)", "[0-10)", "[10-20)"], ["[0-10)", "[10-20)", "[70-80)"]),
+        (["65+", "18 to 24", "under 18"], ["under 18", "18 to 24", "65+"]),
+        (["red", "blue", "green"], None),
+        (["1", "2", "3"], None),
+    ],
+)
+def test_categories_in_order(texts: list[str], order: list[str] | None) -> None:
+    assert in_order(pa.array(texts, pa.large_string())) == order
+
+
+# No values
+
+
+@given(
+    st.text("bcdefghjklmnpqrtuvwxyzBCDEFGHJK", min_size=5, max_size=9).map("Qzk{}".format),
+    st.integers(10**7, 10**8 - 1),
+    st.sampled_from(["name", "town", "x", "diagnosis", "note", "income", "zip", "born"]),
+    st.integers(1, 9),
+    st.booleans(),
+)
+def test_no_rare_value_is_shown(
+    token: str, number: int, name: str, times: int, mixed: bool
+) -> None:
+    texts = ["red", "blue", "green"] * 30 + [token] * times
+    numbers = [i % 40 for i in range(90)] + [number] * times
+    sizes = [f"{i % 40}" for i in range(90)] + [f"{token} {number}"] * times
+    table = pa.table({name: texts, f"{name}_2": numbers, "other": sizes if mixed else texts})
+    found = shoal.suggest(table)
+    shown = found.to_toml("t") + str(found) + repr(found)
+    assert token not in shown
+    assert str(number) not in shown
+
+
+def test_shapes_of_few_records_are_not_shown() -> None:
+    texts = pa.array(["02139", "AB-1", "x"], pa.large_string())
+    assert shapes_of(texts, np.array([30, 9, 12]), 10) == ("99999", "a")
+
+
+# What is given
+
+ODD_TEXTS = ["?", "99", "1,5", "1.234,5", "*", "{a}", "=1", "00.00.0000", "7", "1.2.1980"]
+ODD = st.one_of(
+    *(
+        st.lists(st.none() | values, min_size=12, max_size=12)
+        for values in (
+            st.text(max_size=6),
+            st.integers(-(2**62), 2**62),
+            st.floats(),
+            st.booleans(),
+            st.dates(),
+            st.datetimes(),
+            st.sampled_from(ODD_TEXTS),
+        )
+    )
+)
+ODD_NAMES = st.sampled_from(
+    ["age", "name", "id", "x", "note", "zip", "born", "income", "[a]", "é\n", '"', "#"]
+)
+
+
+@given(st.dictionaries(ODD_NAMES, ODD, min_size=1, max_size=5), st.integers(1, 5))
+def test_odd_columns_are_suggested_for_and_the_settings_can_be_used(
+    columns: dict[str, list[Any]], times: int
+) -> None:
+    table = pa.table({name: values * times for name, values in columns.items()})
+    found = shoal.suggest(table)
+    raw = tomllib.loads(found.to_toml("odd\n"))
+    assert set(raw["quasi_identifiers"] if found.models else ()) == set(found.models)
+    if found.models:
+        release = shoal.anonymize(table, settings=found.settings(), method="mondrian", refine=False)
+        assert release.k >= found.k
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_frames_of_all_kinds_are_suggested_for(make: Any) -> None:
+    columns = {"name": [f"P{i}" for i in range(60)], "age": [20 + i % 30 for i in range(60)]}
+    found = shoal.suggest(make(columns))
+    assert [column.role for column in found.columns] == ["identifier", "quasi-identifier"]
+
+
+def test_whole_numbers_of_pandas_with_gaps_are_read_as_such() -> None:
+    table = pd.DataFrame({"education": [1.0, 2.0, 3.0, None] * 30, "sex": ["m", "f"] * 60})
+    assert shoal.suggest(table).columns[0].model == "suppression"
+
+
+def test_dates_as_text_in_a_frame_are_unsure() -> None:
+    table = pd.DataFrame({"born": [f"{1 + i % 28}.01.1980" for i in range(60)], "age": range(60)})
+    found = shoal.suggest(table)
+    assert found.columns[0].model == "suppression"
+    assert "born" in found.unsure
+
+
+def test_columns_that_cannot_be_released_are_left_out() -> None:
+    table = pa.table(
+        {
+            "age": [20 + i % 30 for i in range(60)],
+            "tags": [["x"]] * 60,
+            "void": pa.nulls(60),
+            "cells": ["=1+1", "b", "c"] * 20,
+            "bad": [float("nan")] * 60,
+        }
+    )
+    found = shoal.suggest(table)
+    assert found.of("drop") == ("tags", "void", "cells", "bad")
+    assert found.settings().others == "drop"
+
+
+def test_k_is_less_for_few_records() -> None:
+    assert shoal.suggest(pa.table({"age": list(range(9))})).k == 3
+    assert shoal.suggest(pa.table({"age": list(range(60))})).k == 10
+    assert shoal.suggest(pa.table({"age": list(range(60))}), k=4).settings().k == 4
+
+
+ONE = pa.table({"a": [1]})
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "says"),
+    [
+        (ONE[:0], {}, "The table has no records to guess from; give at least one."),
+        (ONE, {"k": 0}, "The 'k' parameter must be a whole number of at least 1. Got 0 instead."),
+        (ONE, {"input": {"sheets": "x"}}, "Unknown key 'sheets' in [input]; did you mean 'sheet'?"),
+        ([1], {}, "A table of type list cannot be read; give a pandas, polars or Arrow frame"),
+        ("nothing.csv", {}, "'nothing.csv' does not exist; check the path."),
+    ],
+)
+def test_bad_input_is_said_in_a_sentence(table: Any, options: dict[str, Any], says: str) -> None:
+    with pytest.raises(shoal.InputError) as error:
+        shoal.suggest(table, **options)
+    assert str(error.value).startswith(says)
+
+
+def test_a_file_in_no_known_encoding_is_refused_as_ever(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"age\n\x81\x8d\xa4\xa6\xff\xfe\n")
+    with pytest.raises(shoal.InputError, match="not UTF-8"):
+        shoal.suggest(path)
