@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.cells import cell_keys, table_size
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.rules import complies, is_diverse, lacking
@@ -20,6 +21,7 @@ ROUNDING = 1e-6  # costs of parts are numbers of single precision
 NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
 
 
+@bundle
 class Covering(NamedTuple):
     """Which records have which group, and what groups could lend."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
 from shoal.kernels.cells import table_size, weigh_cells
 from shoal.kernels.chains import draw, is_open
@@ -39,6 +40,7 @@ LOOKED, TRIED, CARVED = 0, 1, 2  # places in `number`
 DISSOLVED, LISTED = -1, -2  # groups that are to end
 
 
+@bundle
 class Scratch(NamedTuple):
     """What carving writes on; all between two cells as it was made."""
 
@@ -64,6 +66,7 @@ class Scratch(NamedTuple):
     table_weight: np.ndarray  # int64[table]
 
 
+@bundle
 class Cells(NamedTuple):
     """Every distinct record's cell and what it costs there, at the points of a lattice, and scratch."""
 
@@ -102,16 +105,22 @@ def make_scratch(n, room):
     )
 
 
-@kernel
 def make_cells(keys, costs, first, records, column, s):
     """Cells of a lattice."""
-    least = np.empty(keys.shape[0], np.float32)
-    for row in range(keys.shape[0]):
-        least[row] = costs[row].min()
     distinct = keys.shape[1]
-    top, best = np.zeros(distinct), np.zeros(distinct)
-    at, key = np.zeros(distinct, np.float32), np.zeros(distinct, np.uint64)
-    return Cells(keys, costs, least, first, records, column, top, best, at, key, s)
+    return Cells(
+        keys,
+        costs,
+        costs.min(axis=1),
+        first,
+        records,
+        column,
+        np.zeros(distinct),
+        np.zeros(distinct),
+        np.zeros(distinct, np.float32),
+        np.zeros(distinct, np.uint64),
+        s,
+    )
 
 
 @kernel

@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.forms import Compiled, range_cost
 
 
+@bundle
 class Trees(NamedTuple):
     """The columns' trees, what nodes cost, and the points below them; a column's nodes begin at node[j]."""
 

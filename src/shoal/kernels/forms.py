@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 
 TREE, RANGE, SET = 0, 1, 2
@@ -26,6 +27,7 @@ LINEAR, LOG, ENTROPY, WEIGHED_ENTROPY = 0, 1, 2, 3
 BITS = 31  # codes to a slot of a set: the sign bit stays out of it
 
 
+@bundle
 class Compiled(NamedTuple):
     """All quasi-identifiers and what their closures cost, flat: column j owns entries start[j]:start[j+1]."""
 

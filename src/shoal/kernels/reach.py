@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import BITS, RANGE, SET, TREE
 
 NONE = -1
 
 
+@bundle
 class Reach(NamedTuple):
     """Pairs of a group and a distinct record that its closure covers, by group and by record; and supplies.
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.state import State, link, unlink
 
@@ -26,6 +27,7 @@ SEQUENCE = np.uint64(
 FIRST = np.argsort([0x03F79D71B4CB0A89 << bit >> 58 & 63 for bit in range(64)])
 
 
+@bundle
 class Candidates(NamedTuple):
     """Cells in order of cost, the records below them, and the cell that each record belongs to."""
 
@@ -41,6 +43,7 @@ class Candidates(NamedTuple):
     s: State  # the cells as groups
 
 
+@bundle
 class Pool(NamedTuple):
     """A few records and the cells that could hold them."""
 

@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
 EPSILON = 1e-9
 
 
+@bundle
 class Rules(NamedTuple):
     """Limits on every group: at least k records, and what each tally must look like."""
 

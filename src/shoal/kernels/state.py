@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import join_closures, open_closure, total_cost, widen_closure
 from shoal.kernels.rules import complies, is_diverse
 
 
+@bundle
 class State(NamedTuple):
     """A partition in the making, with room for `size.size` groups; a group of size 0 is free."""
 
