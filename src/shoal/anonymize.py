@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from shoal.compiling import announcing, compile_for
 from shoal.errors import raise_problems
 from shoal.examine import examine, examine_table, open_table
 from shoal.generalization import Model
-from shoal.kernels.compilation import is_cached
 from shoal.kernels.groups import count_outside
 from shoal.measures import compile_measure
 from shoal.measures import loss as measure_loss
@@ -164,33 +164,9 @@ def anonymize(
     watch = _Watch(progress or silent)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
-    problem = plan.problem
-    if not is_cached():
-        watch("compiling kernels, first run only", lambda: _compile(problem, settings))
-    partition = watch(
-        "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
-    )
-    if settings.refine and settings.method.may_be_refined():
-        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
-    groups = watch(
-        "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
-    )
-    frame, closed = watch("closing", lambda: plan.close(groups, partition.closing))
-    released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
-    audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
-    persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
-    notes = (*partition.notes, *group_notes(problem.rules, problem.values))
-    return Release(
-        data=released.to_native(),
-        settings=plan.spelled_out,
-        audit=replace(audit, persons=persons),
-        closed=closed,
-        is_released=groups >= 0,
-        removed=plan.roles.removed,
-        dialect=source.dialect,
-        notes=notes,
-        seconds=watch.seconds,
-    )
+    with announcing(watch.progress):
+        compile_for(settings, plan.problem.table.records, watch.progress)
+        return _release(plan, watch, order_seed)
 
 
 def audit(
@@ -315,6 +291,36 @@ def loss(
     )
 
 
+def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release:
+    """Do the work on a table whose kernels are compiled."""
+    problem, settings = plan.problem, plan.settings
+    partition = watch(
+        "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
+    )
+    chosen = settings.method.choose(problem.table.records)
+    if settings.refine and chosen.may_be_refined():
+        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
+    groups = watch(
+        "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
+    )
+    frame, closed = watch("closing", lambda: plan.close(groups, partition.closing))
+    released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
+    audit = watch("auditing", lambda: examine(released, closed.table, settings).prove())
+    persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
+    notes = (*partition.notes, *group_notes(problem.rules, problem.values))
+    return Release(
+        data=released.to_native(),
+        settings=plan.spelled_out,
+        audit=replace(audit, persons=persons),
+        closed=closed,
+        is_released=groups >= 0,
+        removed=plan.roles.removed,
+        dialect=plan.source.dialect,
+        notes=notes,
+        seconds=watch.seconds,
+    )
+
+
 def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
@@ -322,22 +328,6 @@ def _refine(
     budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
     groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
     return replace(partition, groups=groups, notes=(*partition.notes, *notes))
-
-
-def _compile(problem: Problem, settings: Settings) -> None:
-    """Run the method on a few records, so that its kernels are compiled before the clock of a large run starts."""
-    few = max(2 * settings.k, 64)
-    if few < problem.table.records:
-        head = problem.head(few)
-        partition = settings.method.partition(head, settings.seed, silent)
-        if settings.refine and settings.method.may_be_refined():
-            _refine(head, partition, replace(settings, refine=_sample_of(settings.refine)), silent)
-
-
-def _sample_of(budget: object) -> Refine:
-    """A short refinement that takes the same kernels: only one that is given time perturbs."""
-    has_time = isinstance(budget, Refine) and (budget.seconds or budget.steps)
-    return Refine(steps=30) if has_time else Refine()
 
 
 def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) -> Frame:

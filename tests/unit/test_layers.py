@@ -17,6 +17,7 @@ ORDER = (
     "anonymize",
     "listing",
     "estimate",
+    "compiling",
     "plan",
     "release",
     "evaluated",

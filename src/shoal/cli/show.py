@@ -25,7 +25,7 @@ from shoal.release import Release
 STAGES = {
     "reading": "reading",
     "encoding": "checking and encoding",
-    "compiling kernels, first run only": "compiling, first run only",
+    "compiling kernels, once": "compiling kernels, once",
     "grouping": "grouping similar records",
     "refining": "improving the groups",
     "leaving out": "leaving records out",

@@ -9,20 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    NativeValue,
-    infer_getattr,
-    lower_getattr_generic,
-    models,
-    register_model,
-    typeof_impl,
-    unbox,
-)
+from numba import config, extending, njit, types
+
+from shoal.kernels.parts import is_known
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -52,12 +46,36 @@ class BundleType(types.Type):
 
 def bundle(cls):
     """Let kernels take a named tuple class by reference."""
-    if config.DISABLE_JIT:
-        return cls
+    return _by_reference(cls) if not config.DISABLE_JIT and bundles_work() else cls
 
-    @typeof_impl.register(cls)
+
+@cache
+def bundles_work():
+    """Whether this Numba can take bundles; if not, kernels take named tuples by value, as any Numba can."""
+    try:
+        _register()
+        if is_known():
+            return True
+        tried = _by_reference(_Tried)(1, 0.5, np.array([[2, 3]]))
+        return njit(_read)(tried) == 6.5
+    except Exception:  # whatever another Numba makes of it
+        return False
+
+
+class _Tried(NamedTuple):
+    number: int
+    real: float
+    array: np.ndarray
+
+
+def _read(tried):
+    return tried.number + tried.real + tried.array[0, 1] + tried.array.shape[1]
+
+
+def _by_reference(cls):
+    @extending.typeof_impl.register(cls)
     def typeof_bundle(value, context):
-        return BundleType(cls, tuple(typeof_impl(field, context) for field in value))
+        return BundleType(cls, tuple(extending.typeof_impl(field, context) for field in value))
 
     cls._packed = property(_Packed)
     return cls
@@ -96,36 +114,45 @@ def _pack(value, words):
             words.append(int(field))
 
 
-@register_model(BundleType)
-class _BundleModel(models.PrimitiveModel):
-    def __init__(self, manager, kind):
-        super().__init__(manager, kind, POINTER)
+def _register():
+    """Tell Numba how bundles are passed and how their fields are read."""
+    from numba.core.typing.templates import AttributeTemplate
+
+    @extending.register_model(BundleType)
+    class BundleModel(extending.models.PrimitiveModel):
+        def __init__(self, manager, kind):
+            super().__init__(manager, kind, POINTER)
+
+    @extending.infer_getattr
+    class Fields(AttributeTemplate):
+        key = BundleType
+
+        def generic_resolve(self, bundle, name):
+            if name in bundle.cls._fields:
+                return bundle.kinds[bundle.field(name)]
+            return None
+
+    extending.unbox(BundleType)(_unbox)
+    extending.box(BundleType)(_refuse_to_box)
+    extending.lower_getattr_generic(BundleType)(_get_field)
 
 
-@unbox(BundleType)
-def _unbox_bundle(kind, value, c):
+def _unbox(kind, value, c):
     packed = c.pyapi.object_getattr_string(value, "_packed")
     address = c.pyapi.object_getattr_string(packed, "address")
     pointer = c.pyapi.long_as_voidptr(address)
     c.pyapi.decref(address)
-    return NativeValue(
+    return extending.NativeValue(
         c.builder.bitcast(pointer, POINTER),
         is_error=c.pyapi.c_api_error(),
         cleanup=lambda: c.pyapi.decref(packed),
     )
 
 
-@infer_getattr
-class _Fields(AttributeTemplate):
-    key = BundleType
-
-    def generic_resolve(self, bundle, name):
-        if name in bundle.cls._fields:
-            return bundle.kinds[bundle.field(name)]
-        return None
+def _refuse_to_box(kind, value, c):
+    raise TypeError("A kernel cannot return a bundle that it was given.")
 
 
-@lower_getattr_generic(BundleType)
 def _get_field(context, builder, bundle, value, name):
     number = bundle.field(name)
     kind, place = bundle.kinds[number], bundle.places[number]

@@ -1,0 +1,72 @@
+"""Kernels that a job needs are compiled before its work begins, by several processes, and a user is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from shoal.kernels.ahead import compile_ahead
+from shoal.kernels.machine_code import telling
+from shoal.kernels.signatures import Signature, missing
+from shoal.progress import Progress
+from shoal.refine import Refine
+from shoal.settings import Settings
+
+STAGE = "compiling kernels, once"
+CERTIFICATE = "certificate"
+
+_wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=())
+
+
+def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
+    """Return the parts of a job on so many records, as `kernels/signatures.json` calls them."""
+    chosen = settings.method.choose(records)
+    parts = [chosen.name]
+    if settings.refine and chosen.may_be_refined():
+        parts.append("refine")
+        if isinstance(settings.refine, Refine) and (
+            settings.refine.seconds or settings.refine.steps
+        ):
+            parts.append("refine longer")
+    return (*parts, *_wanted_later.get())
+
+
+def missing_kernels(settings: Settings, records: int) -> list[Signature]:
+    """Return the kernels that a job needs and that are not compiled yet."""
+    return missing(parts_of(settings, records))
+
+
+def compile_for(settings: Settings, records: int, progress: Progress) -> None:
+    """Compile what a job needs, if that is much."""
+    compile_ahead(
+        parts_of(settings, records), lambda done, total: progress(STAGE, done, total)
+    )
+
+
+@contextmanager
+def wanting(*parts: str) -> Iterator[None]:
+    """Let jobs also compile what is needed after them."""
+    token = _wanted_later.set(parts)
+    try:
+        yield
+    finally:
+        _wanted_later.reset(token)
+
+
+@contextmanager
+def announcing(progress: Progress) -> Iterator[None]:
+    """Tell of kernels that are compiled on the way."""
+    with telling(_teller(progress)):
+        yield
+
+
+def _teller(progress: Progress) -> Callable[[str], None]:
+    done = 0
+
+    def tell(kernel: str) -> None:
+        nonlocal done
+        progress(STAGE, done, done + 1)
+        done += 1
+
+    return tell

@@ -1,0 +1,247 @@
+"""A first run compiles what it needs, at once in several processes, says so, and can be stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numba
+import pytest
+
+import shoal
+from shoal.compiling import STAGE, parts_of
+from shoal.kernels import ahead, cache, signatures
+from shoal.kernels.signatures import Signature, missing, needed
+from shoal.methods import METHODS
+from shoal.settings import make_settings
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(shoal.__file__).parent
+CHEAP = [
+    Signature("groups.members", ("int32[1C]", "int64"), 0.3),
+    Signature("groups.count_classes", ("int32[1C]", "int64", "int64[1C]", "int64[1C]"), 0.1),
+    Signature("exact.cut_subsets", ("float64[1C]",) * 2 + ("int64[1C]", "int64", "int64"), 0.1),
+]
+NINE = """
+import shoal
+release = shoal.anonymize(
+    "docs/example/patients.csv",
+    quasi_identifiers={
+        "age": shoal.Interval(),
+        "sex": shoal.Suppression(),
+        "town": shoal.Hierarchy.from_csv("docs/example/town.csv"),
+    },
+    sensitive=["diagnosis"],
+    identifiers=["name"],
+    k=3,
+    requirements=[shoal.LDiversity(2)],
+    order_seed=1,
+)
+print(release.data.rows() if hasattr(release.data, "rows") else release.data.to_pylist())
+"""
+
+
+@pytest.fixture
+def cold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
+    """A folder for kernels that has none, for this process and those it starts; cheap kernels are all there is."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cold"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cold"))
+    monkeypatch.setattr(ahead, "missing", lambda parts: [s for s in CHEAP if not s.is_kept()])
+    cache._place.cache_clear()
+    yield tmp_path / "cold"
+    cache._place.cache_clear()
+
+
+def run(code: str, **changed: str) -> str:
+    """Run code in an interpreter of its own; return what it says."""
+    paths = f"{PACKAGE.parent}{os.pathsep}{ROOT}"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": paths, **changed},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# Which kernels a run needs
+
+
+@pytest.mark.parametrize("part", ["cover", "refine", "certificate", "exact", "mondrian"])
+def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
+    said = run(f"import json; from tests.signatures import list_part; print(json.dumps(list_part({part!r})))")
+    used = {(kernel, tuple(types)) for kernel, types in json.loads(said)["kernels"]}
+    listed = {(signature.kernel, signature.arguments) for signature in needed([part])}
+    assert used == listed, "run python -m tests.signatures"
+
+
+def test_every_method_is_on_the_list() -> None:
+    assert {*METHODS} - {"auto"} <= {*signatures.parts()}
+
+
+@pytest.mark.parametrize(
+    ("records", "job", "parts"),
+    [
+        (9, {}, ("exact",)),
+        (1_000, {}, ("cover", "refine")),
+        (1_000, {"refine": False}, ("cover",)),
+        (1_000, {"refine": 5}, ("cover", "refine", "refine longer")),
+        (1_000, {"method": "mondrian"}, ("mondrian",)),
+        (9, {"method": "exact"}, ("exact",)),
+    ],
+)
+def test_a_job_is_made_of_parts(records: int, job: dict, parts: tuple[str, ...]) -> None:
+    settings = make_settings(None, quasi_identifiers=["age"], k=3, **job)
+    assert parts_of(settings, records) == parts
+
+
+def test_types_on_the_list_are_read_as_they_were_written() -> None:
+    for signature in needed(signatures.parts()):
+        assert tuple(map(signatures.text_of, signature.types())) == signature.arguments
+
+
+# Several processes
+
+
+def test_shares_are_stretches_of_about_the_same_time() -> None:
+    wanted = [Signature(f"a.{number}", (), 1.0 + number % 3) for number in range(40)]
+    for number in (1, 2, 3, 8):
+        found = ahead.shares(wanted, number)
+        assert sum(found, []) == wanted
+        seconds = [sum(signature.seconds for signature in share) for share in found]
+        assert len(found) == number
+        assert max(seconds) - min(seconds) <= 2 * 3.0
+
+
+def test_a_share_is_made_of_kernels_without_known_seconds() -> None:
+    wanted = [Signature("a.b", ()), Signature("a.c", ())]
+    assert sum(ahead.shares(wanted, 2), []) == wanted
+
+
+def test_processes_compile_what_is_missing_and_tell(cold: Path) -> None:
+    told: list[tuple[int, int]] = []
+    assert ahead.compile_ahead(["any"], lambda *done: told.append(done), processes=2) == 3
+    assert all(signature.is_kept() for signature in CHEAP)
+    assert told[0] == (0, 3)
+    assert told[-1] == (3, 3)
+    assert not [file for file in cold.rglob("*") if file.is_file() and file.suffix != ".code"]
+    assert ahead.compile_ahead(["any"], lambda *done: told.append(done), processes=2) == 0
+
+
+def test_a_run_that_is_cancelled_leaves_no_process(
+    cold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    start = ahead._start
+
+    def note(share: list[Signature]) -> subprocess.Popen[bytes]:
+        started.append(start(share))
+        return started[-1]
+
+    def cancel(done: int, total: int) -> None:
+        if started:
+            raise shoal.Cancelled("enough")
+
+    monkeypatch.setattr(ahead, "_start", note)
+    with pytest.raises(shoal.Cancelled):
+        ahead.compile_ahead(["any"], cancel, processes=2)
+    assert len(started) == 2
+    assert all(worker.poll() is not None for worker in started)
+
+
+def test_a_worker_ends_with_the_process_that_asked(cold: Path) -> None:
+    worker = ahead._start(CHEAP)
+    assert worker.stdin is not None
+    worker.stdin.close()
+    assert worker.wait(timeout=120) == 1
+
+
+@pytest.mark.parametrize("executable", ["", "/nonexistent/python3", "/bin/cat"])
+def test_without_processes_the_run_itself_compiles(
+    cold: Path, monkeypatch: pytest.MonkeyPatch, executable: str
+) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
+    assert ahead.compile_ahead(["any"], lambda done, total: None, processes=2) == 0
+
+
+def test_a_few_cheap_kernels_start_no_process(cold: Path) -> None:
+    assert ahead.compile_ahead(["any"], lambda done, total: None) == 0
+
+
+def test_kernels_that_cannot_be_kept_start_no_process(
+    cold: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cold.touch()  # a file in the way of the folder
+    assert ahead.compile_ahead(["any"], lambda done, total: None, processes=2) == 0
+
+
+# What a user sees
+
+
+def test_kernels_compiled_on_the_way_are_announced_and_can_be_cancelled(tmp_path: Path) -> None:
+    code = f"""
+import shoal
+from shoal import samples
+told = []
+def progress(stage, done, total):
+    told.append(stage)
+    if stage == {STAGE!r}:
+        raise shoal.Cancelled("enough")
+try:
+    shoal.anonymize(
+        samples.adult()[:12], settings=samples.adult_settings(), k=3, progress=progress
+    )
+except shoal.Cancelled:
+    print("cancelled in", told[-1])
+"""
+    said = run(code, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said == f"cancelled in {STAGE}\n"
+
+
+def test_a_proved_optimum_is_not_refined() -> None:
+    told: list[str] = []
+    shoal.anonymize(
+        shoal.samples.adult()[:12],
+        settings=shoal.samples.adult_settings(),
+        k=3,
+        progress=lambda stage, done, total: told.append(stage),
+    )
+    assert "grouping" in told
+    assert not [stage for stage in told if stage.startswith("refining")]
+
+
+# Other versions of Numba
+
+OTHER = """
+import numba, numba.core.codegen
+numba.version_info = numba.version_info._replace(major=0, minor=99, short=(0, 99), full=(0, 99, 0))
+"""
+BROKEN = "del numba.core.codegen.JITCodeLibrary\n"
+NOT_KEPT = "import numba.core.compiler; del numba.core.compiler.CompileResult._reduce\n"
+ASK = """
+from shoal.kernels.bundles import bundles_work
+from shoal.kernels.parts import part_options
+from shoal.kernels.cache import cache_folder
+print(bool(part_options()), bundles_work(), len(list(cache_folder().glob("*.code"))) > 0)
+"""
+
+
+def test_a_numba_that_nobody_tried_compiles_the_fast_way_if_it_can(tmp_path: Path) -> None:
+    said = run(OTHER + NINE + ASK, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said == run(NINE) + "True True True\n"
+
+
+def test_a_numba_that_works_otherwise_compiles_the_plain_way(tmp_path: Path) -> None:
+    broken = OTHER + "import numba.core.extending\n" + BROKEN + NOT_KEPT + NINE + ASK
+    assert run(broken, NUMBA_CACHE_DIR=str(tmp_path)) == run(NINE) + "False True False\n"
+
+
+def test_without_bundles_kernels_take_named_tuples_by_value(tmp_path: Path) -> None:
+    code = OTHER + "import numba.extending; numba.extending.unbox = None\n" + NINE
+    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == run(NINE)
