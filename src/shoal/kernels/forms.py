@@ -157,13 +157,19 @@ def value_cost(c, y, j, code):
     return spread_cost(c, j, False, 0.0, c.records[e], c.second[y, e])
 
 
-@kernel
+@inner
 def closure_cost(c, y, closures, g):
     """What closure g costs a record in all columns."""
     total = 0.0
     for j in range(c.form.size):
         total += column_cost(c, y, j, closures, g)
     return total
+
+
+@kernel
+def cost_of_closure(c, y, closures, g):
+    """The same for calls from Python."""
+    return closure_cost(c, y, closures, g)
 
 
 @inner

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import order_of, taken
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
@@ -110,10 +111,10 @@ def choose_steps(x, codes, d, f, k):
         wish[s] = best_step(x, codes, level, seeds[s], size, counts, k)
     if not is_large:
         count_below(x, codes, level, d.order[:size], counts, -1)
-    order = np.argsort(wish, kind="mergesort")
-    before, wanted = seeds.copy(), wish.copy()
+    order = order_of(wish)
+    sorted_seeds, sorted_wish = taken(seeds, order), taken(wish, order)
     for s in range(seeds.size):
-        seeds[s], wish[s] = before[order[s]], wanted[order[s]]
+        seeds[s], wish[s] = sorted_seeds[s], sorted_wish[s]
 
 
 @inner
