@@ -21,6 +21,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BASELINE = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 COMPILED = "shoal/kernels/compiled"
+DESCRIBE = (
+    "import json; from shoal.kernels.cache import environment; print(json.dumps(environment()))"
+)
 
 
 def main() -> None:
@@ -32,7 +35,7 @@ def main() -> None:
         kernels = compile_kernels(Path(scratch) / "kernels", "--all")
         (wheel,) = plain.glob("*.whl")
         made = add_kernels(wheel, kernels, ROOT / "dist")
-    print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1e6:.1f} MB")  # noqa: T201
+    print(f"{made.relative_to(ROOT)}: {made.stat().st_size / 1e6:.1f} MB")
 
 
 def compile_kernels(folder: Path, *options: str) -> Path:
@@ -40,7 +43,7 @@ def compile_kernels(folder: Path, *options: str) -> Path:
     folder.mkdir(mode=0o700)
     run(["-m", "shoal", "compile", "--quiet", *options], folder)
     (kernels,) = folder.glob("kernels-*")
-    described = run(["-c", "import json; from shoal.kernels.cache import environment as e; print(json.dumps(e()))"], folder)
+    described = run(["-c", DESCRIBE], folder)
     (kernels / "made_for.json").write_text(described)
     return kernels
 
@@ -77,7 +80,9 @@ def add_kernels(wheel: Path, kernels: Path, target: Path) -> Path:
     files[f"{about}/RECORD"] = record(files, f"{about}/RECORD")
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry, content in files.items():
-            archive.writestr(zipfile.ZipInfo(entry, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+            archive.writestr(
+                zipfile.ZipInfo(entry, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED
+            )
     return made
 
 

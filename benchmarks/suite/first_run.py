@@ -113,5 +113,7 @@ def _judged(rows: list[dict[str, object]]) -> list[dict[str, object]]:
         if bars:
             measured = float(str(row["seconds"])), float(str(row["processor seconds"]))
             row["bar"] = " / ".join("–" if bar is None else f"{bar:.0f}" for bar in bars)
-            row["met"] = all(bar is None or got <= bar for got, bar in zip(measured, bars, strict=True))
+            row["met"] = all(
+                bar is None or got <= bar for got, bar in zip(measured, bars, strict=True)
+            )
     return rows

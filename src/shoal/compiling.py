@@ -39,9 +39,7 @@ def missing_kernels(settings: Settings, records: int) -> list[Signature]:
 
 def compile_for(settings: Settings, records: int, progress: Progress) -> None:
     """Compile what a job needs, if that is much."""
-    compile_ahead(
-        parts_of(settings, records), lambda done, total: progress(STAGE, done, total)
-    )
+    compile_ahead(parts_of(settings, records), lambda done, total: progress(STAGE, done, total))
 
 
 @contextmanager

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numba
@@ -15,7 +16,7 @@ import pytest
 import shoal
 from shoal.compiling import STAGE, parts_of
 from shoal.kernels import ahead, cache, signatures
-from shoal.kernels.signatures import Signature, missing, needed
+from shoal.kernels.signatures import Signature, needed
 from shoal.methods import METHODS
 from shoal.settings import make_settings
 
@@ -75,7 +76,9 @@ def run(code: str, **changed: str) -> str:
 
 @pytest.mark.parametrize("part", ["cover", "refine", "certificate", "exact", "mondrian"])
 def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
-    said = run(f"import json; from tests.signatures import list_part; print(json.dumps(list_part({part!r})))")
+    said = run(
+        f"import json; from tests.signatures import list_part; print(json.dumps(list_part({part!r})))"
+    )
     used = {(kernel, tuple(types)) for kernel, types in json.loads(said)["kernels"]}
     listed = {(signature.kernel, signature.arguments) for signature in needed([part])}
     assert used == listed, "run python -m tests.signatures"
@@ -113,7 +116,7 @@ def test_shares_are_stretches_of_about_the_same_time() -> None:
     wanted = [Signature(f"a.{number}", (), 1.0 + number % 3) for number in range(40)]
     for number in (1, 2, 3, 8):
         found = ahead.shares(wanted, number)
-        assert sum(found, []) == wanted
+        assert list(chain(*found)) == wanted
         seconds = [sum(signature.seconds for signature in share) for share in found]
         assert len(found) == number
         assert max(seconds) - min(seconds) <= 2 * 3.0
@@ -121,7 +124,7 @@ def test_shares_are_stretches_of_about_the_same_time() -> None:
 
 def test_a_share_is_made_of_kernels_without_known_seconds() -> None:
     wanted = [Signature("a.b", ()), Signature("a.c", ())]
-    assert sum(ahead.shares(wanted, 2), []) == wanted
+    assert list(chain(*ahead.shares(wanted, 2))) == wanted
 
 
 def test_processes_compile_what_is_missing_and_tell(cold: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import shoal
 from shoal.cli import check_stop, say
@@ -60,7 +61,7 @@ def examine(as_json: bool) -> None:
         say(line if line.endswith(".") else f"{line}.")
 
 
-def facts() -> dict:
+def facts() -> dict[str, Any]:
     """Return what `examine` says, for programs."""
     folder = cache_folder()
     kernels = {
@@ -124,6 +125,4 @@ def _first_run() -> str:
     seconds = _seconds()
     if not seconds:
         return "The next run compiles nothing."
-    return (
-        f"The next run compiles kernels for about {seconds:.0f} s; `shoal compile` does it beforehand."
-    )
+    return f"The next run compiles kernels for about {seconds:.0f} s; `shoal compile` does it beforehand."

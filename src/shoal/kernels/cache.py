@@ -27,7 +27,12 @@ from numba import config
 COMPILED = "compiled"  # folder of machine code that a package carries
 NAME = "kernels-"  # of a folder, before the fingerprint
 UNUSED = 30 * 86_400  # seconds after which kernels of other sources or versions are removed
-AROUND = ("ahead.py", "cache.py", "signatures.py", "worker.py")  # files that hold nothing that is compiled
+AROUND = (
+    "ahead.py",
+    "cache.py",
+    "signatures.py",
+    "worker.py",
+)  # files that hold nothing that is compiled
 ROOT = 0
 UNMAPPED = 65_534  # in a container, the owner of what belongs to nobody there
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
 from shoal.kernels.arrays import order_of, taken
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
+from shoal.kernels.bundles import bundle
 from shoal.kernels.cells import slots_for, table_size, weigh_cells
 from shoal.kernels.chains import draw, is_open
 from shoal.kernels.compilation import allocating, inner, kernel

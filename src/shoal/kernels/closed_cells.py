@@ -258,8 +258,9 @@ def cell_cost(w):
 def cheapest_cells(t, w, k, most, least):
     """Lower `least` to what the cheapest closed cell of at least k records costs that holds each point.
 
-    `w` is a walk at its beginning, by the single largest number. `least` must start at the cost of some such cell, or at infinity.
-    Returns whether the walk was finished within looks at `most` points, and their number. Only cells that are too dear for all their records are not looked into.
+    `w` is a walk at its beginning, by the single largest number. `least` must start at the cost of some such cell, or
+    at infinity. Returns whether the walk was finished within looks at `most` points, and their number. Only cells that
+    are too dear for all their records are not looked into.
     """
     while next_cell(t, w, k, 1, least):
         cost = cell_cost(w)

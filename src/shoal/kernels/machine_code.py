@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import pickle
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -99,7 +98,7 @@ class KernelCache:
             if data.lifted or data.library.has_dynamic_globals:
                 return  # it holds addresses of this process
             part.write_bytes(dumps(data._reduce()))
-            os.replace(part, file)
+            part.replace(file)
         except Exception:  # the disk is full, the folder is gone, Numba is another one
             with contextlib.suppress(OSError):
                 part.unlink()
