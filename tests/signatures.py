@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import shoal
+from shoal.compiling import WITH_LIMITS
 from shoal.kernels import signatures
 from shoal.kernels.bundles import BundleType
 from shoal.kernels.compilation import KERNELS
@@ -35,21 +36,26 @@ def jobs() -> dict[str, Callable[[], object]]:
         made[name] = lambda name=name: run(method=name, refine=False)
     made["refine"] = lambda: run(method="cover")
     made["refine longer"] = lambda: run(method="cover", refine=shoal.Refine(steps=30))
-    made["certificate"] = lambda: [release.certificate for release in run(method="cover")]
+    made["certificate"] = lambda: run(method="cover").certificate
+    limits = [shoal.LDiversity(2, kind="distinct")]
+    for name in [*made]:
+        if name == "certificate" or (
+            name in METHODS and not METHODS[name]().honours_requirements()
+        ):
+            continue
+        job = {"method": name if name in METHODS else "cover", "refine": name not in METHODS}
+        if name == "refine longer":
+            job["refine"] = shoal.Refine(steps=30)
+        made[f"{name}{WITH_LIMITS}"] = lambda job=job: run(**job, requirements=limits)
     return made
 
 
-def run(**job: Any) -> list[shoal.Release]:
-    """Anonymize a few records of the sample, with a requirement and without."""
+def run(**job: Any) -> shoal.Release:
+    """Anonymize a few records of the sample."""
     records = FEW if job["method"] == "exact" else RECORDS
-    table = shoal.samples.adult()[:records]
-    found = []
-    for requirements in ([], [shoal.LDiversity(2, kind="distinct")]):
-        if not requirements or METHODS[job["method"]]().honours_requirements():
-            settings = shoal.samples.adult_settings()
-            asked = {"k": 3, "requirements": requirements, **job}
-            found.append(shoal.anonymize(table, settings=settings, **asked))
-    return found
+    asked = {"k": 3, "requirements": [], **job}
+    settings = shoal.samples.adult_settings()
+    return shoal.anonymize(shoal.samples.adult()[:records], settings=settings, **asked)
 
 
 def used() -> set[tuple[str, tuple[str, ...]]]:

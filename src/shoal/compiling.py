@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -15,6 +15,7 @@ from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
 CERTIFICATE = "certificate"
+WITH_LIMITS = ", with requirements"  # a part's other kernels, for what is asked beyond k
 
 _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=())
 
@@ -29,6 +30,8 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
             settings.refine.seconds or settings.refine.steps
         ):
             parts.append("refine longer")
+    if settings.requirements:
+        parts += [f"{part}{WITH_LIMITS}" for part in parts]
     return (*parts, *_wanted_later.get())
 
 
@@ -55,16 +58,5 @@ def wanting(*parts: str) -> Iterator[None]:
 @contextmanager
 def announcing(progress: Progress) -> Iterator[None]:
     """Tell of kernels that are compiled on the way."""
-    with telling(_teller(progress)):
+    with telling(lambda kernel: progress(STAGE, 0, 1)):
         yield
-
-
-def _teller(progress: Progress) -> Callable[[str], None]:
-    done = 0
-
-    def tell(kernel: str) -> None:
-        nonlocal done
-        progress(STAGE, done, done + 1)
-        done += 1
-
-    return tell

@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 
@@ -19,7 +20,10 @@ from shoal.kernels import ahead, cache, signatures
 from shoal.kernels.signatures import Signature, needed
 from shoal.methods import METHODS
 from shoal.settings import make_settings
+from tools.make_wheel import BASELINE, add_kernels, platform
 
+Shell = Callable[..., tuple[int, str, str]]
+LIMITED = "exact, with requirements"
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(shoal.__file__).parent
 CHEAP = [
@@ -97,6 +101,7 @@ def test_every_method_is_on_the_list() -> None:
         (1_000, {"refine": 5}, ("cover", "refine", "refine longer")),
         (1_000, {"method": "mondrian"}, ("mondrian",)),
         (9, {"method": "exact"}, ("exact",)),
+        (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
     ],
 )
 def test_a_job_is_made_of_parts(records: int, job: dict, parts: tuple[str, ...]) -> None:
@@ -248,3 +253,107 @@ def test_a_numba_that_works_otherwise_compiles_the_plain_way(tmp_path: Path) -> 
 def test_without_bundles_kernels_take_named_tuples_by_value(tmp_path: Path) -> None:
     code = OTHER + "import numba.extending; numba.extending.unbox = None\n" + NINE
     assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == run(NINE)
+
+
+# The command line
+
+
+def test_the_doctor_says_what_is_in_use(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, said, _ = shell("doctor")
+    assert code == 0
+    assert f"numba {numba.__version__}" in said
+    assert str(cache.cache_folder()) in said
+    assert "Kernels are compiled the fast way." in said
+    assert "The package carries no compiled kernels." in said
+    code, said, _ = shell("doctor", "--json")
+    facts = json.loads(said)
+    assert facts["folder"] == str(cache.cache_folder())
+    assert facts["libraries"]["numba"] == numba.__version__
+    listed = len(needed(("cover", "refine")))
+    assert facts["kernels"]["a default run"]["all"] == listed
+    assert facts["kernels"]["a default run"]["ready"] <= listed
+
+
+def test_the_doctor_says_what_the_next_run_will_compile(cold: Path, shell: Shell) -> None:
+    seconds = sum(signature.seconds for signature in needed(("cover", "refine")))
+    _, said, _ = shell("doctor", "--json")
+    facts = json.loads(said)
+    assert facts["kernels"]["a default run"]["ready"] == 0
+    assert facts["seconds"] == pytest.approx(seconds / ahead.processors(), abs=0.1)
+    assert "`shoal compile` does it beforehand" in facts["first_run"]
+
+
+def test_kernels_can_be_compiled_before_the_first_run(
+    cold: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.cli.first_run.missing", ahead.missing)
+    monkeypatch.setattr("shoal.cli.first_run.needed", lambda parts: CHEAP)
+    code, said, _ = shell("compile", "--processes", 2)
+    assert code == 0
+    assert said.startswith("Compiled 3 of 3 kernels; ")
+    assert all(signature.is_kept() for signature in CHEAP)
+
+
+# A package that carries kernels
+
+
+def test_a_wheel_carries_kernels_that_are_used(cold: Path, tmp_path: Path) -> None:
+    wheel = add_kernels(plain_wheel(tmp_path), baseline(tmp_path), tmp_path / "dist")
+    assert wheel.name.endswith(f"-none-{platform()}.whl")
+    installed = tmp_path / "installed"
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*command, "--target", installed, wheel], check=True)
+    code = f"""
+import sys; sys.path.insert(0, {str(installed)!r})
+import numba, numpy as np
+from shoal.kernels import cache
+from shoal.kernels.groups import members
+members(np.array([0, 1, 0], np.int32), 2)
+print(cache.carried_folder(), sum(members.stats.cache_hits.values()), numba.config.CPU_NAME)
+"""
+    said = run(code, PYTHONPATH="", NUMBA_CACHE_DIR=str(tmp_path / "unused"))
+    assert said == f"{installed}/shoal/kernels/compiled 1 None\n"
+
+
+@pytest.mark.parametrize("other", ["sources", "python", "platform", "numba", "numpy"])
+def test_kernels_for_another_place_are_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    compiled = tmp_path / "compiled"
+    compiled.mkdir()
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "cache.py"))
+    (compiled / "made_for.json").write_text(json.dumps(cache.environment()))
+    cache._carried.cache_clear()
+    assert cache.carried_folder() == compiled
+    (compiled / "made_for.json").write_text(json.dumps({**cache.environment(), other: "another"}))
+    cache._carried.cache_clear()
+    assert cache.carried_folder() is None
+    assert f"made for other {other}." in cache.carried_note()
+    monkeypatch.undo()
+    cache._carried.cache_clear()
+
+
+def plain_wheel(folder: Path) -> Path:
+    """The package as a wheel without kernels."""
+    wheel, about = folder / "shoal-0-py3-none-any.whl", "shoal-0.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for file in sorted(PACKAGE.rglob("*")):
+            if file.is_file() and file.suffix in (".py", ".json"):
+                archive.write(file, Path("shoal") / file.relative_to(PACKAGE))
+        archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: shoal\nVersion: 0\n")
+        archive.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{about}/RECORD", "")
+    return wheel
+
+
+def baseline(folder: Path) -> Path:
+    """A folder of one kernel, compiled for any processor."""
+    kernels = folder / "baseline"
+    kernels.mkdir(mode=0o700)
+    compiling = f"from shoal.kernels.signatures import Signature; {CHEAP[0]}.compile()"
+    run(compiling, **BASELINE, NUMBA_CACHE_DIR=str(kernels))
+    (found,) = kernels.iterdir()
+    (found / "made_for.json").write_text(json.dumps(cache.environment()))
+    return found
