@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pickle
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from uuid import uuid4
 
 from shoal.kernels.cache import cache_folder, carried_folder
 
@@ -35,6 +35,11 @@ def file_name(kernel: str, types: tuple) -> str:
     """Return the name of the file for a kernel and types of its arguments."""
     text = "\n".join(map(str, types))
     return f"{kernel}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.code"
+
+
+def part_suffix(process: int) -> str:
+    """Return how the name of a file ends that a process has not finished writing."""
+    return f".{process}.part"
 
 
 def kept_file(kernel: str, types: tuple) -> Path | None:
@@ -91,7 +96,7 @@ class KernelCache:
         if folder is None:
             return
         file = folder / file_name(self._kernel, _arguments(sig))
-        part = file.with_suffix(f".{uuid4().hex[:16]}")
+        part = file.with_suffix(part_suffix(os.getpid()))
         try:
             from numba.core.serialize import dumps
 
