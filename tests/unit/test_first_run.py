@@ -16,7 +16,7 @@ import pytest
 
 import shoal
 from shoal.compiling import STAGE, parts_of
-from shoal.kernels import ahead, cache, signatures
+from shoal.kernels import ahead, cache, machine_code, signatures
 from shoal.kernels.signatures import Signature, needed
 from shoal.methods import METHODS
 from shoal.settings import make_settings
@@ -161,6 +161,15 @@ def test_a_run_that_is_cancelled_leaves_no_process(
         ahead.compile_ahead(["any"], cancel, processes=2)
     assert len(started) == 2
     assert all(worker.poll() is not None for worker in started)
+
+
+def test_half_a_file_of_a_stopped_process_is_removed(cold: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+    for process in (7, 77):
+        (folder / f"groups.members-0123{machine_code.part_suffix(process)}").touch()
+    ahead._clean_up(7)
+    assert [file.name for file in folder.iterdir()] == ["groups.members-0123.77.part"]
 
 
 def test_a_worker_ends_with_the_process_that_asked(cold: Path) -> None:

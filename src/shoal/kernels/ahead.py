@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from shoal.kernels.cache import cache_folder, cache_note
+from shoal.kernels.machine_code import part_suffix
 from shoal.kernels.signatures import Signature, missing
 
 WORTH_IT = 4.0  # seconds of compiling below which starting processes takes longer than it saves
@@ -86,6 +87,7 @@ def _compile(work: list[list[Signature]], total: int, told: Told) -> int:
         for worker in workers:
             worker.kill()
             worker.wait()
+            _clean_up(worker.pid)
 
 
 def _start(share: list[Signature]) -> subprocess.Popen[bytes]:
@@ -112,6 +114,13 @@ def _listen(worker: subprocess.Popen[bytes], done: queue.Queue[str | None]) -> N
         for line in worker.stdout:
             done.put(line.decode(errors="replace").strip())
     done.put(None)
+
+
+def _clean_up(process: int) -> None:
+    """Remove what a process that was stopped has left half written."""
+    folder = cache_folder()
+    for file in folder.glob(f"*{part_suffix(process)}") if folder else ():
+        file.unlink(missing_ok=True)
 
 
 def processors() -> int:

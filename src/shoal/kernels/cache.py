@@ -30,9 +30,10 @@ UNUSED = 30 * 86_400  # seconds after which kernels of other sources or versions
 AROUND = (
     "ahead.py",
     "cache.py",
+    "machine_code.py",
     "signatures.py",
     "worker.py",
-)  # files that hold nothing that is compiled
+)  # nothing to compile
 ROOT = 0
 UNMAPPED = 65_534  # in a container, the owner of what belongs to nobody there
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from numba import types
+from numba import config, types
 
 from shoal.kernels.bundles import BundleType, bundles_work
 from shoal.kernels.compilation import KERNELS
@@ -52,7 +52,7 @@ def needed(parts: Iterable[str]) -> list[Signature]:
 
     Where kernels take their arguments another way, which is not on the list, nothing is.
     """
-    listed = _listed()["parts"] if bundles_work() else {}
+    listed = _listed()["parts"] if bundles_work() and not config.DISABLE_JIT else {}
     found = {
         (kernel, tuple(arguments)): seconds
         for part in parts
