@@ -19,7 +19,7 @@ from typing import Any
 
 import shoal
 from shoal.compiling import WITH_LIMITS
-from shoal.kernels import signatures
+from shoal.kernels import ahead, signatures
 from shoal.kernels.bundles import BundleType
 from shoal.kernels.compilation import KERNELS
 from shoal.methods import METHODS
@@ -35,17 +35,17 @@ def jobs() -> dict[str, Callable[[], object]]:
     for name in ("cover", *sorted({*METHODS} - {"auto", "cover"})):
         made[name] = lambda name=name: run(method=name, refine=False)
     made["refine"] = lambda: run(method="cover")
-    made["refine longer"] = lambda: run(method="cover", refine=shoal.Refine(steps=30))
+    more = shoal.Refine(steps=30)
+    made["refine longer"] = lambda: run(method="cover", refine=more)
     made["certificate"] = lambda: run(method="cover").certificate
     limits = [shoal.LDiversity(2, kind="distinct")]
-    for name in [*made]:
-        if name == "certificate" or (
-            name in METHODS and not METHODS[name]().honours_requirements()
-        ):
-            continue
-        job = {"method": name if name in METHODS else "cover", "refine": name not in METHODS}
-        if name == "refine longer":
-            job["refine"] = shoal.Refine(steps=30)
+    defaults = {
+        "exact": {"method": "exact"},
+        "cover": {"method": "cover", "refine": False},
+        "refine": {"method": "cover"},
+        "refine longer": {"method": "cover", "refine": more},
+    }  # parts of runs that leave the choice of method to shoal, or nearly
+    for name, job in defaults.items():
         made[f"{name}{WITH_LIMITS}"] = lambda job=job: run(**job, requirements=limits)
     return made
 
@@ -117,6 +117,7 @@ def timing() -> Iterator[Listed]:
 
 def list_part(name: str) -> dict[str, Any]:
     """Make a part of a run; say which kernels that took, in the order of compiling, and how long that was."""
+    ahead.can_start = lambda: False  # or the list would be made of itself
     with timing() as seconds:
         jobs()[name]()
     order = {what: number for number, what in enumerate(seconds)}
@@ -149,8 +150,8 @@ def main(names: list[str]) -> None:
                 for kernel, types in found["kernels"]
             ]
             print(name, len(found["kernels"]), flush=True)
-    parts = sorted(known["parts"].items(), key=lambda part: [*jobs()].index(part[0]))
-    write({"bundles": dict(sorted(known["bundles"].items())), "parts": dict(parts)})
+            parts = sorted(known["parts"].items(), key=lambda part: [*jobs()].index(part[0]))
+            write({"bundles": dict(sorted(known["bundles"].items())), "parts": dict(parts)})
 
 
 def write(known: dict[str, Any]) -> None:

@@ -148,8 +148,8 @@ def test_a_run_that_is_cancelled_leaves_no_process(
     started: list[subprocess.Popen[bytes]] = []
     start = ahead._start
 
-    def note(share: list[Signature]) -> subprocess.Popen[bytes]:
-        started.append(start(share))
+    def note() -> subprocess.Popen[bytes]:
+        started.append(start())
         return started[-1]
 
     def cancel(done: int, total: int) -> None:
@@ -173,10 +173,11 @@ def test_half_a_file_of_a_stopped_process_is_removed(cold: Path) -> None:
 
 
 def test_a_worker_ends_with_the_process_that_asked(cold: Path) -> None:
-    worker = ahead._start(CHEAP)
-    assert worker.stdin is not None
-    worker.stdin.close()
-    assert worker.wait(timeout=120) == 1
+    with ahead._start() as worker:
+        ahead._ask(worker, CHEAP * 100)
+        assert worker.stdin is not None
+        worker.stdin.close()
+        assert worker.wait() == 1
 
 
 @pytest.mark.parametrize("executable", ["", "/nonexistent/python3", "/bin/cat"])

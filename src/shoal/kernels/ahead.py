@@ -66,12 +66,14 @@ def shares(wanted: list[Signature], number: int) -> list[list[Signature]]:
 
 def _compile(work: list[list[Signature]], total: int, told: Told) -> int:
     done: queue.Queue[str | None] = queue.Queue()
-    workers: list[subprocess.Popen[bytes]] = []
+    workers: list[tuple[subprocess.Popen[bytes], threading.Thread]] = []
     try:
         for share in work:
-            worker = _start(share)
-            workers.append(worker)
-            threading.Thread(target=_listen, args=(worker, done), daemon=True).start()
+            worker = _start()
+            listener = threading.Thread(target=_listen, args=(worker, done), daemon=True)
+            workers.append((worker, listener))
+            listener.start()
+            _ask(worker, share)
         compiled = ended = 0
         while ended < len(workers):
             with contextlib.suppress(queue.Empty):
@@ -81,39 +83,51 @@ def _compile(work: list[list[Signature]], total: int, told: Told) -> int:
                     compiled += 1
             told(compiled, total)
         return compiled
-    except OSError:  # no more processes are allowed
+    except OSError:  # no more processes are allowed, or one has ended at once
         return 0
     finally:
-        for worker in workers:
-            worker.kill()
-            worker.wait()
-            _clean_up(worker.pid)
+        for worker, listener in workers:
+            _end(worker, listener)
 
 
-def _start(share: list[Signature]) -> subprocess.Popen[bytes]:
+def _start() -> subprocess.Popen[bytes]:
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
-    worker = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, "-P", "-m", "shoal.kernels.worker"],
         env={**os.environ, "PYTHONPATH": paths},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     )
+
+
+def _ask(worker: subprocess.Popen[bytes], share: list[Signature]) -> None:
+    """Tell a worker what to compile."""
     line = json.dumps([[signature.kernel, signature.arguments] for signature in share])
     assert worker.stdin is not None
     worker.stdin.write(f"{line}\n".encode())
     worker.stdin.flush()
-    return worker
 
 
 def _listen(worker: subprocess.Popen[bytes], done: queue.Queue[str | None]) -> None:
     """Pass on what a worker says, and at last that it ended."""
     assert worker.stdout is not None
-    with contextlib.suppress(OSError, ValueError):
-        for line in worker.stdout:
-            done.put(line.decode(errors="replace").strip())
+    for line in worker.stdout:
+        done.put(line.decode(errors="replace").strip())
     done.put(None)
+
+
+def _end(worker: subprocess.Popen[bytes], listener: threading.Thread) -> None:
+    """End a worker, if it has not ended itself, and leave nothing of it."""
+    worker.kill()
+    worker.wait()
+    listener.join()
+    for pipe in (worker.stdin, worker.stdout):
+        with contextlib.suppress(OSError):  # it was not told everything
+            if pipe is not None:
+                pipe.close()
+    _clean_up(worker.pid)
 
 
 def _clean_up(process: int) -> None:
