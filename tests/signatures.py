@@ -61,18 +61,24 @@ def run(**job: Any) -> shoal.Release:
 def used() -> set[tuple[str, tuple[str, ...]]]:
     """Every kernel that was called so far and the types of its arguments."""
     return {
-        (name, tuple(map(signatures.text_of, types)))
+        (name, texts)
         for name, kernel in KERNELS.items()
         for types in kernel.signatures
+        if (texts := texts_of(types))
     }
+
+
+def texts_of(types: tuple[Any, ...]) -> tuple[str, ...]:
+    """Types of arguments as they are listed; none for those of kernels that are linked into others only."""
+    try:
+        return tuple(map(signatures.text_of, types))
+    except ValueError:
+        return ()
 
 
 def was_compiled(kernel: str, types: tuple[str, ...]) -> bool:
     """Whether a kernel was compiled by this process, if only to be linked into another."""
-    return any(
-        tuple(map(signatures.text_of, missed)) == types
-        for missed in KERNELS[kernel].stats.cache_misses
-    )
+    return any(texts_of(missed) == types for missed in KERNELS[kernel].stats.cache_misses)
 
 
 def bundles() -> dict[str, list[str]]:
@@ -109,7 +115,7 @@ def timing() -> Iterator[Listed]:
             spent, kernel = time.process_time() - running.pop(), event.data["dispatcher"]
             name = next((name for name, known in KERNELS.items() if known is kernel), None)
             if not running and name:
-                seconds[name, tuple(map(signatures.text_of, event.data["args"]))] = spent
+                seconds[name, texts_of(event.data["args"])] = spent
 
     with event.install_listener("numba:compile", Clock()):
         yield seconds

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from shoal.compiling import announcing, compile_for
+from shoal.compiling import compiling_for
 from shoal.errors import raise_problems
 from shoal.examine import examine, examine_table, open_table
 from shoal.generalization import Model
@@ -164,8 +164,7 @@ def anonymize(
     watch = _Watch(progress or silent)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
-    with announcing(watch.progress):
-        compile_for(settings, plan.problem.table.records, watch.progress)
+    with compiling_for(settings, plan.problem.table.records, watch.progress):
         return _release(plan, watch, order_seed)
 
 

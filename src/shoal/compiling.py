@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from shoal.kernels.ahead import compile_ahead
+from shoal.kernels.ahead import Ahead, worthwhile
 from shoal.kernels.machine_code import telling
 from shoal.kernels.signatures import Signature, missing
 from shoal.progress import Progress
@@ -40,9 +40,24 @@ def missing_kernels(settings: Settings, records: int) -> list[Signature]:
     return missing(parts_of(settings, records))
 
 
-def compile_for(settings: Settings, records: int, progress: Progress) -> None:
-    """Compile what a job needs, if that is much."""
-    compile_ahead(parts_of(settings, records), lambda done, total: progress(STAGE, done, total))
+@contextmanager
+def compiling_for(settings: Settings, records: int, progress: Progress) -> Iterator[None]:
+    """Compile what a job needs while it runs, by processes of their own if that is much, and tell when it waits.
+
+    A job waits for the kernel that it needs next, and at its end for those that are wanted later.
+    """
+    wanted = missing_kernels(settings, records)
+
+    def tell(done: int, total: int) -> None:
+        progress(STAGE, done, total)
+
+    def wait(kernel: str, file: str) -> None:
+        progress(STAGE, work.done, max(1, len(wanted)))
+        work.wait_for(file)
+
+    with Ahead(wanted, tell, worthwhile(wanted)) as work, telling(wait):
+        yield
+        work.finish()
 
 
 @contextmanager
@@ -53,10 +68,3 @@ def wanting(*parts: str) -> Iterator[None]:
         yield
     finally:
         _wanted_later.reset(token)
-
-
-@contextmanager
-def announcing(progress: Progress) -> Iterator[None]:
-    """Tell of kernels that are compiled on the way."""
-    with telling(lambda kernel: progress(STAGE, 0, 1)):
-        yield

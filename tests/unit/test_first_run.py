@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import subprocess
 import sys
 import zipfile
@@ -52,10 +53,9 @@ print(release.data.rows() if hasattr(release.data, "rows") else release.data.to_
 
 @pytest.fixture
 def cold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """A folder for kernels that has none, for this process and those it starts; cheap kernels are all there is."""
+    """A folder for kernels that has none, for this process and those it starts."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cold"))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cold"))
-    monkeypatch.setattr(ahead, "missing", lambda parts: [s for s in CHEAP if not s.is_kept()])
     cache._place.cache_clear()
     yield tmp_path / "cold"
     cache._place.cache_clear()
@@ -132,35 +132,39 @@ def test_a_share_is_made_of_kernels_without_known_seconds() -> None:
     assert list(chain(*ahead.shares(wanted, 2))) == wanted
 
 
-def test_processes_compile_what_is_missing_and_tell(cold: Path) -> None:
+def test_processes_compile_what_they_are_asked_for_and_tell(cold: Path) -> None:
     told: list[tuple[int, int]] = []
-    assert ahead.compile_ahead(["any"], lambda *done: told.append(done), processes=2) == 3
+    assert ahead.compile_ahead(CHEAP, lambda *done: told.append(done), processes=2) == 3
     assert all(signature.is_kept() for signature in CHEAP)
-    assert told[0] == (0, 3)
+    assert told == sorted(told)
     assert told[-1] == (3, 3)
     assert not [file for file in cold.rglob("*") if file.is_file() and file.suffix != ".code"]
-    assert ahead.compile_ahead(["any"], lambda *done: told.append(done), processes=2) == 0
 
 
-def test_a_run_that_is_cancelled_leaves_no_process(
-    cold: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[subprocess.Popen[bytes]] = []
-    start = ahead._start
+def test_a_run_waits_for_the_kernel_that_it_needs_next(cold: Path) -> None:
+    with ahead.Ahead(CHEAP, lambda done, total: None, processes=2) as work:
+        work.wait_for(ahead.name_of(CHEAP[0]))
+        assert CHEAP[0].is_kept()
+        work.wait_for("of nobody.code")
 
-    def note() -> subprocess.Popen[bytes]:
-        started.append(start())
-        return started[-1]
 
+def test_a_run_does_not_wait_for_a_process_that_was_killed(cold: Path) -> None:
+    with ahead.Ahead(CHEAP, lambda done, total: None, processes=1) as work:
+        work._workers[0].process.kill()
+        work.wait_for(ahead.name_of(CHEAP[0]))
+        work.finish()
+    assert not CHEAP[0].is_kept()
+
+
+def test_a_run_that_is_cancelled_leaves_no_process(cold: Path) -> None:
     def cancel(done: int, total: int) -> None:
-        if started:
-            raise shoal.Cancelled("enough")
+        raise shoal.Cancelled("enough")
 
-    monkeypatch.setattr(ahead, "_start", note)
-    with pytest.raises(shoal.Cancelled):
-        ahead.compile_ahead(["any"], cancel, processes=2)
-    assert len(started) == 2
-    assert all(worker.poll() is not None for worker in started)
+    work = ahead.Ahead(CHEAP, cancel, processes=2)
+    with pytest.raises(shoal.Cancelled), work:
+        work.finish()
+    assert len(work._workers) == 2
+    assert all(worker.process.poll() is not None for worker in work._workers)
 
 
 def test_half_a_file_of_a_stopped_process_is_removed(cold: Path) -> None:
@@ -168,16 +172,17 @@ def test_half_a_file_of_a_stopped_process_is_removed(cold: Path) -> None:
     assert folder is not None
     for process in (7, 77):
         (folder / f"groups.members-0123{machine_code.part_suffix(process)}").touch()
-    ahead._clean_up(7)
+    ahead.clean_up(7)
     assert [file.name for file in folder.iterdir()] == ["groups.members-0123.77.part"]
 
 
 def test_a_worker_ends_with_the_process_that_asked(cold: Path) -> None:
-    with ahead._start() as worker:
-        ahead._ask(worker, CHEAP * 100)
-        assert worker.stdin is not None
-        worker.stdin.close()
-        assert worker.wait() == 1
+    worker = ahead._Worker(queue.Queue())
+    worker.ask(CHEAP * 100)
+    assert worker.process.stdin is not None
+    worker.process.stdin.close()
+    assert worker.process.wait() == 1
+    worker.end()
 
 
 @pytest.mark.parametrize("executable", ["", "/nonexistent/python3", "/bin/cat"])
@@ -185,18 +190,23 @@ def test_without_processes_the_run_itself_compiles(
     cold: Path, monkeypatch: pytest.MonkeyPatch, executable: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", executable)
-    assert ahead.compile_ahead(["any"], lambda done, total: None, processes=2) == 0
+    assert ahead.compile_ahead(CHEAP, lambda done, total: None, processes=2) == 0
 
 
-def test_a_few_cheap_kernels_start_no_process(cold: Path) -> None:
-    assert ahead.compile_ahead(["any"], lambda done, total: None) == 0
-
-
-def test_kernels_that_cannot_be_kept_start_no_process(
-    cold: Path, monkeypatch: pytest.MonkeyPatch
+def test_processes_are_started_where_there_is_much_to_compile(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    dear = [Signature("a.b", (), 3.0)] * 10
+    monkeypatch.setattr(ahead, "processors", lambda: 4)
+    assert ahead.worthwhile(dear) == 4
+    assert ahead.worthwhile(CHEAP) == ahead.worthwhile([]) == 0
+    monkeypatch.setattr(ahead, "processors", lambda: 1)
+    assert ahead.worthwhile(dear) == 0
+
+
+def test_kernels_that_cannot_be_kept_start_no_process(cold: Path) -> None:
     cold.touch()  # a file in the way of the folder
-    assert ahead.compile_ahead(["any"], lambda done, total: None, processes=2) == 0
+    assert ahead.compile_ahead(CHEAP, lambda done, total: None, processes=2) == 0
 
 
 # What a user sees
@@ -299,7 +309,10 @@ def test_the_doctor_says_what_the_next_run_will_compile(cold: Path, shell: Shell
 def test_kernels_can_be_compiled_before_the_first_run(
     cold: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.cli.first_run.missing", ahead.missing)
+    monkeypatch.setattr(
+        "shoal.cli.first_run.missing",
+        lambda parts: [signature for signature in CHEAP if not signature.is_kept()],
+    )
     monkeypatch.setattr("shoal.cli.first_run.needed", lambda parts: CHEAP)
     code, said, _ = shell("compile", "--processes", 2)
     assert code == 0

@@ -323,16 +323,31 @@ def test_a_listener_hears_of_what_is_compiled_and_can_stop_it(
 ) -> None:
     heard: list[str] = []
 
-    def stop(kernel: str) -> None:
+    def stop(kernel: str, file: str) -> None:
         raise KeyboardInterrupt
+
+    def listen(kernel: str, file: str) -> None:
+        heard.append(kernel)
 
     module = tiny()
     with pytest.raises(KeyboardInterrupt), telling(stop):
         module.double_all((1, 2, 3))
-    with telling(heard.append):
+    with telling(listen):
         assert twelve(module) == 0
         assert twelve(tiny()) == 1
     assert heard == ["tiny.double_all"]
+
+
+def test_what_a_listener_brings_is_not_compiled(
+    tiny: Callable[[], ModuleType], tmp_path: Path
+) -> None:
+    twelve(tiny())
+    folder = cache.cache_folder()
+    assert folder is not None
+    (file,) = folder.glob("*.code")
+    file.rename(tmp_path / file.name)
+    with telling(lambda kernel, name: (tmp_path / name).rename(folder / name)):
+        assert twelve(tiny()) == 1
 
 
 def test_a_second_run_compiles_nothing(tiny: Callable[[], ModuleType]) -> None:

@@ -11,7 +11,7 @@ import shoal
 from shoal.cli import check_stop, say
 from shoal.cli.show import progress_bar
 from shoal.compiling import STAGE
-from shoal.kernels.ahead import can_start, compile_ahead, processors
+from shoal.kernels.ahead import MOST, can_start, compile_ahead, processors
 from shoal.kernels.cache import cache_folder, cache_note, carried_folder, carried_note
 from shoal.kernels.parts import is_known, part_options
 from shoal.kernels.signatures import missing, needed, parts
@@ -23,12 +23,12 @@ LIBRARIES = ("numba", "llvmlite", "numpy", "pyarrow", "narwhals", "pandas", "pol
 def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> None:
     """Compile what is missing and say so."""
     wanted = parts() if everything else DEFAULT
-    before = len(missing(wanted))
+    fresh = missing(wanted)
     with progress_bar(quiet) as progress:
         compile_ahead(
-            wanted,
+            fresh,
             lambda done, total: progress(STAGE, done, total),
-            processes=processes or processors(),
+            processes=processes or min(processors(), MOST),
         )
         check_stop()
         left = missing(wanted)
@@ -37,7 +37,7 @@ def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> Non
             signature.compile()
             check_stop()
     if not quiet:
-        say(f"Compiled {before} of {len(needed(wanted))} kernels; {_where()}")
+        say(f"Compiled {len(fresh)} of {len(needed(wanted))} kernels; {_where()}")
 
 
 def examine(as_json: bool) -> None:

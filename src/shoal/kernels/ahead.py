@@ -1,7 +1,4 @@
-"""Kernels compiled ahead of a run, in several processes at once, each of which keeps its share.
-
-Whatever goes wrong here is no reason to fail: what is missing afterwards is compiled by the run itself.
-"""
+"""Kernels compiled ahead of a run, in several processes at once, each of which keeps its share."""
 
 from __future__ import annotations
 
@@ -12,33 +9,145 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from shoal.kernels.cache import cache_folder, cache_note
-from shoal.kernels.machine_code import part_suffix
-from shoal.kernels.signatures import Signature, missing
+from shoal.kernels.machine_code import file_name, part_suffix
+from shoal.kernels.signatures import Signature
 
 WORTH_IT = 4.0  # seconds of compiling below which starting processes takes longer than it saves
-EVERY = 0.2  # seconds between two looks at whether to go on
+EVERY = 0.1  # seconds between two looks at whether to go on
 MOST = 6  # processes; more would wait for the longest kernel
 
 Told = Callable[[int, int], None]
 
 
-def compile_ahead(parts: Iterable[str], told: Told, processes: int | None = None) -> int:
-    """Compile what some parts of a run need and what is not kept yet; return how many kernels that were.
+def compile_ahead(wanted: list[Signature], told: Told, processes: int) -> int:
+    """Compile some kernels in so many processes; return how many of them were.
 
-    `told` is called with (done, total) and may raise to stop; no process is left over then. Kernels that no
-    process could compile are left to the run.
+    `told` is called with (done, total) and may raise to stop; no process is left over then.
     """
-    wanted = missing(parts)
-    number = min(processes or processors(), MOST, len(wanted))
+    with Ahead(wanted, told, processes) as work:
+        work.finish()
+        return work.done
+
+
+def worthwhile(wanted: list[Signature]) -> int:
+    """Return how many processes should compile some kernels; 0 where the run itself had better do it."""
     seconds = sum(signature.seconds for signature in wanted)
-    if not wanted or not can_start() or (processes is None and seconds < WORTH_IT):
-        return 0
-    told(0, len(wanted))
-    return _compile(shares(wanted, number), len(wanted), told)
+    number = min(processors(), MOST, len(wanted))
+    return number if number > 1 and seconds >= WORTH_IT else 0
+
+
+class Ahead:
+    """Processes that compile kernels while the run goes on; it waits for those that it needs.
+
+    Whatever goes wrong is no reason to fail: what is missing afterwards is compiled by the run itself.
+    """
+
+    def __init__(self, wanted: list[Signature], told: Told, processes: int) -> None:
+        self.done = 0  # kernels compiled so far
+        self._told, self._total = told, len(wanted)
+        number = min(processes, len(wanted)) if can_start() else 0
+        self._work = shares(wanted, number) if number else []
+        self._workers: list[_Worker] = []
+        self._owner: dict[str, _Worker] = {}  # by the name of a kernel's file
+        self._said: queue.Queue[None] = queue.Queue()
+
+    def __enter__(self) -> Ahead:
+        try:
+            for share in self._work:
+                worker = _Worker(self._said)
+                self._workers.append(worker)
+                worker.ask(share)
+                self._owner |= {name_of(signature): worker for signature in share}
+        except OSError:  # no more processes are allowed, or one has ended at once
+            pass
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._end()
+
+    def wait_for(self, file: str) -> None:
+        """Wait until the machine code with this file name is kept, if a process is about to compile it."""
+        worker, folder = self._owner.get(file), cache_folder()
+        if worker is not None and folder is not None:
+            while worker.is_running and not (folder / file).is_file():
+                self._look()
+
+    def finish(self) -> None:
+        """Wait until all is compiled."""
+        while self.done < self._total and any(worker.is_running for worker in self._workers):
+            self._look()
+
+    def _look(self) -> None:
+        """See what is done, wait a moment if nothing is, and tell."""
+        with contextlib.suppress(queue.Empty):
+            self._said.get(timeout=EVERY)
+            self.done += 1
+            while True:
+                self._said.get_nowait()
+                self.done += 1
+        self._told(self.done, self._total)
+
+    def _end(self) -> None:
+        for worker in self._workers:
+            worker.end()
+
+
+class _Worker:
+    """A process that compiles a share of the kernels."""
+
+    def __init__(self, said: queue.Queue[None]) -> None:
+        package = str(Path(__file__).parents[2])
+        paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "shoal.kernels.worker"],
+            env={**os.environ, "PYTHONPATH": paths},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._listener = threading.Thread(target=self._listen, args=(said,), daemon=True)
+        self._listener.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it may still compile something."""
+        return self._listener.is_alive()
+
+    def ask(self, share: list[Signature]) -> None:
+        """Tell it what to compile."""
+        line = json.dumps([[signature.kernel, signature.arguments] for signature in share])
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{line}\n".encode())
+        self.process.stdin.flush()
+
+    def end(self) -> None:
+        """End it, if it has not ended itself, and leave nothing of it."""
+        self.process.kill()
+        self.process.wait()
+        self._listener.join()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):  # it was not told everything
+                if pipe is not None:
+                    pipe.close()
+        clean_up(self.process.pid)
+
+    def _listen(self, said: queue.Queue[None]) -> None:
+        """Pass on that a kernel is done, each time that the process says so."""
+        assert self.process.stdout is not None
+        for _ in self.process.stdout:
+            said.put(None)
+
+
+def name_of(signature: Signature) -> str:
+    """Return the name of the file for a kernel's machine code."""
+    return file_name(signature.kernel, signature.types())
 
 
 def can_start() -> bool:
@@ -64,73 +173,7 @@ def shares(wanted: list[Signature], number: int) -> list[list[Signature]]:
     return [share for share in found if share]
 
 
-def _compile(work: list[list[Signature]], total: int, told: Told) -> int:
-    done: queue.Queue[str | None] = queue.Queue()
-    workers: list[tuple[subprocess.Popen[bytes], threading.Thread]] = []
-    try:
-        for share in work:
-            worker = _start()
-            listener = threading.Thread(target=_listen, args=(worker, done), daemon=True)
-            workers.append((worker, listener))
-            listener.start()
-            _ask(worker, share)
-        compiled = ended = 0
-        while ended < len(workers):
-            with contextlib.suppress(queue.Empty):
-                if done.get(timeout=EVERY) is None:
-                    ended += 1
-                else:
-                    compiled += 1
-            told(compiled, total)
-        return compiled
-    except OSError:  # no more processes are allowed, or one has ended at once
-        return 0
-    finally:
-        for worker, listener in workers:
-            _end(worker, listener)
-
-
-def _start() -> subprocess.Popen[bytes]:
-    package = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH", ""))))
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "shoal.kernels.worker"],
-        env={**os.environ, "PYTHONPATH": paths},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _ask(worker: subprocess.Popen[bytes], share: list[Signature]) -> None:
-    """Tell a worker what to compile."""
-    line = json.dumps([[signature.kernel, signature.arguments] for signature in share])
-    assert worker.stdin is not None
-    worker.stdin.write(f"{line}\n".encode())
-    worker.stdin.flush()
-
-
-def _listen(worker: subprocess.Popen[bytes], done: queue.Queue[str | None]) -> None:
-    """Pass on what a worker says, and at last that it ended."""
-    assert worker.stdout is not None
-    for line in worker.stdout:
-        done.put(line.decode(errors="replace").strip())
-    done.put(None)
-
-
-def _end(worker: subprocess.Popen[bytes], listener: threading.Thread) -> None:
-    """End a worker, if it has not ended itself, and leave nothing of it."""
-    worker.kill()
-    worker.wait()
-    listener.join()
-    for pipe in (worker.stdin, worker.stdout):
-        with contextlib.suppress(OSError):  # it was not told everything
-            if pipe is not None:
-                pipe.close()
-    _clean_up(worker.pid)
-
-
-def _clean_up(process: int) -> None:
+def clean_up(process: int) -> None:
     """Remove what a process that was stopped has left half written."""
     folder = cache_folder()
     for file in folder.glob(f"*{part_suffix(process)}") if folder else ():

@@ -18,12 +18,15 @@ from pathlib import Path
 
 from shoal.kernels.cache import cache_folder, carried_folder
 
-_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+_listener: ContextVar[Callable[[str, str], None] | None] = ContextVar("listener", default=None)
 
 
 @contextlib.contextmanager
-def telling(listener: Callable[[str], None]) -> Iterator[None]:
-    """Call a function with the name of every kernel before it is compiled; it may raise to stop."""
+def telling(listener: Callable[[str, str], None]) -> Iterator[None]:
+    """Call a function before any kernel is compiled, with its name and that of its file; it may raise to stop.
+
+    It may also bring the file, in which case the kernel is not compiled.
+    """
     token = _listener.set(listener)
     try:
         yield
@@ -75,20 +78,26 @@ class KernelCache:
     def load_overload(self, sig, target_context):
         """Return what was compiled for these types, None if it was not."""
         types = _arguments(sig)
-        file = kept_file(self._kernel, types)
-        if file is not None:
-            try:
-                from numba.core.compiler import CompileResult
-
-                target_context.refresh()
-                return CompileResult._rebuild(target_context, *pickle.loads(file.read_bytes()))
-            except Exception:  # reading a torn file may raise anything, and so may another Numba
-                with contextlib.suppress(OSError):
-                    file.unlink()
+        found = self._load(types, target_context)
         listener = _listener.get()
-        if listener is not None:
-            listener(self._kernel)
-        return None
+        if found is None and listener is not None:
+            listener(self._kernel, file_name(self._kernel, types))
+            found = self._load(types, target_context)
+        return found
+
+    def _load(self, types, target_context):
+        file = kept_file(self._kernel, types)
+        if file is None:
+            return None
+        try:
+            from numba.core.compiler import CompileResult
+
+            target_context.refresh()
+            return CompileResult._rebuild(target_context, *pickle.loads(file.read_bytes()))
+        except Exception:  # reading a torn file may raise anything, and so may another Numba
+            with contextlib.suppress(OSError):
+                file.unlink()
+            return None
 
     def save_overload(self, sig, data) -> None:
         """Keep what was compiled."""
