@@ -164,7 +164,7 @@ def anonymize(
     watch = _Watch(progress or silent)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
-    with compiling_for(settings, plan.problem.table.records, watch.progress):
+    with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
         return _release(plan, watch, order_seed)
 
 
@@ -341,9 +341,15 @@ class _Watch:
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
+        self.stage = ""
         self.seconds: dict[str, float] = {}
 
+    def again(self) -> None:
+        """Say once more which stage this is, after something else was said."""
+        self.progress(self.stage, 0, 1)
+
     def __call__(self, stage: str, work: Callable[[], T]) -> T:
+        self.stage = stage
         self.progress(stage, 0, 1)
         start = time.perf_counter()
         result = work()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -41,10 +41,13 @@ def missing_kernels(settings: Settings, records: int) -> list[Signature]:
 
 
 @contextmanager
-def compiling_for(settings: Settings, records: int, progress: Progress) -> Iterator[None]:
+def compiling_for(
+    settings: Settings, records: int, progress: Progress, back: Callable[[], None]
+) -> Iterator[None]:
     """Compile what a job needs while it runs, by processes of their own if that is much, and tell when it waits.
 
-    A job waits for the kernel that it needs next, and at its end for those that are wanted later.
+    A job waits for the kernel that it needs next, after which `back` is called, and at its end for those that are
+    wanted later. A kernel that no process compiles is compiled by the job itself.
     """
     wanted = missing_kernels(settings, records)
 
@@ -53,7 +56,8 @@ def compiling_for(settings: Settings, records: int, progress: Progress) -> Itera
 
     def wait(kernel: str, file: str) -> None:
         progress(STAGE, work.done, max(1, len(wanted)))
-        work.wait_for(file)
+        if work.wait_for(file):
+            back()
 
     with Ahead(wanted, tell, worthwhile(wanted)) as work, telling(wait):
         yield

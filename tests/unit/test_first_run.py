@@ -143,15 +143,15 @@ def test_processes_compile_what_they_are_asked_for_and_tell(cold: Path) -> None:
 
 def test_a_run_waits_for_the_kernel_that_it_needs_next(cold: Path) -> None:
     with ahead.Ahead(CHEAP, lambda done, total: None, processes=2) as work:
-        work.wait_for(ahead.name_of(CHEAP[0]))
+        assert work.wait_for(ahead.name_of(CHEAP[0]))
         assert CHEAP[0].is_kept()
-        work.wait_for("of nobody.code")
+        assert not work.wait_for("of nobody.code")
 
 
 def test_a_run_does_not_wait_for_a_process_that_was_killed(cold: Path) -> None:
     with ahead.Ahead(CHEAP, lambda done, total: None, processes=1) as work:
         work._workers[0].process.kill()
-        work.wait_for(ahead.name_of(CHEAP[0]))
+        assert not work.wait_for(ahead.name_of(CHEAP[0]))
         work.finish()
     assert not CHEAP[0].is_kept()
 

@@ -72,12 +72,17 @@ class Ahead:
     def __exit__(self, *failure: object) -> None:
         self._end()
 
-    def wait_for(self, file: str) -> None:
-        """Wait until the machine code with this file name is kept, if a process is about to compile it."""
+    def wait_for(self, file: str) -> bool:
+        """Wait until the machine code with this file name is kept, if a process is about to compile it.
+
+        Return whether it is.
+        """
         worker, folder = self._owner.get(file), cache_folder()
-        if worker is not None and folder is not None:
-            while worker.is_running and not (folder / file).is_file():
-                self._look()
+        if worker is None or folder is None:
+            return False
+        while worker.is_running and not (folder / file).is_file():
+            self._look()
+        return (folder / file).is_file()
 
     def finish(self) -> None:
         """Wait until all is compiled."""
