@@ -80,12 +80,10 @@ def run(code: str, **changed: str) -> str:
 
 @pytest.mark.parametrize("part", ["cover", "refine", "certificate", "exact", "mondrian"])
 def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
-    said = run(
-        f"import json; from tests.signatures import list_part; print(json.dumps(list_part({part!r})))"
-    )
-    used = {(kernel, tuple(types)) for kernel, types in json.loads(said)["kernels"]}
-    listed = {(signature.kernel, signature.arguments) for signature in needed([part])}
-    assert used == listed, "run python -m tests.signatures"
+    code = f"import json; from tests.signatures import listed; print(json.dumps(listed({part!r})))"
+    used = {(kernel, tuple(types)) for kernel, types in json.loads(run(code))["kernels"]}
+    expected = {(signature.kernel, signature.arguments) for signature in needed([part])}
+    assert used == expected, f"run python -m tests.signatures '{part}'"
 
 
 def test_every_method_is_on_the_list() -> None:

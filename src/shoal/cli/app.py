@@ -419,8 +419,8 @@ def demo(
     run(samples.adult(), make_settings(samples.adult_settings()), wanted, quiet, False, json)
 
 
-@app.command("compile")
-def compile_kernels(
+@app.command()
+def compile(
     everything: Annotated[
         bool, typer.Option("--all", help="Kernels of all methods, not of the default one alone.")
     ] = False,
