@@ -38,7 +38,6 @@ run(
 BARS = {  # seconds and processor seconds of a first run
     ("demo", "first"): (25.0, 40.0),
     ("1,000 records", "first"): (12.0, None),
-    ("demo", "first, kernels carried"): (5.0, None),
     ("1,000 records", "first, kernels carried"): (5.0, None),
 }
 ADDED = 5.0  # seconds that a certificate may add to a first run
