@@ -109,7 +109,7 @@ def anonymize(
     refine
         How long to improve the groups by local search: "quick" (default) for a few seconds, False for not at
         all, a number of seconds, or `shoal.Refine(steps=…)`. With seconds, two runs may differ. Methods other
-        than local recoding are left as they are, and so is `enhanced_pk`.
+        than local recoding are left as they are, and so are `enhanced_pk` and the optimum of a handful of records.
     seed
         Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
         what `non_homogeneous` draws.
