@@ -23,7 +23,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint smoke-oldest test-oldest format bench fuzz docs clean
+.PHONY: help demo test lint smoke-oldest test-oldest format bench fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ fuzz: $(STAMP)-test ## Try random tables, killed runs, full disks and hostile fi
 docs: $(STAMP)-docs ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html; to search as well: $(BIN)/python -m http.server --directory site --bind 127.0.0.1"
+
+wheel: $(STAMP)-test ## Build a wheel with compiled kernels for this Python and platform into dist/
+	$(BIN)/python tools/make_wheel.py
 
 clean: ## Remove .venv and everything else that was made here
 	@rm -rf .venv shoal-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis

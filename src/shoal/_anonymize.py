@@ -11,10 +11,10 @@ from typing import Any, Literal, TypeVar, overload
 import numpy as np
 import pyarrow as pa
 
+from shoal.compiling import compiling_for
 from shoal.examine import examine, open_table, originals_of
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
-from shoal.kernels.compilation import is_cached
 from shoal.measures import ObjectiveName
 from shoal.methods import Method, MethodName, Partition
 from shoal.methods.suppress import suppress
@@ -167,7 +167,7 @@ def anonymize(
     refine
         How long to improve the groups by local search: "quick" (default) for a few seconds, False for not at
         all, a number of seconds, or `shoal.Refine(steps=…)`. With seconds, two runs may differ. Methods other
-        than local recoding are left as they are, and so is `enhanced_pk`.
+        than local recoding are left as they are, and so are `enhanced_pk` and the optimum of a handful of records.
     seed
         Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
         what `loosen` and `non_homogeneous` draw.
@@ -237,13 +237,18 @@ def make_release(
     watch = _Watch(progress)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
-    problem = plan.problem
-    if not is_cached():
-        watch("compiling kernels, first run only", lambda: _compile(problem, settings))
+    with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
+        return _release(plan, watch, order_seed)
+
+
+def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release[Any]:
+    """Do the work on a table whose kernels are compiled."""
+    problem, settings = plan.problem, plan.settings
     partition = watch(
         "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
     )
-    if settings.refine and settings.method.may_be_refined():
+    chosen = settings.method.choose(problem.table.records)
+    if settings.refine and chosen.may_be_refined():
         partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
     groups = watch(
         "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
@@ -262,7 +267,7 @@ def make_release(
         originals=originals,
         is_released=groups >= 0,
         removed=plan.roles.removed,
-        dialect=source.dialect,
+        dialect=plan.source.dialect,
         notes=notes,
         seconds=watch.seconds,
     )
@@ -275,22 +280,6 @@ def _refine(
     budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
     groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
     return replace(partition, groups=groups, notes=(*partition.notes, *notes))
-
-
-def _compile(problem: Problem, settings: Settings) -> None:
-    """Run the method on a few records, so that its kernels are compiled before the clock of a large run starts."""
-    few = max(2 * settings.k, 64)
-    if few < problem.table.records:
-        head = problem.head(few)
-        partition = settings.method.partition(head, settings.seed, silent)
-        if settings.refine and settings.method.may_be_refined():
-            _refine(head, partition, replace(settings, refine=_sample_of(settings.refine)), silent)
-
-
-def _sample_of(budget: object) -> Refine:
-    """A short refinement that takes the same kernels: only one that is given time perturbs."""
-    has_time = isinstance(budget, Refine) and (budget.seconds or budget.steps)
-    return Refine(steps=30) if has_time else Refine()
 
 
 def _close(
@@ -314,9 +303,15 @@ class _Watch:
 
     def __init__(self, progress: Progress) -> None:
         self.progress = progress
+        self.stage = ""
         self.seconds: dict[str, float] = {}
 
+    def again(self) -> None:
+        """Say once more which stage this is, after something else was said."""
+        self.progress(self.stage, 0, 1)
+
     def __call__(self, stage: str, work: Callable[[], T]) -> T:
+        self.stage = stage
         self.progress(stage, 0, 1)
         start = time.perf_counter()
         result = work()

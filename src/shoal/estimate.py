@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.kernels.compilation import is_cached
+from shoal.compiling import missing_kernels
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import size_of
 from shoal.plan import Plan
@@ -27,7 +27,7 @@ SECONDS = {
 }  # of a method alone for so many records, by `python -m benchmarks growth`
 REFINING = 3.0  # seconds of quick refinement for so many records, about what `lowest_loss` takes beyond `cover`
 REQUIREMENTS = 3.0  # times longer where sensitive values are counted
-COMPILING = 60.0  # seconds of a first run, as seen on two cores
+PROCESSES = 2  # that compile at once, at least on most machines
 BLOCK = 50_000  # records; quadratic methods cut larger tables into parts
 SPREAD = 2.5  # how far a guess may be off, either way
 
@@ -49,15 +49,14 @@ def estimate(plan: Plan) -> Estimate:
     seconds = SECONDS.get(settings.method.name, 3.0) * share
     if settings.method.growth.startswith("n²"):
         seconds *= min(max(share, 0.05), BLOCK / MEASURED)
-    if settings.refine and settings.method.may_be_refined():
+    if settings.refine and settings.method.choose(records).may_be_refined():
         limit = getattr(settings.refine, "seconds", None)
         seconds += limit or REFINING * share
     seconds *= REQUIREMENTS if settings.requirements else 1.0
-    compiles = not is_cached()
-    first = COMPILING if compiles else 0.0
+    first = sum(kernel.seconds for kernel in missing_kernels(settings, records)) / PROCESSES
     return Estimate(
         combinations=size_of(make_ladders(plan.problem)),
         least=0.3 + seconds / SPREAD + first / SPREAD,
         most=1.0 + seconds * SPREAD + first * SPREAD,
-        compiles=compiles,
+        compiles=first > 0,
     )

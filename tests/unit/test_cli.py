@@ -28,6 +28,8 @@ COMMANDS = [
     "evaluate",
     "init",
     "demo",
+    "compile",
+    "doctor",
     "methods",
     "requirements",
     "measures",

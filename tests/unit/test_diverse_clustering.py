@@ -233,7 +233,7 @@ def test_a_group_falls_short_by_nothing_exactly_where_it_is_diverse(sample, kind
     size = data.draw(st.integers(1, sample.records))
     counts = np.bincount(problem.values[:size].reshape(-1), minlength=problem.tallied)
     lack = callable_here(rule_kernels.shortfall)(problem.rules, counts, size)
-    assert (lack == 0.0) == rule_kernels.is_diverse(problem.rules, counts, size)
+    assert (lack == 0.0) == rule_kernels.keeps_limits(problem.rules, counts, size)
     assert lack >= 0.0
 
 
@@ -268,7 +268,7 @@ def test_uniting_ends_with_groups_that_keep_all_limits(sample, kind, parts, data
     tally = np.zeros((sizes.size, problem.tallied), np.int32)
     rule_kernels.count_groups(problem.values, groups, tally)
     diverse = [
-        rule_kernels.is_diverse(problem.rules, *own) for own in zip(tally, sizes, strict=True)
+        rule_kernels.keeps_limits(problem.rules, *own) for own in zip(tally, sizes, strict=True)
     ]
     before = groups.copy()
     found = unite_offenders(problem.rules, groups, tally, sizes, 32, np.random.default_rng(0))

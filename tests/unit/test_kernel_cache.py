@@ -18,7 +18,7 @@ import pytest
 
 import shoal
 from shoal.kernels import cache
-from shoal.kernels.compilation import is_cached
+from shoal.kernels.machine_code import telling
 
 PACKAGE = Path(shoal.__file__).parent
 KERNEL = """
@@ -145,14 +145,6 @@ def test_a_relative_folder_is_not_taken_from_the_system(
     assert folder.parent == home / ".cache" / "shoal"
 
 
-def test_kernels_count_as_compiled_once_a_compiled_file_is_in_the_folder_in_use(home: Path) -> None:
-    folder = cache.cache_folder()
-    assert folder is not None
-    assert not is_cached()
-    (folder / "kernel.nbi").touch()
-    assert is_cached()
-
-
 def test_other_functions_of_the_process_keep_their_own_folder(
     tiny: Callable[[], ModuleType],
 ) -> None:
@@ -202,7 +194,6 @@ def test_kernels_run_without_any_folder(
     monkeypatch.setattr(tempfile, "mkdtemp", refuse)
     assert twelve(tiny()) == 0
     assert cache.cache_folder() is None
-    assert not is_cached()
     assert cache.cache_note()
 
 
@@ -215,13 +206,12 @@ def test_kernels_run_when_their_folder_is_lost_on_the_way(tiny: Callable[[], Mod
     assert twelve(module) == 0
 
 
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-@pytest.mark.parametrize("left", [0, 10])
-def test_torn_files_are_compiled_anew(tiny: Callable[[], ModuleType], kind: str, left: int) -> None:
+@pytest.mark.parametrize("left", [0, 10, 1_000])
+def test_torn_files_are_compiled_anew(tiny: Callable[[], ModuleType], left: int) -> None:
     twelve(tiny())
     folder = cache.cache_folder()
     assert folder is not None
-    (file,) = folder.glob(f"*.{kind}")
+    (file,) = folder.glob("*.code")
     file.write_bytes(file.read_bytes()[:left])
     assert twelve(tiny()) == 0
     assert twelve(tiny()) == 1
@@ -318,6 +308,48 @@ def test_a_link_in_place_of_the_folder_is_not_followed(home: Path, tmp_path: Pat
 # What is compiled anew
 
 
+def test_other_types_of_arguments_are_kept_beside(tiny: Callable[[], ModuleType]) -> None:
+    module = tiny()
+    assert module.double_all((1, 2, 3)) == 12
+    assert module.double_all((0.5, 1.5)) == 4.0
+    again = tiny()
+    assert again.double_all((0.5, 1.5)) == 4.0
+    assert again.double_all((1, 2, 3)) == 12
+    assert sum(again.double_all.stats.cache_hits.values()) == 2
+
+
+def test_a_listener_hears_of_what_is_compiled_and_can_stop_it(
+    tiny: Callable[[], ModuleType],
+) -> None:
+    heard: list[str] = []
+
+    def stop(kernel: str, file: str) -> None:
+        raise KeyboardInterrupt
+
+    def listen(kernel: str, file: str) -> None:
+        heard.append(kernel)
+
+    module = tiny()
+    with pytest.raises(KeyboardInterrupt), telling(stop):
+        module.double_all((1, 2, 3))
+    with telling(listen):
+        assert twelve(module) == 0
+        assert twelve(tiny()) == 1
+    assert heard == ["tiny.double_all"]
+
+
+def test_what_a_listener_brings_is_not_compiled(
+    tiny: Callable[[], ModuleType], tmp_path: Path
+) -> None:
+    twelve(tiny())
+    folder = cache.cache_folder()
+    assert folder is not None
+    (file,) = folder.glob("*.code")
+    file.rename(tmp_path / file.name)
+    with telling(lambda kernel, name: (tmp_path / name).rename(folder / name)):
+        assert twelve(tiny()) == 1
+
+
 def test_a_second_run_compiles_nothing(tiny: Callable[[], ModuleType]) -> None:
     assert twelve(tiny()) == 0
     assert twelve(tiny()) == 1
@@ -337,12 +369,37 @@ def test_kernels_are_compiled_anew_when_any_of_their_sources_changes(
     assert len(folders) == 3
 
 
+def test_files_that_are_no_part_of_kernels_change_nothing(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels")
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "kernels" / "cache.py"))
+    before = cache.cache_folder()
+    with (tmp_path / "kernels" / "ahead.py").open("a") as file:
+        file.write("# changed\n")
+    cache._place.cache_clear()
+    assert cache.cache_folder() == before
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [("CPU_NAME", "generic"), ("CPU_FEATURES", ""), ("OPT", 1), ("BOUNDSCHECK", 1)],
+)
+def test_kernels_for_other_processors_are_kept_apart(
+    home: Path, monkeypatch: pytest.MonkeyPatch, setting: str, value: object
+) -> None:
+    before = cache.cache_folder()
+    monkeypatch.setattr(numba.config, setting, value)
+    cache._place.cache_clear()
+    assert cache.cache_folder() != before
+
+
 def test_kernels_that_nobody_used_for_a_month_are_removed(home: Path) -> None:
     shelf = home / ".cache" / "shoal"
     days = {"kernels-old": 31, "kernels-recent": 29, "of-somebody-else": 365}
     for name, age in days.items():
         (shelf / name).mkdir(parents=True)
-        (shelf / name / "kernel.nbi").touch()
+        (shelf / name / "kernel.code").touch()
         os.utime(shelf / name, times=(time.time() - age * 86_400,) * 2)
     folder = cache.cache_folder()
     assert folder is not None

@@ -206,7 +206,7 @@ def test_what_a_closure_costs_a_record_is_the_formula_of_its_measure(drawn, meas
                 ) == pytest.approx(
                     objective.cell(j, alone, i) + constant(objective, i, j), abs=1e-9
                 )
-            total = forms.closure_cost(problem.arrays, problem.classes[i], closures, g)
+            total = forms.cost_of_closure(problem.arrays, problem.classes[i], closures, g)
             assert total == pytest.approx(sum(found), abs=1e-9)
 
 
@@ -335,7 +335,7 @@ def cells_at(keys: Any, step: list[int], active: list[int]) -> list[list[int]]:
 
 def scratch(points: int) -> tuple[np.ndarray, np.ndarray]:
     """Hash tables for so many points."""
-    size = cell_kernels.table_size(points)
+    size = cell_kernels.slots_for(points)
     return np.empty(size, np.uint64), np.empty(size, np.int64)
 
 
@@ -385,7 +385,7 @@ def test_full_cells_are_counted_among_the_active_points(lattice, random):
 
 @pytest.mark.parametrize("items", [0, 1, 8, 9, 1000])
 def test_a_hash_table_has_room_to_spare_and_a_power_of_two_slots(items):
-    size = cell_kernels.table_size(items)
+    size = cell_kernels.slots_for(items)
     assert size >= max(16, 2 * items)
     assert size & (size - 1) == 0
 

@@ -19,6 +19,7 @@ ORDER = (
     "_anonymize",
     "listing",
     "estimate",
+    "compiling",
     "plan",
     "suggesting",
     "release",

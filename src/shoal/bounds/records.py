@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats
+from shoal.kernels.cell_walk import make_walk
 from shoal.kernels.closed_cells import cheapest_cells
 from shoal.kernels.nearest import nearest_costs
 
@@ -35,7 +36,7 @@ def cell_bound(cells: Cells) -> Floats:
         if looks > 0 and own.any():
             trees = cells.trees(y)
             found = np.where(own, np.inf, -np.inf)  # the others are out of reach of any cell
-            done, spent = cheapest_cells(trees, problem.k, looks, found)
+            done, spent = cheapest_cells(trees, make_walk(trees, 1), problem.k, looks, found)
             looks -= spent + TREES_LOOKS * trees.paths.size
             if done:
                 least[own] = found[own]

@@ -424,6 +424,30 @@ def demo(
 
 
 @app.command()
+def compile(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Kernels of all methods, not of the default one alone.")
+    ] = False,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="How many compile at once; usually all processors.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Compile kernels now, so that the first run need not."""
+    from shoal.cli.first_run import compile_kernels
+
+    compile_kernels(everything, processes, quiet)
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Say which versions and compiled kernels are in use and what the next run will compile."""
+    from shoal.cli.first_run import examine
+
+    examine(json)
+
+
+@app.command()
 def methods() -> None:
     """List the methods: paper, recoding, guarantee, growth in n, options."""
     from shoal.cli.show import blocks

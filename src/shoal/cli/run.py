@@ -14,6 +14,7 @@ import pyarrow as pa
 from shoal._anonymize import make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
+from shoal.compiling import CERTIFICATE, wanting
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.estimate import estimate
 from shoal.examine import open_table
@@ -52,7 +53,9 @@ def run(
         progress("reading", 0, 1)
         source = open_table(table, settings.input)
         raise_problems(output_problems(source, settings, wanted))
-        release = make_release(source, settings, progress)
+        later = () if wanted.certify is None else (CERTIFICATE,)
+        with wanting(*later):
+            release = make_release(source, settings, progress)
         check_stop()
         progress("writing", 0, 1)
         _save(release, wanted)

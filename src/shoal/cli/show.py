@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from shoal.cli import say
+from shoal.compiling import STAGE as COMPILING
 from shoal.estimate import Estimate
 from shoal.plan import Plan
 from shoal.privacy import Audit
@@ -26,7 +27,7 @@ from shoal.report.brief import brief_lines, levels
 STAGES = {
     "reading": "reading",
     "encoding": "checking and encoding",
-    "compiling kernels, first run only": "compiling, first run only",
+    COMPILING: COMPILING,
     "grouping": "grouping similar records",
     "refining": "improving the groups",
     "leaving out": "leaving records out",
@@ -59,7 +60,8 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
         def report(stage: str, done: int, total: int) -> None:
             known = total if total > 1 else None
             step[0] = _step(stage, step[0])
-            words = f"step {step[0]} of {len(set(STAGES.values()))}: {_in_words(stage)}"
+            count = f": {done} of {total}" if stage == COMPILING and known else ""
+            words = f"step {step[0]} of {len(set(STAGES.values()))}: {_in_words(stage)}{count}"
             bars.update(task, description=words, completed=done, total=known)
 
         yield report

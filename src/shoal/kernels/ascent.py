@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.kernels.arrays import order_of, taken
 from shoal.kernels.closed_cells import cell_cost, next_cell
 from shoal.kernels.compilation import allocating, inner, kernel
 
@@ -17,10 +18,14 @@ LISTED = 1e-9  # how much too large numbers must be on average for a cell to be 
 @allocating
 def sort_down(values, items, weights, size):
     """Sort the first few values, with what belongs to them, in descending order."""
-    order = np.argsort(-values[:size], kind="mergesort")
-    values[:size] = values[:size][order]
-    items[:size] = items[:size][order]
-    weights[:size] = weights[:size][order]
+    less = np.empty(size)
+    for at in range(size):
+        less[at] = -values[at]
+    order = order_of(less)
+    sorted_items, sorted_weights = taken(items, order), taken(weights, order)
+    for at in range(size):
+        values[at] = -less[order[at]]
+        items[at], weights[at] = sorted_items[at], sorted_weights[at]
 
 
 @inner

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import taken
+from shoal.kernels.bundles import bundle
 from shoal.kernels.cells import cell_keys, table_size
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.rules import complies, is_diverse, lacking
@@ -20,6 +22,7 @@ ROUNDING = 1e-6  # costs of parts are numbers of single precision
 NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
 
 
+@bundle
 class Covering(NamedTuple):
     """Which records have which group, and what groups could lend."""
 
@@ -49,21 +52,23 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
         table_key[h] = keys[i]
         table_weight[h] += 1
         place[i] = h
-    ends = [0]
+    most = keys.size // max(1, least)
+    bounds, at, cells = np.zeros(most + 1, np.int64), np.empty(most, np.int64), 0
     for i in range(keys.size):
         weight = table_weight[place[i]]
         if weight >= least:
-            table_weight[place[i]] = NUMBERED - (len(ends) - 1)
-            ends.append(ends[-1] + weight)
-    bounds = np.array(ends)
-    order, at = np.empty(bounds[-1], np.int64), bounds[:-1].copy()
-    if at.size > 0:
+            table_weight[place[i]] = NUMBERED - cells
+            at[cells] = bounds[cells]
+            bounds[cells + 1] = bounds[cells] + weight
+            cells += 1
+    order = np.empty(bounds[cells], np.int64)
+    if cells > 0:
         for i in range(keys.size):
             cell = NUMBERED - table_weight[place[i]]
             if cell >= 0:
                 order[at[cell]] = i
                 at[cell] += 1
-    return order, bounds
+    return order, bounds[: cells + 1]
 
 
 @inner
@@ -106,7 +111,7 @@ def borrow(q, v, counts, size, most, first, following, cost, budget):
     All that they pay more than before, now that they pay `cost`, must stay within the budget. Lenders are
     changed and `counts` too; where it does not suffice, `give_back` undoes it.
     """
-    borrowed = [np.int64(0) for _ in range(0)]
+    borrowed, number = np.empty(max(0, most - size), np.int32), 0
     lack = lacking(q, counts, size)
     m = first
     while m >= 0 and size < most and lack > 0.0:
@@ -125,11 +130,12 @@ def borrow(q, v, counts, size, most, first, following, cost, budget):
                 size += 1
                 lack = now
                 budget -= cost - v.price[g]
-                borrowed.append(m)
+                borrowed[number] = m
+                number += 1
             else:
                 shift(v, m, counts, -1)
         m = following[m]
-    return borrowed
+    return borrowed[:number]
 
 
 @allocating
@@ -147,8 +153,9 @@ def found_group(v, members, borrowed, counts, cost, g):
         v.group[i] = g
     for i in borrowed:
         v.group[i] = g
-    v.tally[g] = counts
-    v.size[g] = members.size + len(borrowed)
+    for value in range(counts.size):
+        v.tally[g, value] = counts[value]
+    v.size[g] = members.size + borrowed.size
     v.price[g] = cost
 
 
@@ -244,7 +251,7 @@ def walk_lending(
                 following,
             )
         for cell in range(cells):
-            members = v.uncovered[order[bounds[cell] : bounds[cell + 1]]]
+            members = taken(v.uncovered, order[bounds[cell] : bounds[cell + 1]])
             cost = cell_cost(part_costs, steps[step], v.columns[members[0]])
             if cost > limit:
                 waiting[places[step]] = min(waiting[places[step]], cost)
@@ -261,7 +268,7 @@ def walk_lending(
                 borrowed = borrow(
                     q, v, counts, members.size, most, first[cell], following, cost, budget
                 )
-                if complies(q, counts, members.size + len(borrowed)):
+                if complies(q, counts, members.size + borrowed.size):
                     found_group(v, members, borrowed, counts, cost, groups)
                     groups += 1
                 else:

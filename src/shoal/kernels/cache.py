@@ -9,28 +9,31 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import json
 import os
 import shutil
 import sys
+import sysconfig
 import tempfile
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import numba
 import numpy as np
+from llvmlite import binding as llvm
 from numba import config
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    NullCache,
-    _CacheLocator,
-    _SourceFileBackedLocatorMixin,
-)
 
+COMPILED = "compiled"  # folder of machine code that a package carries
 NAME = "kernels-"  # of a folder, before the fingerprint
 UNUSED = 30 * 86_400  # seconds after which kernels of other sources or versions are removed
+AROUND = (
+    "ahead.py",
+    "cache.py",
+    "machine_code.py",
+    "signatures.py",
+    "worker.py",
+)  # nothing to compile
 ROOT = 0
 UNMAPPED = 65_534  # in a container, the owner of what belongs to nobody there
 
@@ -45,15 +48,42 @@ def cache_note() -> str:
     return _place()[1]
 
 
-def kernel_cache(function: Callable) -> FunctionCache | NullCache:
-    """Return what loads and saves a function's machine code."""
-    folder = cache_folder()
-    if folder is None:
-        return NullCache()
+def carried_folder() -> Path | None:
+    """Return the folder of machine code that came with the package, None if there is none that fits here."""
+    return _carried()[0]
+
+
+def carried_note() -> str:
+    """Return a sentence that says why no machine code that came with the package is in use."""
+    return _carried()[1]
+
+
+@cache
+def _carried() -> tuple[Path | None, str]:
+    folder = Path(__file__).parent / COMPILED
     try:
-        return _KernelCache(function)
-    except (OSError, TypeError):  # no source file, as in a zip archive or an interactive session
-        return NullCache()
+        made_for = json.loads((folder / "made_for.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None, "The package carries no compiled kernels."
+    here = environment()
+    other = [name for name, text in here.items() if made_for.get(name) != text]
+    if other:
+        return None, (
+            "The package carries compiled kernels, but not for this machine; "
+            f"they were made for other {', '.join(other)}."
+        )
+    return folder, ""
+
+
+def environment() -> dict[str, str]:
+    """What machine code that a package carries must have been made for."""
+    return {
+        "sources": sources(),
+        "python": sys.implementation.cache_tag,
+        "platform": sysconfig.get_platform(),
+        "numba": numba.__version__,
+        "numpy": np.__version__.partition(".")[0],
+    }
 
 
 @cache
@@ -89,14 +119,31 @@ def _folder_of_user() -> Path:
 
 
 def _fingerprint() -> str:
-    """A hash of all kernels' sources and of the versions that machine code depends on."""
+    """A hash of all kernels' sources and of all else that machine code depends on."""
+    text = hashlib.sha256(sources().encode())
+    for name in (sys.version, numba.__version__, np.__version__, *_processor()):
+        text.update(f"\n{name}".encode())
+    return text.hexdigest()[:16]
+
+
+def sources() -> str:
+    """Return a hash of all kernels' sources."""
     text = hashlib.sha256()
-    for version in (sys.version, numba.__version__, np.__version__):
-        text.update(f"{version}\n".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        source = file.read_bytes()
+        if file.name in AROUND:
+            continue
+        source = file.read_bytes().replace(b"\r\n", b"\n")
         text.update(f"{file.name} {len(source)}\n".encode() + source)
     return text.hexdigest()[:16]
+
+
+def _processor() -> tuple[str, ...]:
+    """What Numba compiles for: processor, its features, level of optimization, checks of bounds."""
+    name = config.CPU_NAME or llvm.get_host_cpu_name()
+    features = config.CPU_FEATURES
+    if features is None:
+        features = llvm.get_host_cpu_features().flatten()
+    return name, features, str(config.OPT), str(config.BOUNDSCHECK)
 
 
 def _private_folder(parent: Path, name: str) -> Path:
@@ -150,49 +197,3 @@ def _temporary_folder() -> Path | None:
 def _remove(folder: Path, process: int) -> None:
     if os.getpid() == process:  # not in a fork, whose parent still uses the folder
         shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Locator(_SourceFileBackedLocatorMixin, _CacheLocator):
-    """The folder of this process, for every function."""
-
-    def __init__(self, function, file):
-        self._py_file = file
-        self._lineno = function.__code__.co_firstlineno
-
-    def get_cache_path(self):
-        return str(cache_folder())
-
-
-class _KernelFiles(CompileResultCacheImpl):
-    """Names of a function's files: they carry the module's whole name, since all share one folder."""
-
-    def __init__(self, function):
-        self._lineno = function.__code__.co_firstlineno
-        self._locator = _Locator(function, function.__code__.co_filename)
-        name = f"{function.__module__}.{function.__qualname__}"
-        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
-
-
-class _KernelCache(FunctionCache):
-    """Numba's cache of one function, which compiles anew whatever cannot be read and drops what cannot be written."""
-
-    _impl_class = _KernelFiles
-
-    def load_overload(self, sig, target_context):
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # unpickling a torn file may raise anything
-            self._forget()
-            return None
-
-    def save_overload(self, sig, data):
-        try:
-            super().save_overload(sig, data)
-        except Exception:  # the disk is full, the folder is gone, the index is torn
-            self._forget()
-
-    def _forget(self):
-        try:
-            self.flush()
-        except OSError:
-            self.disable()

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import order_of, taken
 from shoal.kernels.borrowing import NUMBERED, sort_by_cell
-from shoal.kernels.cells import table_size, weigh_cells
+from shoal.kernels.bundles import bundle
+from shoal.kernels.cells import slots_for, table_size, weigh_cells
 from shoal.kernels.chains import draw, is_open
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.dissolving import dissolve
@@ -39,6 +41,7 @@ LOOKED, TRIED, CARVED = 0, 1, 2  # places in `number`
 DISSOLVED, LISTED = -1, -2  # groups that are to end
 
 
+@bundle
 class Scratch(NamedTuple):
     """What carving writes on; all between two cells as it was made."""
 
@@ -64,6 +67,7 @@ class Scratch(NamedTuple):
     table_weight: np.ndarray  # int64[table]
 
 
+@bundle
 class Cells(NamedTuple):
     """Every distinct record's cell and what it costs there, at the points of a lattice, and scratch."""
 
@@ -97,21 +101,27 @@ def make_scratch(n, room):
         np.empty(n, np.int64),
         np.empty(n, np.int64),
         np.empty(n, np.int64),
-        np.empty(table_size(n), np.uint64),
-        np.empty(table_size(n), np.int64),
+        np.empty(slots_for(n), np.uint64),
+        np.empty(slots_for(n), np.int64),
     )
 
 
-@kernel
 def make_cells(keys, costs, first, records, column, s):
     """Cells of a lattice."""
-    least = np.empty(keys.shape[0], np.float32)
-    for row in range(keys.shape[0]):
-        least[row] = costs[row].min()
     distinct = keys.shape[1]
-    top, best = np.zeros(distinct), np.zeros(distinct)
-    at, key = np.zeros(distinct, np.float32), np.zeros(distinct, np.uint64)
-    return Cells(keys, costs, least, first, records, column, top, best, at, key, s)
+    return Cells(
+        keys,
+        costs,
+        costs.min(axis=1),
+        first,
+        records,
+        column,
+        np.zeros(distinct),
+        np.zeros(distinct),
+        np.zeros(distinct, np.float32),
+        np.zeros(distinct, np.uint64),
+        s,
+    )
 
 
 @kernel
@@ -120,7 +130,9 @@ def price_out_rare(keys, costs, weights, k):
     table_key = np.empty(table_size(weights.size), np.uint64)
     table_weight = np.empty(table_size(weights.size), np.int64)
     mask = np.uint64(table_size(weights.size) - 1)
-    every = np.arange(weights.size)
+    every = np.empty(weights.size, np.int64)
+    for i in range(weights.size):
+        every[i] = i
     for row in range(keys.shape[0]):
         weigh_cells(keys[row], every, weights, k, table_key, table_weight)
         for i in range(weights.size):
@@ -164,7 +176,9 @@ def carve_points(x, v, w, steps):
     carved, gained = 0, 0.0
     full = np.zeros(steps.shape[0], np.int64)
     note_offers(x, v, w)
-    highest, s = v.top.max(), v.s
+    highest, s = v.top[0], v.s
+    for p in range(v.top.size):
+        highest = max(highest, v.top[p])
     s.number[TRIED:] = 0
     for at in range(steps.shape[0]):
         least = 0.0
@@ -184,7 +198,7 @@ def carve_points(x, v, w, steps):
             most = find_budgets(x, s, order, bounds)
             add_others(v.best, v.at, v.key, v.first, v.records, s, wanting, cells, most)
         for cell in range(cells):
-            wants = s.wanting[order[bounds[cell] : bounds[cell + 1]]]
+            wants = taken(s.wanting, order[bounds[cell] : bounds[cell + 1]])
             if wants.size + s.others[cell] >= x.q.k:
                 full[at] += 1
                 gain = carve(x, s, w, wants, s.first[cell], s.others[cell])
@@ -256,14 +270,17 @@ def add_others(best, cost, key, first, records, s, wanting, cells, most):
 @allocating
 def carve(x, v, w, wants, other, others):
     """Make a group of the records of one cell if that gains; returns what it gained."""
-    wants = wants[np.argsort(-x.price[wants], kind="mergesort")]
-    gain, taken = take_spared(x, v, w, wants)
-    gain, taken = take_from_dissolved(x, v, wants, gain, taken)
+    less = np.empty(wants.size)
+    for at in range(wants.size):
+        less[at] = -x.price[wants[at]]
+    wants = taken(wants, order_of(less))
+    gain, number = take_spared(x, v, w, wants)
+    gain, number = take_from_dissolved(x, v, wants, gain, number)
     gained = 0.0
     if gain > GAIN:
         padding = best_of(v, other, others)
-        if taken < x.q.k:
-            gain -= price_of_padding(x, v, w, padding, x.q.k - taken, gain)
+        if number < x.q.k:
+            gain -= price_of_padding(x, v, w, padding, x.q.k - number, gain)
         if gain > GAIN and v.number[TRIED] < PATIENCE + LUCK * v.number[CARVED]:
             gained = found_group(x, v, w, wants, padding)
             v.number[TRIED] += 1
@@ -276,11 +293,11 @@ def carve(x, v, w, wants, other, others):
 @allocating
 def best_of(v, other, others):
     """The records of a chain, the best offer first."""
-    found = np.empty(others, np.int32)
+    found, less = np.empty(others, np.int32), np.empty(others)
     for at in range(others):
-        found[at] = other
+        found[at], less[at] = other, -v.offer[other]
         other = v.following[other]
-    return found[np.argsort(-v.offer[found], kind="mergesort")]
+    return taken(found, order_of(less))
 
 
 @inner
@@ -379,18 +396,19 @@ def found_group(x, v, w, wants, padding):
     if g < 0:
         return 0.0
     w.price[g] = -np.inf
-    dissolved = [np.int32(0) for _ in range(0)]
+    dissolved, number = np.empty(wants.size, np.int32), 0
     for i in wants:
         own = x.s.group[i]
         if v.spare[own] == DISSOLVED:
-            dissolved.append(own)
+            dissolved[number] = own
+            number += 1
             v.spare[own] = LISTED
         if v.place[i] == TAKEN and (v.spare[own] == LISTED or can_part(x, w, i)):
             transfer(x, i, g)
     fill_up(x, w, padding, g)
     room = x.s.size.size
     added, scratch = np.empty(room), np.empty(room)
-    for h in dissolved:
+    for h in dissolved[:number]:
         if x.s.size[h] > 0 and not dissolve(x, h, added, scratch):
             finish(x)
             undo(x)

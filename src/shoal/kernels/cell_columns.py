@@ -11,10 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import sort_numbers
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.forms import Compiled, range_cost
 
 
+@bundle
 class Trees(NamedTuple):
     """The columns' trees, what nodes cost, and the points below them; a column's nodes begin at node[j]."""
 
@@ -105,7 +108,7 @@ def narrow_range(t, j, k, order, low, high, weight, touched):
     """
     parts = weigh(t.paths, t.slot[j], t.weights, order, low, high, weight, touched)
     codes = touched[:parts]
-    codes.sort()
+    sort_numbers(codes)
     c, e = t.compiled, t.ranged[j]
     null = c.null[e]
     a, b = codes[0], codes[parts - 1]
@@ -148,7 +151,7 @@ def sort_parts(
         tally[child] += 1
         weight[child] += weights[i]
     if every:
-        touched[:parts].sort()
+        sort_numbers(touched[:parts])
     start = low
     for q in range(parts):
         child = touched[q]

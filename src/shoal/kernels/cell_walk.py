@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.bundles import bundle
 
 
+@bundle
 class Walk(NamedTuple):
     """Where a walk stands: a stack of cells, each a stretch of `order`; the lowest stands for no cell.
 
@@ -50,7 +51,6 @@ class Walk(NamedTuple):
     top: np.ndarray  # int64[2]: the cell at which the walk stands, points looked at so far
 
 
-@kernel
 def make_walk(t, top):
     """A walk at its beginning, to cells whose `top` largest numbers are above their cost on average."""
     n, r = t.paths.shape[0], t.root.size
@@ -60,7 +60,7 @@ def make_walk(t, top):
     place = np.zeros(2, np.int64)
     place[0] = -1
     return Walk(
-        np.arange(room).astype(np.int32),
+        np.arange(room, dtype=np.int32),
         np.zeros(stack, np.int64),
         np.zeros(stack, np.int64),
         np.zeros(stack, np.int64),

@@ -7,13 +7,15 @@ import numpy as np
 from shoal.kernels.compilation import inner, kernel
 
 
-@kernel
-def table_size(items):
+def slots_for(items):
     """A power of two at least twice as large as the number of items."""
     size = 16
     while size < 2 * items:
         size *= 2
     return size
+
+
+table_size = inner(slots_for)  # for kernels
 
 
 @inner

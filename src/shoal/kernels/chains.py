@@ -21,17 +21,20 @@ def shift_chains(x, w):
     Chains that others have broken are searched for anew, so many times in all.
     """
     shifted, searches = 0, 0
+    less = np.empty(w.value.size)
     for _ in range(ROUNDS):
         before = shifted
         find_supplies(x, w)
-        gain = w.value - w.price
-        for g in np.argsort(-gain):
-            if gain[g] <= GAIN:
+        for g in range(less.size):
+            less[g] = -(w.value[g] - w.price[g])
+        for g in np.argsort(less):
+            gain = -less[g]
+            if gain <= GAIN:
                 break
             if is_open(x, w, g):
                 draw(x, w, g)
             elif x.s.size[g] > 0 and w.source[g] != g and searches < MOST_SEARCHES:
-                pull(x, w, g, w.price[g] + GAIN, w.price[g] + ENOUGH * gain[g])
+                pull(x, w, g, w.price[g] + GAIN, w.price[g] + ENOUGH * gain)
                 searches += 1
             shifted += keep_if_better(x) > 0.0
         if shifted == before:

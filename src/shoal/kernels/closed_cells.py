@@ -20,7 +20,6 @@ from shoal.kernels.cell_columns import (
     sort_parts,
     spans,
 )
-from shoal.kernels.cell_walk import make_walk
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import range_cost
 from shoal.kernels.largest import keep_top, top_sum
@@ -256,13 +255,13 @@ def cell_cost(w):
 
 
 @kernel
-def cheapest_cells(t, k, most, least):
+def cheapest_cells(t, w, k, most, least):
     """Lower `least` to what the cheapest closed cell of at least k records costs that holds each point.
 
-    It must start at the cost of some such cell, or at infinity. Returns whether the walk was finished within
-    looks at `most` points, and their number. Only cells that are too dear for all their records are not looked into.
+    `w` is a walk at its beginning, by the single largest number. `least` must start at the cost of some such cell, or
+    at infinity. Returns whether the walk was finished within looks at `most` points, and their number. Only cells that
+    are too dear for all their records are not looked into.
     """
-    w = make_walk(t, 1)
     while next_cell(t, w, k, 1, least):
         cost = cell_cost(w)
         f = w.top[0]

@@ -1,4 +1,4 @@
-"""How kernels are compiled, and whether they still have to be, so that a first run can say why it takes long.
+"""How kernels are compiled.
 
 `kernel` is for functions that Python calls. Of those that only kernels call, `inner` is for loops over the elements
 of arrays, `allocating` for what makes arrays or lists, is returned some, or calls a function of NumPy on an array.
@@ -6,65 +6,51 @@ of arrays, `allocating` for what makes arrays or lists, is returned some, or cal
 
 from __future__ import annotations
 
-from functools import partial
-
 from numba import config, njit, types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 
-from shoal.kernels.cache import cache_folder, kernel_cache
+from shoal.kernels.machine_code import KernelCache
+from shoal.kernels.parts import hide, part_options
 
-
-class _Part(JITCodeLibrary):
-    """Code that becomes machine code only in the kernels that it is linked into.
-
-    Numba would optimise it on its own, too, and again in every function on the way to the kernel.
-    """
-
-    def _optimize_final_module(self):
-        pass
-
-    def _finalize_final_module(self):
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-    @property
-    def codegen(self):
-        return self
-
-    def set_env(self, name, environment):
-        """Do nothing: the environment is for calls from Python."""
+KERNELS: dict = {}  # every kernel by its name, like "groups.members"
 
 
-class _PartCompiler(Compiler):
-    def __init__(self, typing, target, library, *rest):
-        super().__init__(typing, target, _Part(target.codegen(), "part of a kernel"), *rest)
+def kernel(function):
+    """Compile a function that Python calls, and keep its machine code."""
+    if config.DISABLE_JIT:
+        return function
+    compiled = _compiled(function, _nrt=True)
+    name = f"{function.__module__.removeprefix('shoal.kernels.')}.{function.__qualname__}"
+    compiled._cache = KernelCache(name)
+    KERNELS[name] = compiled
+    return compiled
 
 
-def _decorator(keep=False, **options):
-    def decorate(function):
-        if config.DISABLE_JIT:
-            return function
-        compiled = njit(**options)(function)
-        resolve = compiled.get_call_template
-        compiled.get_call_template = lambda given, named: resolve(_widened(given), named)
-        if keep:
-            compiled._cache = kernel_cache(function)
-        if "pipeline_class" in options:
-            compiled.add_overload = partial(_hide, compiled)
-            compiled._compile_for_args = _refuse
-        return compiled
-
-    return decorate
+def inner(function):
+    """Compile a function that only kernels call, without reference counts."""
+    return _part(function, counts=False)
 
 
-def _hide(compiled, result):
-    """Note what was compiled for kernels, out of reach of calls from Python, which would crash."""
-    compiled.overloads[result.signature.args] = result
+def allocating(function):
+    """Compile a function that only kernels call and that makes or is returned arrays."""
+    return _part(function, counts=True)
 
 
-def _refuse(*given, **named):
-    raise TypeError("Only kernels can call this function; compile it with 'kernel' to call it.")
+def _part(function, counts):
+    if config.DISABLE_JIT:
+        return function
+    options = part_options()
+    compiled = _compiled(function, _nrt=counts or not options, **options)
+    if options:
+        hide(compiled)
+    return compiled
+
+
+def _compiled(function, **options):
+    """A function that is compiled for int64 alone where integers of other sizes are given, too."""
+    compiled = njit(**options)(function)
+    resolve = compiled.get_call_template
+    compiled.get_call_template = lambda given, named: resolve(_widened(given), named)
+    return compiled
 
 
 def _widened(given):
@@ -73,19 +59,3 @@ def _widened(given):
     return tuple(
         types.int64 if isinstance(kind, small) and kind != types.uint64 else kind for kind in given
     )
-
-
-_PART = {
-    "pipeline_class": _PartCompiler,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-kernel = _decorator(keep=True, _nrt=True, nogil=True)
-inner = _decorator(_nrt=False, **_PART)  # without reference counts
-allocating = _decorator(_nrt=True, **_PART)
-
-
-def is_cached() -> bool:
-    """Whether compiled kernels are on disk, from an earlier run or from this one."""
-    folder = cache_folder()
-    return folder is not None and next(folder.glob("*.nbi"), None) is not None

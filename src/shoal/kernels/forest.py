@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.forms import open_closure, value_cost
 from shoal.kernels.rows import cover_costs, totals_with_group
 from shoal.kernels.state import merge
 
 
+@bundle
 class Forest(NamedTuple):
     """Links between points; a `State` beside it has a group per tree, numbered as the tree's root."""
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 
 TREE, RANGE, SET = 0, 1, 2
@@ -26,6 +27,7 @@ LINEAR, LOG, ENTROPY, WEIGHED_ENTROPY = 0, 1, 2, 3
 BITS = 31  # codes to a slot of a set: the sign bit stays out of it
 
 
+@bundle
 class Compiled(NamedTuple):
     """All quasi-identifiers and what their closures cost, flat: column j owns entries start[j]:start[j+1]."""
 
@@ -155,13 +157,19 @@ def value_cost(c, y, j, code):
     return spread_cost(c, j, False, 0.0, c.records[e], c.second[y, e])
 
 
-@kernel
+@inner
 def closure_cost(c, y, closures, g):
     """What closure g costs a record in all columns."""
     total = 0.0
     for j in range(c.form.size):
         total += column_cost(c, y, j, closures, g)
     return total
+
+
+@kernel
+def cost_of_closure(c, y, closures, g):
+    """The same for calls from Python."""
+    return closure_cost(c, y, closures, g)
 
 
 @inner

@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.cells import table_size, weigh_cells
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import join_closures, total_cost, widen_closure
 from shoal.kernels.state import add, merge, remove
 
 
+@bundle
 class Rungs(NamedTuple):
     """What every rung makes of every point."""
 
@@ -27,6 +29,7 @@ class Rungs(NamedTuple):
     whole: np.ndarray  # uint64[columns + 1], the key of all values of columns j, j + 1, …
 
 
+@bundle
 class Cells(NamedTuple):
     """All cells with at least k records."""
 

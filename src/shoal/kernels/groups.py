@@ -26,7 +26,9 @@ def members(groups, count):
         bounds[g + 1] += 1
     for g in range(count):
         bounds[g + 1] += bounds[g]
-    place = bounds[:-1].copy()
+    place = np.empty(count, np.int64)
+    for g in range(count):
+        place[g] = bounds[g]
     order = np.empty(groups.size, np.int64)
     for i in range(groups.size):
         order[place[groups[i]]] = i
@@ -100,7 +102,8 @@ def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts,
     records_of = np.zeros(size, np.int64)
     for g in range(size):
         current[g] = total_cost(c, closures, counts, g)
-        records_of[g] = counts[:, g].sum()
+        for y in range(counts.shape[0]):
+            records_of[g] += counts[y, g]
     for i in records:
         totals_with_record(c, pairs, closures, counts, size, codes[i], classes[i], added, scratch)
         best, least = -1, np.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.search import (
     GAIN,
     can_spare,
@@ -15,6 +15,15 @@ from shoal.kernels.search import (
     transfer,
 )
 from shoal.kernels.state import cost_without
+
+
+@inner
+def are_unlike(codes, i, j):
+    """Whether two records differ in any column."""
+    for c in range(codes.shape[1]):
+        if codes[i, c] != codes[j, c]:
+            return True
+    return False
 
 
 @kernel
@@ -30,7 +39,7 @@ def move_records(x, records):
     counts = np.empty((x.s.counts.shape[0], 1))
     moves, known = 0, -1  # the record that `added` is about
     for i in records:
-        if known < 0 or x.classes[i] != x.classes[known] or (x.codes[i] != x.codes[known]).any():
+        if known < 0 or x.classes[i] != x.classes[known] or are_unlike(x.codes, i, known):
             cost_everywhere(x, i, added, scratch)
             known = i
         best, x.joins[i] = cheapest_of(x, i, -1, added)

@@ -90,5 +90,8 @@ def flat_costs(c, j):
             closure = np.zeros((c.slot[-1], 1), np.int32)
             closure[c.slot[j] + a // BITS, 0] = 1 << (a % BITS)
             least = set_cost(c, 0, j, closure, 0, closure, -1, b)
-    costs[values] = least if least < np.inf else costs[:values].min()
+    if least == np.inf:
+        for a in range(values):
+            least = min(least, costs[a])
+    costs[values] = least
     return costs

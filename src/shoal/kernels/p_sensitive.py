@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.k_member import compact
 from shoal.kernels.rows import totals_with_each
 from shoal.kernels.state import add, members_of, unlink
 
 
+@bundle
 class Pool(NamedTuple):
     """Records without a group, in order; entries that were taken stay until they are many."""
 

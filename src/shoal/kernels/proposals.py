@@ -11,9 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import order_of, taken
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
 
+@bundle
 class Rungs(NamedTuple):
     """The ladders of all columns; rungs of column j are those from first[j] to first[j + 1], cheapest first."""
 
@@ -24,6 +27,7 @@ class Rungs(NamedTuple):
     base: np.ndarray  # int64[r + 1], where a column's counts begin
 
 
+@bundle
 class Descent(NamedTuple):
     """The way down to a cell: cell f is the first high[f] records of `order`, one step below cell f − 1."""
 
@@ -107,10 +111,10 @@ def choose_steps(x, codes, d, f, k):
         wish[s] = best_step(x, codes, level, seeds[s], size, counts, k)
     if not is_large:
         count_below(x, codes, level, d.order[:size], counts, -1)
-    order = np.argsort(wish, kind="mergesort")
-    before, wanted = seeds.copy(), wish.copy()
+    order = order_of(wish)
+    sorted_seeds, sorted_wish = taken(seeds, order), taken(wish, order)
     for s in range(seeds.size):
-        seeds[s], wish[s] = before[order[s]], wanted[order[s]]
+        seeds[s], wish[s] = sorted_seeds[s], sorted_wish[s]
 
 
 @inner
@@ -135,7 +139,6 @@ def descend(x, codes, d, f):
     d.high[f + 1] = kept
 
 
-@allocating
 def make_descent(x, records, seeds, most_counts):
     """A descent at the top of the lattice."""
     r = x.first.size - 1
@@ -159,20 +162,25 @@ def make_descent(x, records, seeds, most_counts):
     )
 
 
-@kernel
 def propose_points(x, codes, records, seeds, k, most_counts):
     """The lattice points where seeds end, int32[points, r], one per cell, and how many seeds end in each.
 
     `records` are those that count, the seeds among them. `most_counts` limits memory: counts kept on the way.
     """
-    d = make_descent(x, records, seeds, most_counts)
-    ends, number = np.empty((seeds.size, codes.shape[1]), np.int32), np.zeros(seeds.size, np.int64)
+    return descend_all(x, codes, make_descent(x, records, seeds, most_counts), k)
+
+
+@kernel
+def descend_all(x, codes, d, k):
+    """Let all seeds of a descent go down."""
+    seeds, r = d.seeds.size, codes.shape[1]
+    ends, number = np.empty((seeds, r), np.int32), np.zeros(seeds, np.int64)
     points, f, is_new = 0, 0, True
     while f >= 0:
         if is_new:
             choose_steps(x, codes, d, f, k)
             if d.wish[d.next_seed[f]] < 0:
-                for j in range(codes.shape[1]):
+                for j in range(r):
                     ends[points, j] = d.level[f, j]
                 points += 1
             while d.next_seed[f] < d.last_seed[f] and d.wish[d.next_seed[f]] < 0:

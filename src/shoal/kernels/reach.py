@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import BITS, RANGE, SET, TREE
 
 NONE = -1
 
 
+@bundle
 class Reach(NamedTuple):
     """Pairs of a group and a distinct record that its closure covers, by group and by record; and supplies.
 
@@ -109,7 +111,9 @@ def rank_leaves(c, low, high):
         if c.form[j] != TREE:
             continue
         s, end = c.start[j], c.start[j + 1]
-        leaves = np.ones(end - s, np.int32)
+        leaves = np.zeros(end - s, np.int32)
+        for node in range(end - s):
+            leaves[node] = 1
         for node in range(end - s - 1):  # children come before their parents
             if c.parent[s + node] != node:
                 leaves[c.parent[s + node]] += leaves[node]
@@ -198,7 +202,10 @@ def find_supplies(x, w):
         w.value[g], w.source[g], w.via[g] = -np.inf, NONE, NONE
         w.price[g] = s.cost[g] / s.size[g] if s.size[g] > 0 else 0.0
     w.clock[0] += 1
-    for source in np.argsort(-w.price):
+    less = np.empty(s.size.size)
+    for g in range(less.size):
+        less[g] = -w.price[g]
+    for source in np.argsort(less):
         if s.size[source] > x.q.k and w.source[source] == NONE:
             w.value[source], w.source[source] = w.price[source], source
             w.queue[0] = source

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.state import State, link, unlink
 
@@ -26,6 +27,7 @@ for _bit in range(64):
     FIRST[2**_bit % 67] = _bit
 
 
+@bundle
 class Candidates(NamedTuple):
     """Cells in order of cost, the records below them, and the cell that each record belongs to."""
 
@@ -41,6 +43,7 @@ class Candidates(NamedTuple):
     s: State  # the cells as groups
 
 
+@bundle
 class Pool(NamedTuple):
     """A few records and the cells that could hold them."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import LINEAR, RANGE, TREE, meet, range_cost, set_cost
 
@@ -17,6 +18,7 @@ FLAT, TABLE, CLIMB = 0, 1, 2
 LARGEST_TABLE = 1 << 20
 
 
+@bundle
 class Pairs(NamedTuple):
     """How each tree column finds the cost of two nodes' meeting point."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.carving import carve_points, make_cells, price_out_rare
+from shoal.kernels.carving import Cells, carve_points, price_out_rare
 from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.dissolving import dissolve
 from shoal.kernels.rows import totals_with_record
@@ -44,7 +44,22 @@ def cells_of(x, v, pool):
             keys[row, at] = v.keys[row, p]
             costs[row, at] = v.costs[row, p]
     price_out_rare(keys, costs, np.ones(pool.size, np.int32), x.q.k)
-    return make_cells(keys, costs, np.arange(pool.size + 1), pool.astype(np.int32), v.column, v.s)
+    least = np.empty(keys.shape[0], np.float32)
+    for row in range(keys.shape[0]):
+        least[row] = costs[row].min()
+    return Cells(
+        keys,
+        costs,
+        least,
+        np.arange(pool.size + 1),
+        pool.astype(np.int32),
+        v.column,
+        np.zeros(pool.size),
+        np.zeros(pool.size),
+        np.zeros(pool.size, np.float32),
+        np.zeros(pool.size, np.uint64),
+        v.s,
+    )
 
 
 @allocating

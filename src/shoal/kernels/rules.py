@@ -11,11 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
 EPSILON = 1e-9
 
 
+@bundle
 class Rules(NamedTuple):
     """Limits on every group: at least k records, and what each tally must look like."""
 
@@ -59,13 +61,18 @@ def entropy_of(q, t, counts, size):
 @allocating
 def rank_values(q, t, counts):
     """Records of tally t with its most frequent value, and with its ℓ-th and rarer ones."""
-    left = counts[q.start[t] : q.start[t + 1]].copy()
+    first = q.start[t]
+    left = np.empty(q.start[t + 1] - first, np.int64)
     most, rest = 0, 0
     for v in range(left.size):
+        left[v] = counts[first + v]
         most = max(most, left[v])
         rest += left[v]
     for _ in range(q.depth[t] - 1):  # a few; to sort the counts takes long to compile
-        top = np.argmax(left)
+        top = 0
+        for v in range(1, left.size):
+            if left[v] > left[top]:
+                top = v
         rest -= left[top]
         left[top] = 0
     return most, rest
@@ -93,7 +100,7 @@ def distance_of(q, t, counts, size):
     return total
 
 
-@kernel
+@inner
 def is_diverse(q, counts, size):
     """Whether a group meets all limits but k."""
     for t in range(q.start.size - 1):
@@ -106,6 +113,12 @@ def is_diverse(q, counts, size):
         if q.distance[t] < np.inf and distance_of(q, t, counts, size) > q.distance[t] + EPSILON:
             return False
     return True
+
+
+@kernel
+def keeps_limits(q, counts, size):
+    """The same for calls from Python."""
+    return is_diverse(q, counts, size)
 
 
 @inner

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.forms import Compiled, closure_cost
 from shoal.kernels.rows import Pairs, totals_with_record
@@ -17,6 +18,7 @@ FAR = 1e6
 CHANGES, TOUCHED = 0, 1  # places in `number`
 
 
+@bundle
 class Search(NamedTuple):
     """A problem, its partition, and the change under way: `number` says how many entries of a list are meant."""
 

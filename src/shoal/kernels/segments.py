@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 
 EPSILON = 1e-9  # costs closer than this are equal
 
 
+@bundle
 class Segments(NamedTuple):
     """Segments still to be parted, the one on top of the stack first, and the groups made so far."""
 

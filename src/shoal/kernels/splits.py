@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.kernels.arrays import least_at, order_of, taken
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import closure_cost, open_closure, widen_closure
 from shoal.kernels.search import GAIN, free_group, keep_if_better, transfer
@@ -30,7 +31,7 @@ def split_groups(x, groups):
             nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(
                 x, closures, b, members[at]
             )
-        members = members[np.argsort(nearer, kind="mergesort")]
+        members = taken(members, order_of(nearer))
         cut = best_cut(x, closures, members)
         if cut < 0:
             continue
@@ -73,11 +74,11 @@ def best_cut(x, closures, members):
     size = members.size
     cost = np.zeros(size + 1)
     for end in range(2):
-        ordered = members if end == 0 else members[::-1]
-        open_closure(x.c, closures, 0, x.codes[ordered[0]])
+        open_closure(x.c, closures, 0, x.codes[members[0 if end == 0 else size - 1]])
         for at in range(size):
-            widen_closure(x.c, closures, 0, x.codes[ordered[at]])
-            here = (at + 1) * closure_cost(x.c, x.classes[ordered[at]], closures, 0)
+            i = members[at if end == 0 else size - 1 - at]
+            widen_closure(x.c, closures, 0, x.codes[i])
+            here = (at + 1) * closure_cost(x.c, x.classes[i], closures, 0)
             cost[at + 1 if end == 0 else size - at - 1] += here
-    cut = x.q.k + np.argmin(cost[x.q.k : size - x.q.k + 1])
+    cut = least_at(cost, x.q.k, size - x.q.k + 1)
     return cut if cost[cut] < cost[size] - GAIN else -1

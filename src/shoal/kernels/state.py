@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.arrays import sort_numbers
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.forms import join_closures, open_closure, total_cost, widen_closure
 from shoal.kernels.rules import complies, is_diverse
 
 
+@bundle
 class State(NamedTuple):
     """A partition in the making, with room for `size.size` groups; a group of size 0 is free."""
 
@@ -126,7 +129,8 @@ def cost_without(c, s, codes, classes, i, closure, counts):
             else:
                 widen_closure(c, closure, 0, codes[m])
         m = s.after[m]
-    counts[:, 0] = s.counts[:, g]
+    for y in range(counts.shape[0]):
+        counts[y, 0] = s.counts[y, g]
     counts[classes[i], 0] -= 1.0
     return total_cost(c, closure, counts, 0)
 
@@ -185,8 +189,9 @@ def merge(c, s, a, b):
         unlink(s, m)
         link(s, m, a)
         m = following
-    s.counts[:, a] += s.counts[:, b]
-    s.counts[:, b] = 0.0
+    for y in range(s.counts.shape[0]):
+        s.counts[y, a] += s.counts[y, b]
+        s.counts[y, b] = 0.0
     s.cost[b] = 0.0
     s.cost[a] = total_cost(c, s.closures, s.counts, a)
 
@@ -201,7 +206,7 @@ def members_of(s, g):
         found[at] = m
         at += 1
         m = s.after[m]
-    found.sort()
+    sort_numbers(found)
     return found
 
 

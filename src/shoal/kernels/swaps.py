@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shoal.kernels.arrays import least_at
 from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.search import GAIN, cost_everywhere, finish, keep_if_better, transfer, undo
 from shoal.kernels.state import cost_without, members_of
@@ -29,7 +30,7 @@ def swap_records(x, records, near):
         for g in range(room):
             added[g] = added[g] - x.s.cost[g] if x.s.size[g] > 0 and g != own else np.inf
         for _ in range(near):
-            g = np.argmin(added)
+            g = least_at(added, 0, room)
             if added[g] == np.inf:
                 break
             added[g] = np.inf

@@ -17,7 +17,8 @@ FEW_RECORDS = 12  # the optimum of so many takes no time
 class Auto(Method):
     """Take the best method for the table: `exact` for a handful of records, `cover` for all others.
 
-    A note says which one it was. Refinement, which follows by default, starts from what it made.
+    A note says which one it was. Refinement, which follows by default, starts from what it made; an optimum is left as
+    it is.
     """
 
     name = "auto"
@@ -27,7 +28,11 @@ class Auto(Method):
     growth = "n"
     summary = "the default: chooses the best method for the table and says which"
 
+    def choose(self, records: int) -> Method:
+        """Return the method for a table of so many records."""
+        return Exact() if records <= FEW_RECORDS else Cover()
+
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
-        chosen = Exact() if problem.table.records <= FEW_RECORDS else Cover()
+        chosen = self.choose(problem.table.records)
         found = chosen.partition(problem, seed, progress)
         return replace(found, notes=(f"chose {chosen.name}", *found.notes))

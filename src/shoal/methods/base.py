@@ -60,6 +60,10 @@ class Method(ABC):
         """Sentences for options that name sensitive columns, given those there are."""
         return []
 
+    def choose(self, records: int) -> Method:
+        """Return the method that does the work on so many records: this one, unless it chooses another."""
+        return self
+
     def may_be_refined(self) -> bool:
         """Whether records may change groups afterwards without breaking what the method is chosen for."""
         return self.recoding == "local"

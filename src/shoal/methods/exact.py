@@ -32,6 +32,10 @@ class Exact(Method):
     growth = "3ⁿ"
     summary = f"the optimum, for tables of at most {MOST_RECORDS} records"
 
+    def may_be_refined(self) -> bool:
+        """Return False: there is nothing to gain."""
+        return False
+
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         n = problem.table.records
         if n > MOST_RECORDS:

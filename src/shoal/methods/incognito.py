@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from shoal.errors import InputError
 from shoal.generalization.forms import Form, Ints, RangeForm, TreeForm
-from shoal.kernels.cells import table_size, take_full_cells
+from shoal.kernels.cells import slots_for, take_full_cells
 from shoal.kernels.groups import members
 from shoal.kernels.incognito import offending_cells
 from shoal.kernels.rules import Rules
@@ -204,7 +204,7 @@ class _Counter:
 def _numbered(key: Keys, records: Ints) -> Ints:
     """A number for every different key."""
     place, everyone = np.empty(key.size, dtype=np.int32), np.arange(key.size, dtype=np.int32)
-    slots = table_size(key.size)
+    slots = slots_for(key.size)
     table = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
     take_full_cells(key, everyone, records, 1, *table, place, 0)
     return place

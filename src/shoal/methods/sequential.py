@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.agglomerative import DIFFERENCE
-from shoal.kernels.rules import is_diverse
+from shoal.kernels.rules import keeps_limits
 from shoal.kernels.sequential import sequential_pass
 from shoal.kernels.state import State, pack
 from shoal.methods.agglomerative import merge_small
@@ -167,4 +167,4 @@ def _split_large(
 def _is_diverse(problem: Problem, records: Records) -> bool:
     """Whether some records, at least one, keep all limits but k as a group."""
     counts = np.bincount(problem.values[records].reshape(-1), minlength=problem.tallied)
-    return records.size > 0 and bool(is_diverse(problem.rules, counts, records.size))
+    return records.size > 0 and bool(keeps_limits(problem.rules, counts, records.size))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.forms import closure_cost
+from shoal.kernels.forms import cost_of_closure
 from shoal.kernels.suppression import suppress_records
 from shoal.methods.base import state_of
 from shoal.problem import Problem
@@ -21,7 +21,7 @@ def suppress(problem: Problem, groups: Ints, limit: float) -> Ints:
     if not most:
         return groups
     classes = range(problem.class_count)
-    whole = np.array([closure_cost(problem.arrays, y, problem.whole, 0) for y in classes])
+    whole = np.array([cost_of_closure(problem.arrays, y, problem.whole, 0) for y in classes])
     state = state_of(problem, groups)
     suppress_records(
         problem.arrays, problem.rules, state, problem.codes, problem.classes, whole, most

@@ -96,7 +96,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         roles=roles,
         kept=tuple(singled_out(open_frame(release.data), roles.kept)),
         method=settings.method.name if made else "",
-        refined=_refined(settings) if made else "",
+        refined=_refined(settings, release.closed.table.records) if made else "",
         making=release.making,
         objective=measured[0] if tells_before else None,
         measures=tuple(measured[tells_before:]),
@@ -165,9 +165,9 @@ def _roles(release: Reported) -> Roles:
     )
 
 
-def _refined(settings: Settings) -> str:
+def _refined(settings: Settings, records: int) -> str:
     """How the method's groups were improved."""
-    if not settings.refine or not settings.method.may_be_refined():
+    if not settings.refine or not settings.method.choose(records).may_be_refined():
         return "groups as the method made them"
     budget = settings.refine
     if isinstance(budget, Refine) and budget.seconds is None and budget.steps is None:

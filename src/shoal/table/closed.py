@@ -51,6 +51,9 @@ def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
     """Number groups by their closures, so that groups that read the same are one; every record has a group."""
     assert groups.min(initial=0) >= 0
     distinct, place = np.unique(closures, axis=1, return_inverse=True)
+    distinct = np.ascontiguousarray(
+        distinct
+    )  # in the order of all closures, which kernels are compiled for
     return Closed(table, place.reshape(-1)[groups].astype(np.int32), distinct)
 
 

@@ -1,0 +1,74 @@
+"""Kernels that a job needs are compiled before its work begins, by several processes, and a user is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from shoal.kernels.ahead import Ahead, worthwhile
+from shoal.kernels.machine_code import telling
+from shoal.kernels.signatures import Signature, missing
+from shoal.progress import Progress
+from shoal.refine import Refine
+from shoal.settings import Settings
+
+STAGE = "compiling kernels, once"
+CERTIFICATE = "certificate"
+WITH_LIMITS = ", with requirements"  # a part's other kernels, for what is asked beyond k
+
+_wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=())
+
+
+def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
+    """Return the parts of a job on so many records, as `kernels/signatures.json` calls them."""
+    chosen = settings.method.choose(records)
+    parts = [chosen.name]
+    if settings.refine and chosen.may_be_refined():
+        parts.append("refine")
+        if isinstance(settings.refine, Refine) and (
+            settings.refine.seconds or settings.refine.steps
+        ):
+            parts.append("refine longer")
+    if settings.requirements:
+        parts += [f"{part}{WITH_LIMITS}" for part in parts]
+    return (*parts, *_wanted_later.get())
+
+
+def missing_kernels(settings: Settings, records: int) -> list[Signature]:
+    """Return the kernels that a job needs and that are not compiled yet."""
+    return missing(parts_of(settings, records))
+
+
+@contextmanager
+def compiling_for(
+    settings: Settings, records: int, progress: Progress, back: Callable[[], None]
+) -> Iterator[None]:
+    """Compile what a job needs while it runs, by processes of their own if that is much, and tell when it waits.
+
+    A job waits for the kernel that it needs next, after which `back` is called, and at its end for those that are
+    wanted later. A kernel that no process compiles is compiled by the job itself.
+    """
+    wanted = missing_kernels(settings, records)
+
+    def tell(done: int, total: int) -> None:
+        progress(STAGE, done, total)
+
+    def wait(kernel: str, file: str) -> None:
+        progress(STAGE, work.done, max(1, len(wanted)))
+        if work.wait_for(file):
+            back()
+
+    with Ahead(wanted, tell, worthwhile(wanted)) as work, telling(wait):
+        yield
+        work.finish()
+
+
+@contextmanager
+def wanting(*parts: str) -> Iterator[None]:
+    """Let jobs also compile what is needed after them."""
+    token = _wanted_later.set(parts)
+    try:
+        yield
+    finally:
+        _wanted_later.reset(token)

@@ -1,0 +1,93 @@
+"""What NumPy does with arrays, as plain loops: NumPy's functions take many times as long to compile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, inner
+
+SHORT = 24  # numbers that are sorted by insertion
+
+
+@inner
+def sort_stably(values, order, spare):
+    """Fill `order` with places by ascending value, equal values as they stand; `spare` is scratch of its size."""
+    n = values.size
+    for at in range(n):
+        order[at] = at
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            a, b = low, middle
+            for at in range(low, high):
+                if a < middle and (b >= high or values[order[a]] <= values[order[b]]):
+                    spare[at] = order[a]
+                    a += 1
+                else:
+                    spare[at] = order[b]
+                    b += 1
+        for at in range(n):
+            order[at] = spare[at]
+        width *= 2
+
+
+@allocating
+def order_of(values):
+    """Places by ascending value, equal values as they stand."""
+    order = np.empty(values.size, np.int64)
+    sort_stably(values, order, np.empty(values.size, np.int64))
+    return order
+
+
+@allocating
+def taken(values, places):
+    """The values at some places."""
+    found = np.empty(places.size, values.dtype)
+    for at in range(places.size):
+        found[at] = values[places[at]]
+    return found
+
+
+@inner
+def sink(values, at, size):
+    """Let a number sink in the heap of the first `size` ones, whose root is the largest."""
+    number = values[at]
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and values[child + 1] > values[child]:
+            child += 1
+        if values[child] <= number:
+            break
+        values[at] = values[child]
+        at = child
+    values[at] = number
+
+
+@inner
+def sort_numbers(values):
+    """Sort integers in place."""
+    n = values.size
+    if n <= SHORT:
+        for end in range(1, n):
+            number, at = values[end], end
+            while at > 0 and values[at - 1] > number:
+                values[at] = values[at - 1]
+                at -= 1
+            values[at] = number
+        return
+    for at in range(n // 2 - 1, -1, -1):
+        sink(values, at, n)
+    for last in range(n - 1, 0, -1):
+        values[0], values[last] = values[last], values[0]
+        sink(values, 0, last)
+
+
+@inner
+def least_at(values, begin, end):
+    """The first place of the least of the values from `begin` to before `end`."""
+    best = begin
+    for at in range(begin + 1, end):
+        if values[at] < values[best]:
+            best = at
+    return best

@@ -1,0 +1,181 @@
+"""Lists the kernels that runs need, with types of arguments: python -m tests.signatures writes them beside the kernels.
+
+Every part of a run is made on a few records of the sample, and all kernels are asked what they were compiled for.
+Run it after a change of what kernels are given; without arguments it lists all parts, otherwise those named.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import shoal
+from shoal.compiling import WITH_LIMITS
+from shoal.kernels import ahead, signatures
+from shoal.kernels.bundles import BundleType
+from shoal.kernels.compilation import KERNELS
+from shoal.methods import METHODS
+
+RECORDS = 300
+FEW = 10  # for `exact`
+Listed = dict[tuple[str, tuple[str, ...]], float]
+
+
+def jobs() -> dict[str, Callable[[], object]]:
+    """What makes each part of a run, in the order in which parts are listed."""
+    made: dict[str, Callable[[], object]] = {}
+    for name in ("cover", *sorted({*METHODS} - {"auto", "cover"})):
+        made[name] = lambda name=name: run(method=name, refine=False)
+    made["refine"] = lambda: run(method="cover")
+    more = shoal.Refine(steps=30)
+    made["refine longer"] = lambda: run(method="cover", refine=more)
+    made["certificate"] = lambda: run(method="cover").certificate
+    limits = [shoal.LDiversity(2, kind="distinct")]
+    defaults = {
+        "exact": {"method": "exact"},
+        "cover": {"method": "cover", "refine": False},
+        "refine": {"method": "cover"},
+        "refine longer": {"method": "cover", "refine": more},
+    }  # parts of runs that leave the choice of method to shoal, or nearly
+    for name, job in defaults.items():
+        made[f"{name}{WITH_LIMITS}"] = lambda job=job: run(**job, requirements=limits)
+    return made
+
+
+def run(**job: Any) -> shoal.Release:
+    """Anonymize a few records of the sample."""
+    records = FEW if job["method"] == "exact" else RECORDS
+    asked = {"k": 3, "requirements": [], **job}
+    settings = shoal.samples.adult_settings()
+    return shoal.anonymize(shoal.samples.adult()[:records], settings=settings, **asked)
+
+
+def used() -> set[tuple[str, tuple[str, ...]]]:
+    """Every kernel that was called so far and the types of its arguments."""
+    return {
+        (name, texts)
+        for name, kernel in KERNELS.items()
+        for types in kernel.signatures
+        if (texts := texts_of(types))
+    }
+
+
+def texts_of(types: tuple[Any, ...]) -> tuple[str, ...]:
+    """Types of arguments as they are listed; none for those of kernels that are linked into others only."""
+    try:
+        return tuple(map(signatures.text_of, types))
+    except ValueError:
+        return ()
+
+
+def bundles() -> dict[str, list[str]]:
+    """The types of all fields of all bundles that kernels were given."""
+    found: dict[str, list[str]] = {}
+
+    def add(kind: Any) -> None:
+        if isinstance(kind, BundleType):
+            fields = [signatures.text_of(field) for field in kind.kinds]
+            assert found.setdefault(signatures.text_of(kind), fields) == fields
+            for field in kind.kinds:
+                add(field)
+
+    for kernel in KERNELS.values():
+        for types in kernel.signatures:
+            for kind in types:
+                add(kind)
+    return dict(sorted(found.items()))
+
+
+@contextmanager
+def timing() -> Iterator[Listed]:
+    """Note, in the order of compiling, the processor seconds of each kernel."""
+    from numba.core import event
+
+    seconds: Listed = {}
+    running: list[float] = []
+
+    class Clock(event.Listener):
+        def on_start(self, event: Any) -> None:
+            running.append(time.process_time())
+
+        def on_end(self, event: Any) -> None:
+            spent, kernel = time.process_time() - running.pop(), event.data["dispatcher"]
+            name = next((name for name, known in KERNELS.items() if known is kernel), None)
+            if not running and name:
+                seconds[name, texts_of(event.data["args"])] = spent
+
+    with event.install_listener("numba:compile", Clock()):
+        yield seconds
+
+
+def list_part(name: str) -> dict[str, Any]:
+    """Make a part of a run; say which kernels that took, and the seconds of those that were compiled."""
+    ahead.can_start = lambda: False  # or the list would be made of itself
+    with timing() as seconds:
+        jobs()[name]()
+    return {
+        "kernels": sorted(used()),
+        "seconds": [[what, round(spent, 1)] for what, spent in seconds.items()],
+        "bundles": bundles(),
+    }
+
+
+def listed(name: str, **changed: str) -> dict[str, Any]:
+    """Make a part of a run in a process of its own, whose kernels were compiled by another one.
+
+    So none is among them that is only linked into others. Seconds are those of compiling, in that order.
+    """
+    command = [sys.executable, "-m", "tests.signatures", "--part", name]
+    runs = []
+    while len(runs) < 2 and (not runs or runs[0]["seconds"]):
+        said = subprocess.run(
+            command, env={**os.environ, **changed}, stdout=subprocess.PIPE, check=True
+        )
+        runs.append(json.loads(said.stdout))
+    return {**runs[-1], "seconds": runs[0]["seconds"]}
+
+
+def main(names: list[str]) -> None:
+    """Write the list."""
+    known = json.loads(signatures.FILE.read_text()) if names else {"bundles": {}, "parts": {}}
+    seconds = {
+        (kernel, tuple(arguments)): spent
+        for part in known["parts"].values()
+        for kernel, arguments, spent in part
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names or jobs():
+            found = listed(name, NUMBA_CACHE_DIR=folder)
+            seconds |= {(what[0], tuple(what[1])): spent for what, spent in found["seconds"]}
+            order = {what: number for number, what in enumerate(seconds)}
+            found["kernels"].sort(key=lambda what: order.get((what[0], tuple(what[1])), -1))
+            known["bundles"] |= found["bundles"]
+            known["parts"][name] = [
+                [kernel, types, seconds.get((kernel, tuple(types)), 0.0)]
+                for kernel, types in found["kernels"]
+            ]
+            print(name, len(found["kernels"]), flush=True)
+            parts = sorted(known["parts"].items(), key=lambda part: [*jobs()].index(part[0]))
+            write({"bundles": dict(sorted(known["bundles"].items())), "parts": dict(parts)})
+
+
+def write(known: dict[str, Any]) -> None:
+    """Write the list, a kernel to a line."""
+    lines = json.dumps(known, indent=1).splitlines()
+    text = re.sub(r"\n {3,}", " ", "\n".join(lines)).replace("[ ", "[").replace("\n  ]", "]")
+    signatures.FILE.write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--part"]:
+        print(json.dumps(list_part(sys.argv[2])))
+    else:
+        main(sys.argv[1:])
