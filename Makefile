@@ -20,10 +20,10 @@ install = touch .venv/.installing; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint format bench fuzz docs clean
+.PHONY: help demo test boundscheck coverage lint format bench fuzz docs clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo "Another interpreter for a new .venv: make clean test PYTHON=python3.12"
 
 demo: $(STAMP)-package ## Anonymize the sample table, end to end
@@ -32,6 +32,18 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 # Tests of the same kernels stand in one file: on one worker, these are compiled once.
 test: lint ## Check style and types, run all tests
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+# Tests that call kernels or methods; of random examples, a few are enough here.
+KERNEL_TESTS = $(shell grep -lE 'shoal\.(kernels|methods|refine|bounds)' tests/unit/test_*.py)
+
+# Compiled code that checks every index is kept apart from what users run.
+boundscheck: $(STAMP)-test ## Run the tests of kernels with every index of an array checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile few $(KERNEL_TESTS)
+
+coverage: $(STAMP)-test ## Run the tests of kernels without the JIT, and list the lines that none reaches
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/methods,src/shoal/refine,src/shoal/bounds \
+	  -m pytest --hypothesis-profile few $(KERNEL_TESTS)
+	$(BIN)/python -m coverage report --show-missing --skip-covered
 
 lint: $(STAMP)-test ## Check style and types
 	$(BIN)/python -m ruff check .
@@ -57,7 +69,7 @@ docs: $(STAMP)-docs ## Build the documentation into site/
 	@echo "Open site/index.html; to search as well: $(BIN)/python -m http.server --directory site --bind 127.0.0.1"
 
 clean: ## Remove .venv and everything else that was made here
-	@rm -rf .venv shoal-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv shoal-demo build dist site .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv

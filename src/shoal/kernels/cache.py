@@ -89,10 +89,10 @@ def _folder_of_user() -> Path:
 
 
 def _fingerprint() -> str:
-    """A hash of all kernels' sources and of the versions that machine code depends on."""
+    """A hash of all kernels' sources, and of the versions and the option that machine code depends on."""
     text = hashlib.sha256()
-    for version in (sys.version, numba.__version__, np.__version__):
-        text.update(f"{version}\n".encode())
+    for fact in (sys.version, numba.__version__, np.__version__, config.BOUNDSCHECK):
+        text.update(f"{fact}\n".encode())
     for file in sorted(Path(__file__).parent.glob("*.py")):
         source = file.read_bytes()
         text.update(f"{file.name} {len(source)}\n".encode() + source)
