@@ -23,7 +23,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test lint smoke-oldest test-oldest format bench fuzz docs wheel clean
+.PHONY: help demo test boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +43,18 @@ smoke-oldest: $(STAMP)-oldest ## Run the usual path on the oldest versions that 
 
 test-oldest: $(STAMP)-oldest-test ## Run all tests on the oldest versions that are allowed, before a release
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
+
+# Tests that call kernels or methods; of random examples, a few are enough here.
+KERNEL_TESTS = $(shell grep -lE 'shoal\.(kernels|methods|refine|bounds)' tests/unit/test_*.py)
+
+# Compiled code that checks every index is kept apart from what users run.
+boundscheck: $(STAMP)-test ## Run the tests of kernels with every index of an array checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile few $(KERNEL_TESTS)
+
+coverage: $(STAMP)-test ## Run the tests of kernels without the JIT, and list the lines that none reaches
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/methods,src/shoal/refine,src/shoal/bounds \
+	  -m pytest --hypothesis-profile few $(KERNEL_TESTS)
+	$(BIN)/python -m coverage report --show-missing --skip-covered
 
 lint: $(STAMP)-test ## Check style and types
 	$(BIN)/python -m ruff check .
@@ -71,7 +83,7 @@ wheel: $(STAMP)-test ## Build a wheel with compiled kernels for this Python and 
 	$(BIN)/python tools/make_wheel.py
 
 clean: ## Remove .venv and everything else that was made here
-	@rm -rf .venv shoal-demo build dist site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf .venv shoal-demo build dist site .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv

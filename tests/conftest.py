@@ -18,6 +18,7 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("few", settings.get_profile("repeatable"), max_examples=5)
 settings.load_profile("repeatable")
 
 

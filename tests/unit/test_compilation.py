@@ -8,13 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compiled import callable_here
-from numba import njit
+from numba import config, njit
 
 import shoal
 from shoal.kernels.compilation import inner
 
 FILES = sorted((Path(shoal.__file__).parent / "kernels").glob("*.py"))
 SCALAR = {"ceil", "int32", "int64", "log", "log2", "uint64"}
+
+needs_jit = pytest.mark.skipif(
+    config.DISABLE_JIT == 1, reason="nothing is compiled without the JIT"
+)
 
 
 @inner
@@ -27,6 +31,7 @@ def double_all(small, large):
     return double(small[0]) + double(large[0]) + double(1)
 
 
+@needs_jit
 def test_a_function_that_kernels_call_is_compiled_once_for_integers_of_all_sizes() -> None:
     assert double_all(np.array([2], np.int32), np.array([3], np.int64)) == 12
     assert len(double.overloads) == 1
@@ -36,6 +41,7 @@ def test_a_function_that_kernels_call_can_be_called_from_tests() -> None:
     assert callable_here(double)(4) == 8
 
 
+@needs_jit
 def test_a_function_that_only_kernels_call_says_so() -> None:
     double_all(np.array([2], np.int32), np.array([3], np.int64))  # compiled, for kernels
     for number in (4, 4.0):

@@ -177,3 +177,24 @@ def test_records_in_many_columns_are_not_left_to_one_group():
     release = shoal.anonymize(table, quasi_identifiers=models, k=5, method="cover", refine=False)
     assert release.loss("lm") < 0.15
     assert "those that records proposed" in release.notes[0]
+
+
+@pytest.mark.parametrize("max_points", [30_000, 1])
+@pytest.mark.parametrize(("chosen", "kind"), [("TERMS", "k"), ("SCARCE_TERMS", "distinct")])
+def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch):
+    """What waits has a place for each of the terms in force: a fourth one must not write beyond it."""
+    sizes: list[tuple[int, int]] = []
+    visit = lending.Lending.visit
+
+    def watched(self, steps, costs, terms, places, waiting):
+        sizes.append((int(places.max()), waiting.size))
+        visit(self, steps, costs, terms, places, waiting)
+
+    monkeypatch.setattr(lending, chosen, (*TERMS, (2.0, 1.0)))
+    monkeypatch.setattr(lending.Lending, "visit", watched)
+    requirements, _ = REQUIREMENTS[kind]
+    problem = Problem.of(random_table(1, 70), "lm", 4, requirements=requirements)
+    groups = Cover(max_points).partition(problem, 0, silent).groups
+    assert np.bincount(groups).min() >= 4
+    assert sizes
+    assert all(last < size for last, size in sizes)

@@ -20,6 +20,10 @@ import shoal
 from shoal.kernels import cache
 from shoal.kernels.machine_code import telling
 
+pytestmark = pytest.mark.skipif(
+    numba.config.DISABLE_JIT == 1, reason="without the JIT there is nothing to keep"
+)
+
 PACKAGE = Path(shoal.__file__).parent
 KERNEL = """
 from shoal.kernels.compilation import inner, kernel

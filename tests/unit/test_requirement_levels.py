@@ -314,3 +314,54 @@ def test_a_release_says_how_many_groups_its_sensitive_values_allow():
         requirements=[PSensitive(2)],
     )
     assert not any("Condition 2" in note for note in easy.notes)
+
+
+NEAR = 2e-4  # far more than rounding, and less than anybody would forgive
+JUST_MISSED: dict[str, tuple[list[str], Requirement]] = {
+    "frequency": (list("aaabc"), LDiversity(5 / 3 + NEAR)),
+    "entropy": (list("ab"), LDiversity(2 + NEAR, "entropy")),
+    "recursive": (list("aab"), LDiversity(2, "recursive", 2 - NEAR)),
+    "recursive, equal": (list("aab"), LDiversity(2, "recursive", 2.0)),
+    "alpha": (list("aaabc"), AlphaK(0.6 - NEAR)),
+    "equal closeness": (list("aab"), TCloseness(1 / 6 - NEAR)),
+    "ordered closeness": (list("aab"), TCloseness(1 / 6 - NEAR, "ordered")),
+}
+JUST_KEPT: dict[str, tuple[list[str], Requirement]] = {
+    "frequency": (list("aaabc"), LDiversity(5 / 3)),
+    "frequency, rounded": ([f"{n}" for n in range(49)], LDiversity(49)),
+    "entropy": (list("abc"), LDiversity(3, "entropy")),
+    "recursive": (list("aab"), LDiversity(2, "recursive", 2 + NEAR)),
+    "alpha": (list("aaabc"), AlphaK(0.6)),
+    "equal closeness": (list("aab"), TCloseness(1 / 6)),
+    "ordered closeness": (list("aab"), TCloseness(1 / 6, "ordered")),
+}
+
+
+def is_kept(values: list[str], requirement: Requirement) -> tuple[bool, bool]:
+    """Whether a group with these values keeps a requirement, by the kernel and by the audit.
+
+    The table holds the group and as many records of other values, so that each value is equally frequent in it.
+    """
+    known = sorted(set(values))
+    numbers = [known.index(value) for value in values]
+    most = max(numbers.count(number) for number in numbers)
+    others = [n for n in sorted(set(numbers)) for _ in range(most - numbers.count(n))]
+    frame = open_frame(pa.table({"q": [0] * (len(numbers) + len(others)), "s": numbers + others}))
+    table = encode(frame, {"q": shoal.Interval()}, ["s"])
+    rules, tallies = compile_rules(table, 1, [requirement])
+    counts = np.zeros(rules.start[-1], np.int32)
+    callable_here(count_values)(tallies, np.arange(len(numbers)), counts)
+    secret = table.sensitive["s"]
+    shares = np.bincount(secret.codes) / secret.codes.size
+    levels = requirement.levels(counts[None, :].astype(float), secret.all_labels, shares)
+    return is_diverse(rules, counts, len(numbers)), bool(requirement.is_met(levels)[0])
+
+
+@pytest.mark.parametrize("kind", JUST_MISSED)
+def test_a_group_just_below_a_limit_is_refused(kind: str) -> None:
+    assert is_kept(*JUST_MISSED[kind]) == (False, False)
+
+
+@pytest.mark.parametrize("kind", JUST_KEPT)
+def test_a_group_at_its_limit_is_kept_whatever_the_rounding(kind: str) -> None:
+    assert is_kept(*JUST_KEPT[kind]) == (True, True)

@@ -18,7 +18,7 @@ def kernel(function):
     """Compile a function that Python calls, and keep its machine code."""
     if config.DISABLE_JIT:
         return function
-    compiled = _compiled(function, _nrt=True)
+    compiled = _compiled(function, _nrt=True, nogil=True)
     name = f"{function.__module__.removeprefix('shoal.kernels.')}.{function.__qualname__}"
     compiled._cache = KernelCache(name)
     KERNELS[name] = compiled
