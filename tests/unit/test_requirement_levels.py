@@ -354,7 +354,7 @@ def is_kept(values: list[str], requirement: Requirement) -> tuple[bool, bool]:
     secret = table.sensitive["s"]
     shares = np.bincount(secret.codes) / secret.codes.size
     levels = requirement.levels(counts[None, :].astype(float), secret.all_labels, shares)
-    return is_diverse(rules, counts, len(numbers)), bool(requirement.is_met(levels)[0])
+    return keeps_limits(rules, counts, len(numbers)), bool(requirement.is_met(levels)[0])
 
 
 @pytest.mark.parametrize("kind", JUST_MISSED)

@@ -121,7 +121,7 @@ def _folder_of_user() -> Path:
 def _fingerprint() -> str:
     """A hash of all kernels' sources and of all else that machine code depends on."""
     text = hashlib.sha256(sources().encode())
-    for name in (sys.version, numba.__version__, np.__version__, config.BOUNDSCHECK, *_processor()):
+    for name in (sys.version, numba.__version__, np.__version__, *_processor()):
         text.update(f"\n{name}".encode())
     return text.hexdigest()[:16]
 
