@@ -459,7 +459,7 @@ def test_listings_name_everything(shell: Shell, what: str) -> None:
     code, out, err = shell(what)
     assert (code, err) == (0, "")
     words = set(out.split())
-    assert set(getattr(shoal, what)()) <= words
+    assert set(getattr(shoal, f"list_{what}")()) <= words
 
 
 def test_the_version_is_the_package_s(shell: Shell) -> None:
