@@ -314,7 +314,7 @@ def test_kernels_can_be_compiled_before_the_first_run(
     monkeypatch.setattr("shoal.cli.first_run.needed", lambda parts: CHEAP)
     code, said, _ = shell("compile", "--processes", 2)
     assert code == 0
-    assert said.startswith("Compiled 3 of 3 kernels; ")
+    assert said.startswith("Compiled 3 of 3 kernels. ")
     assert all(signature.is_kept() for signature in CHEAP)
 
 

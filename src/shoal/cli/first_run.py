@@ -37,7 +37,7 @@ def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> Non
             signature.compile()
             check_stop()
     if not quiet:
-        say(f"Compiled {len(fresh)} of {len(needed(wanted))} kernels; {_where()}")
+        say(f"Compiled {len(fresh)} of {len(needed(wanted))} kernels. {_where()}")
 
 
 def examine(as_json: bool) -> None:
@@ -68,7 +68,7 @@ def facts() -> dict[str, Any]:
         name: {"all": len(needed(wanted)), "ready": len(needed(wanted)) - len(missing(wanted))}
         for name, wanted in (
             ("a default run", ("cover", "refine")),
-            ("a certificate", ("certificate",)),
+            ("a default run with a certificate", ("cover", "refine", "certificate")),
             ("all methods", parts()),
         )
     }

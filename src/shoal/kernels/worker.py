@@ -5,6 +5,7 @@ A process of its own, started by `ahead.py`: python -m shoal.kernels.worker
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -16,6 +17,7 @@ from shoal.kernels.signatures import Signature
 def main() -> None:
     """Compile what one line of standard input asks for; end when whoever asked has gone."""
     asked = json.loads(sys.stdin.readline())
+    gc.disable()  # a process that ends soon need not tidy up
     threading.Thread(target=_end_with_parent, daemon=True).start()
     for kernel, arguments in asked:
         Signature(kernel, tuple(arguments)).compile()
