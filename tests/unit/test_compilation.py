@@ -16,7 +16,9 @@ from shoal.kernels.compilation import inner
 FILES = sorted((Path(shoal.__file__).parent / "kernels").glob("*.py"))
 SCALAR = {"ceil", "int32", "int64", "log", "log2", "uint64"}
 
-needs_jit = pytest.mark.skipif(config.DISABLE_JIT == 1, reason="nothing is compiled without the JIT")
+needs_jit = pytest.mark.skipif(
+    config.DISABLE_JIT == 1, reason="nothing is compiled without the JIT"
+)
 
 
 @inner
