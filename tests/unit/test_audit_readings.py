@@ -182,7 +182,9 @@ def test_saved_rings_pass_their_audit(suffix: str, style: str, tmp_path: Path) -
     table = pd.DataFrame(
         {
             "age": [30, None, 60, 61] * 3,
-            "born": pd.to_datetime(["2020-01-01", "2020-01-02 01:30", "2021-01-01", None] * 3),
+            "born": pd.to_datetime(
+                ["2020-01-01", "2020-01-02 01:30", "2021-01-01", None] * 3, format="mixed"
+            ),
             "share": [0.1, 0.25, 1e-9, -0.0] * 3,
             "town": ["a, b", 'c"', None, "*d"] * 3,
             "fit": [True, False, None, True] * 3,

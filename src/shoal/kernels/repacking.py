@@ -195,7 +195,7 @@ def rivals_of(v, k, cells, records, chance, within, promise):
                     found.append(np.int64(c))
                 within[c] += 1
                 promise[c] += max(0.0, cost - v.cost[c])
-    others = np.array([c for c in found if within[c] >= k and promise[c] > 0.0])
+    others = np.array([c for c in found if within[c] >= k and promise[c] > 0.0], np.int64)
     order = np.argsort(-promise[others] * chance[others], kind="mergesort")
     for c in found:
         within[c] = 0
