@@ -18,10 +18,11 @@ from tables import Sample
 
 import shoal
 from shoal.generalization.forms import Ints
-from shoal.kernels import search, state
-from shoal.kernels.search import make_search
-from shoal.kernels.sequential import sequential_pass
-from shoal.kernels.state import State, fill, make_state, offending
+from shoal.kernels.clustering.sequential import sequential_pass
+from shoal.kernels.refining import search
+from shoal.kernels.refining.search import make_search
+from shoal.kernels.shared import state
+from shoal.kernels.shared.state import State, fill, make_state, offending
 from shoal.methods.base import state_of
 from shoal.methods.settle import settle
 from shoal.privacy import check_feasible

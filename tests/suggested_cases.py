@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suggested import (
+    BANDS,
     DATE,
     GONE,
     ID,
@@ -108,7 +109,7 @@ def survey() -> Made:
         {
             "respid": (row(100001), ID),
             "interview_date": (day("%m/%d/%Y", 2021, 2021), DATE),
-            "ageRange": (one_of("18-24", "25-34", "35-44", "45-64", "65+"), VALUE),
+            "ageRange": (one_of("18-24", "25-34", "35-44", "45-64", "65+"), BANDS),
             "gender": (one_of(1, 2, 9, weights=[10, 10, 1]), VALUE),
             "county_fips": (one_of("01001", "01003", "06037", "36061", "48201"), VALUE),
             "education": (one_of(1, 2, 3, 4, 5, 97), VALUE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from suggested import (
+    BANDS,
     DATE,
     ID,
     JOBS,
@@ -39,10 +40,10 @@ def diabetes() -> Made:
             "patient_nbr": (repeated(8222157, 800), ID),
             "race": (one_of("Caucasian", "AfricanAmerican", "?", "Asian", "Hispanic"), VALUE),
             "gender": (one_of("Female", "Male"), VALUE),
-            "age": (one_of("[50-60)", "[60-70)", "[70-80)", "[80-90)"), VALUE),
+            "age": (one_of("[50-60)", "[60-70)", "[70-80)", "[80-90)"), BANDS),
             "weight": (
                 one_of("?", "[75-100)", "[50-75)", "[100-125)", weights=[20, 3, 2, 1]),
-                VALUE,
+                BANDS,
             ),
             "admission_type_id": (whole(1, 6), KEPT),
             "discharge_disposition_id": (whole(1, 20), ("KQ", "suppression")),

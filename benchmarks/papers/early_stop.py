@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.agglomerative import DIFFERENCE
-from shoal.kernels.sequential import sequential_pass
-from shoal.kernels.state import State, fill, make_state, pack
+from shoal.kernels.clustering.agglomerative import DIFFERENCE
+from shoal.kernels.clustering.sequential import sequential_pass
+from shoal.kernels.shared.state import State, fill, make_state, pack
 from shoal.methods.agglomerative import merge_small
 from shoal.methods.base import state_of
 from shoal.problem import Problem

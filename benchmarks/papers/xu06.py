@@ -15,8 +15,8 @@ from benchmarks.tables import Table
 from benchmarks.timing import Run, measure
 from shoal.evaluation.queries import compare_answers, count_errors
 from shoal.generalization.forms import Floats
-from shoal.kernels import forms, rows
 from shoal.kernels.compilation import kernel
+from shoal.kernels.shared import forms, rows
 from shoal.methods import Method
 from shoal.problem import Problem
 from shoal.table import encode, open_frame

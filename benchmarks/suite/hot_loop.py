@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from benchmarks.tables import Tables
-from shoal.kernels.rows import record_joins
+from shoal.kernels.shared.rows import record_joins
 from shoal.problem import Problem
 from shoal.table import encode, open_frame
 

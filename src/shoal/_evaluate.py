@@ -22,7 +22,7 @@ from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
 from shoal.examine import examine, examine_table, open_table, originals_of
 from shoal.generalization import Model
-from shoal.kernels.groups import count_outside
+from shoal.kernels.shared.groups import count_outside
 from shoal.measures import Aggregate, MeasureName, compile_measure
 from shoal.measures import loss as measure_loss
 from shoal.plan import encode_source

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, Records, TreeForm
-from shoal.kernels import groups as kernels
-from shoal.kernels.forms import Compiled
-from shoal.kernels.rows import Pairs, make_pairs
-from shoal.kernels.rules import Rules
+from shoal.kernels.shared import groups as kernels
+from shoal.kernels.shared.forms import Compiled
+from shoal.kernels.shared.rows import Pairs, make_pairs
+from shoal.kernels.shared.rules import Rules
 from shoal.measures.additive import CompiledMeasure, compile_measure
 from shoal.measures.private import compile_wmi
 from shoal.privacy import Requirement, compile_rules

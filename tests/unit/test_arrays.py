@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from shoal.kernels import arrays
 from shoal.kernels.bundles import bundle
+from shoal.kernels.shared import arrays
 
 order_of = callable_here(arrays.order_of)
 taken = callable_here(arrays.taken)

@@ -21,7 +21,7 @@ from shoal.auditing.readings import cover_of, line_of
 from shoal.auditing.texts import Reader, written
 from shoal.generalization import Model
 from shoal.generalization.models import label_of
-from shoal.kernels.compatibility import weigh_compatible
+from shoal.kernels.evaluating.compatibility import weigh_compatible
 from shoal.measures import compile_measure
 from shoal.table import encode, open_frame
 from shoal.table.closed import Closed

@@ -23,11 +23,11 @@ from shoal.bounds.cells import Cells
 from shoal.bounds.certificate import ratio
 from shoal.bounds.records import cell_bound, nearest_bound
 from shoal.errors import InputError
-from shoal.kernels.cell_walk import make_walk
-from shoal.kernels.closed_cells import cell_cost, next_cell
-from shoal.kernels.exact import subset_costs
-from shoal.kernels.groups import close_groups, group_costs
-from shoal.kernels.nearest import flat_costs
+from shoal.kernels.bounding.cell_walk import make_walk
+from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
+from shoal.kernels.bounding.nearest import flat_costs
+from shoal.kernels.clustering.exact import subset_costs
+from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.methods import Cover
 from shoal.methods.exact import Exact
 from shoal.problem import Problem

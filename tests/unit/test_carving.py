@@ -18,8 +18,9 @@ from partitions import (
     starts,
 )
 
-from shoal.kernels import carving, moves, reach, ruin, state
-from shoal.kernels.search import FAR
+from shoal.kernels.refining import carving, moves, reach, ruin
+from shoal.kernels.refining.search import FAR
+from shoal.kernels.shared import state
 from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of
 

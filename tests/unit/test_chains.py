@@ -28,7 +28,7 @@ from reference_splitting import varied_sample
 from tables import Sample
 
 from shoal.generalization.forms import TreeForm
-from shoal.kernels import chains, reach
+from shoal.kernels.refining import chains, reach
 from shoal.refine.chains import reach_of, shift_all
 
 is_open, draw, pull = map(callable_here, (chains.is_open, chains.draw, chains.pull))

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from partitions import swept
 
 import shoal
-from shoal.kernels.bottom_up import merge_round
-from shoal.kernels.state import pack
+from shoal.kernels.clustering.bottom_up import merge_round
+from shoal.kernels.shared.state import pack
 from shoal.methods.agglomerative import DISTANCES, Agglomerative
 from shoal.methods.bottom_up import BottomUp
 from shoal.methods.k_member import k_members

@@ -18,7 +18,7 @@ from reference_clustering import Cost, lacking, none_lacking
 from reference_proposals import propose
 
 import shoal
-from shoal.kernels.proposals import propose_points
+from shoal.kernels.covering.proposals import propose_points
 from shoal.methods import Cover, cover, lending, proposals
 from shoal.methods.ladders import make_ladders, rung_costs
 from shoal.methods.lattice import make_lattice

@@ -18,11 +18,11 @@ from partitions import swept
 
 import shoal
 from shoal.generalization.models import labels_of
-from shoal.kernels import rules as rule_kernels
-from shoal.kernels.bottom_up import merge_round
-from shoal.kernels.deal import unite_offenders
-from shoal.kernels.state import pack
-from shoal.kernels.two_means import even_out_sides
+from shoal.kernels.clustering.bottom_up import merge_round
+from shoal.kernels.clustering.deal import unite_offenders
+from shoal.kernels.shared import rules as rule_kernels
+from shoal.kernels.shared.state import pack
+from shoal.kernels.splitting.two_means import even_out_sides
 from shoal.methods import base
 from shoal.methods.agglomerative import DISTANCES, Agglomerative
 from shoal.methods.base import Method, state_of

@@ -15,7 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
-from shoal.kernels import mondrian as kernels
+from shoal.kernels.splitting import mondrian as kernels
 from shoal.methods import Method, Mondrian
 from shoal.methods.exact import Exact
 from shoal.methods.forest import Forest

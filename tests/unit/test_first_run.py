@@ -28,9 +28,11 @@ LIMITED = "exact, with requirements"
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(shoal.__file__).parent
 CHEAP = [
-    Signature("groups.members", ("int32[1C]", "int64"), 0.3),
-    Signature("groups.count_classes", ("int32[1C]", "int64", "int64[1C]", "int64[1C]"), 0.1),
-    Signature("exact.cut_subsets", ("float64[1C]",) * 2 + ("int64[1C]", "int64", "int64"), 0.1),
+    Signature("shared.groups.members", ("int32[1C]", "int64"), 0.3),
+    Signature("shared.groups.count_classes", ("int32[1C]", "int64", "int64[1C]", "int64[1C]"), 0.1),
+    Signature(
+        "clustering.exact.cut_subsets", ("float64[1C]",) * 2 + ("int64[1C]", "int64", "int64"), 0.1
+    ),
 ]
 NINE = """
 import shoal
@@ -331,7 +333,7 @@ def test_a_wheel_carries_kernels_that_are_used(cold: Path, tmp_path: Path) -> No
 import sys; sys.path.insert(0, {str(installed)!r})
 import numba, numpy as np
 from shoal.kernels import cache
-from shoal.kernels.groups import members
+from shoal.kernels.shared.groups import members
 members(np.array([0, 1, 0], np.int32), 2)
 print(cache.carried_folder(), sum(members.stats.cache_hits.values()), numba.config.CPU_NAME)
 """

@@ -12,9 +12,9 @@ from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.forest import Forest as Links
-from shoal.kernels.forest import cut_links, distances, gather, kth_distance, records_below
-from shoal.kernels.groups import members
+from shoal.kernels.covering.forest import Forest as Links
+from shoal.kernels.covering.forest import cut_links, distances, gather, kth_distance, records_below
+from shoal.kernels.shared.groups import members
 from shoal.methods.base import guarantee_notes
 from shoal.methods.exact import Exact
 from shoal.methods.forest import Forest, grow

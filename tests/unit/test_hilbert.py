@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Hierarchy, Interval, Subset, Suppression
-from shoal.kernels.hilbert import hilbert_words
+from shoal.kernels.splitting.hilbert import hilbert_words
 from shoal.methods.hilbert import Hilbert, grid_places, value_places
 from shoal.problem import Problem
 from shoal.progress import silent

@@ -239,9 +239,12 @@ def test_kernels_run_where_neither_package_nor_home_can_be_written(tmp_path: Pat
     skipped = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PACKAGE, tmp_path / "read-only" / "shoal", ignore=skipped)
     (tmp_path / "home").mkdir()
-    modules = sorted(file.stem for file in (PACKAGE / "kernels").glob("*.py"))
-    every = "\n".join(f"import shoal.kernels.{name}" for name in modules if name != "__init__")
-    (tmp_path / "every.py").write_text(f"{every}\nprint(shoal.kernels.forms.__file__)\n{RUN}")
+    files = sorted(file.relative_to(PACKAGE) for file in (PACKAGE / "kernels").rglob("*.py"))
+    modules = [".".join(file.with_suffix("").parts) for file in files if file.stem != "__init__"]
+    every = "\n".join(f"import shoal.{name}" for name in modules)
+    (tmp_path / "every.py").write_text(
+        f"{every}\nprint(shoal.kernels.shared.forms.__file__)\n{RUN}"
+    )
     (tmp_path / "tiny.py").write_text(KERNEL)
     subprocess.run(["chmod", "-R", "a-w", tmp_path], check=True)
     environment = {
@@ -365,7 +368,7 @@ def test_kernels_are_compiled_anew_when_any_of_their_sources_changes(
     shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels")
     monkeypatch.setattr(cache, "__file__", str(tmp_path / "kernels" / "cache.py"))
     folders = {cache.cache_folder()}
-    for changed in ("largest.py", "new.py"):
+    for changed in ("bounding/largest.py", "new.py"):
         with (tmp_path / "kernels" / changed).open("a") as file:
             file.write("# changed\n")
         cache._place.cache_clear()

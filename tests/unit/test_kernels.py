@@ -21,8 +21,9 @@ from tables import Sample
 
 import shoal
 from shoal.generalization.forms import Form, RangeForm, TreeForm
-from shoal.kernels import cells as cell_kernels
-from shoal.kernels import forms, groups, mondrian, rows
+from shoal.kernels.shared import cells as cell_kernels
+from shoal.kernels.shared import forms, groups, rows
+from shoal.kernels.splitting import mondrian
 from shoal.methods import Mondrian
 from shoal.methods.base import join_rest
 from shoal.methods.ladders import make_ladders
@@ -38,7 +39,7 @@ partitioned = tables.partitioned_samples(sensitive=1)
 
 
 def codes_in(form: Form, closure: np.ndarray) -> list[int]:
-    """The codes a closure holds, read from its slots as `kernels/forms.py` describes them."""
+    """The codes a closure holds, read from its slots as `kernels/shared/forms.py` describes them."""
     if isinstance(form, TreeForm):
         found = []
         for code in range(form.size):

@@ -9,8 +9,8 @@ from compiled import callable_here
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from shoal.kernels.ascent import cap_of, project
-from shoal.kernels.largest import keep_top, top_sum
+from shoal.kernels.bounding.ascent import cap_of, project
+from shoal.kernels.bounding.largest import keep_top, top_sum
 
 cap_of, project, keep_top, top_sum = map(callable_here, (cap_of, project, keep_top, top_sum))
 

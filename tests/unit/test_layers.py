@@ -159,7 +159,9 @@ def rooms_imported_by(room: str, package: Path) -> set[str]:
     return {other for path in paths for _, other in imported_rooms(path, package)}
 
 
-@pytest.mark.parametrize("code", ["from shoal.table import encode", "import shoal.kernels.rules"])
+@pytest.mark.parametrize(
+    "code", ["from shoal.table import encode", "import shoal.kernels.shared.rules"]
+)
 def test_an_import_of_the_audit_is_found(tmp_path: Path, code: str) -> None:
     package = made_package(tmp_path, "auditing/deep/texts.py", f"def late():\n    {code}")
     (package / "table").mkdir()
@@ -170,9 +172,9 @@ def test_an_import_of_the_audit_is_found(tmp_path: Path, code: str) -> None:
 @pytest.mark.parametrize(
     ("place", "code"),
     [
-        ("kernels/forms.py", "from shoal.errors import ShoalError"),
-        ("kernels/forms.py", "from shoal import __version__"),
-        ("kernels/forms.py", "import shoal"),
+        ("kernels/shared/forms.py", "from shoal.errors import ShoalError"),
+        ("kernels/shared/forms.py", "from shoal import __version__"),
+        ("kernels/shared/forms.py", "import shoal"),
         ("table/roles.py", "from shoal.methods.cover import cover"),
         ("table/roles.py", "from ..methods import cover"),
         ("table/__init__.py", "from ..methods import cover"),
@@ -198,7 +200,10 @@ def test_a_wrong_import_or_an_unknown_room_is_found(tmp_path: Path, place: str, 
         ("__main__.py", "from shoal.cli import main"),
         ("cli/main.py", "import shoal\nfrom shoal import Interval, anonymize"),
         ("errors.py", "from shoal.progress import Progress"),
-        ("kernels/forms.py", "import numba\nfrom . import groups\nfrom .groups import members"),
+        (
+            "kernels/shared/forms.py",
+            "import numba\nfrom . import groups\nfrom .groups import members",
+        ),
         ("table/roles.py", "from shoal import version, errors\nfrom . import nulls"),
         ("table/roles.py", "from ..kernels.forms import TREE\nfrom .nulls import NULL"),
         ("table/__init__.py", "from .roles import Role"),

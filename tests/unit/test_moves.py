@@ -20,8 +20,8 @@ from partitions import (
     undo,
 )
 
-from shoal.kernels import dissolving, moves, search
-from shoal.kernels.search import FAR, reprice_all
+from shoal.kernels.refining import dissolving, moves, search
+from shoal.kernels.refining.search import FAR, reprice_all
 
 finish, dissolve = callable_here(search.finish), callable_here(dissolving.dissolve)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.auditing.compatibility import examine_compatibility, read_originals
-from shoal.kernels import compatibility
-from shoal.kernels.rings import draw_matching
+from shoal.kernels.clustering.rings import draw_matching
+from shoal.kernels.evaluating import compatibility
 from shoal.methods import NonHomogeneous
 from shoal.methods.non_homogeneous import WITHIN
 from shoal.problem import Problem

@@ -16,8 +16,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.kernels.p_sensitive import best_match, lacking, make_pool, refill
-from shoal.kernels.state import make_state, offending, pack
+from shoal.kernels.clustering.p_sensitive import best_match, lacking, make_pool, refill
+from shoal.kernels.shared.state import make_state, offending, pack
 from shoal.methods import EnhancedPK, GreedyPK, Method
 from shoal.methods.base import state_of
 from shoal.methods.enhanced_pk import fill_up, make_sensitive, plan, share_out

@@ -18,7 +18,7 @@ from partitions import (
 )
 from reference_splitting import varied_sample
 
-from shoal.kernels import rounding
+from shoal.kernels.refining import rounding
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 

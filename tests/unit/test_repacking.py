@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
 
-from shoal.kernels import repacking
+from shoal.kernels.refining import repacking
 from shoal.progress import silent
 from shoal.refine import Refine, refine
 from shoal.refine.partition import Refined

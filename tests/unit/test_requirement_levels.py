@@ -28,7 +28,7 @@ from shoal import (
     PSensitive,
     TCloseness,
 )
-from shoal.kernels.rules import count_values, keeps_limits
+from shoal.kernels.shared.rules import count_values, keeps_limits
 from shoal.privacy import Requirement, check_feasible, compile_rules
 from shoal.privacy.feasibility import most_groups
 from shoal.table import Table, encode, open_frame

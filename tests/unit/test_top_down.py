@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
-from shoal.kernels import top_down as kernels
-from shoal.kernels.state import fill, make_state
+from shoal.kernels.shared.state import fill, make_state
+from shoal.kernels.splitting import top_down as kernels
 from shoal.methods.top_down import TopDown
 from shoal.methods.two_means import TwoMeans
 from shoal.problem import Problem

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
-from shoal.kernels import two_means as kernels
+from shoal.kernels.splitting import two_means as kernels
 from shoal.methods.two_means import TwoMeans
 from shoal.problem import Problem
 from shoal.progress import silent

@@ -21,8 +21,8 @@ import numpy as np
 
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.kernels.ascent import project_cells, repair
-from shoal.kernels.cell_walk import make_walk
+from shoal.kernels.bounding.ascent import project_cells, repair
+from shoal.kernels.bounding.cell_walk import make_walk
 
 STEP = 0.6  # of the mean of y
 SWEEPS = 30  # rounds of projections between two walks

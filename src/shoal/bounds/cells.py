@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, RangeForm, TreeForm
-from shoal.kernels.cell_columns import Trees
-from shoal.kernels.nearest import flat_costs
+from shoal.kernels.bounding.cell_columns import Trees
+from shoal.kernels.bounding.nearest import flat_costs
 from shoal.problem import Problem
 from shoal.table.rows import Distinct, distinct_rows
 

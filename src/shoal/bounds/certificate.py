@@ -13,7 +13,7 @@ from shoal.bounds.ascent import Ascent
 from shoal.bounds.cells import Cells
 from shoal.bounds.records import cell_bound, nearest_bound
 from shoal.generalization.forms import Floats
-from shoal.kernels.groups import group_costs
+from shoal.kernels.shared.groups import group_costs
 from shoal.measures.additive import ADDITIVE
 from shoal.problem import Problem, relative_weights
 from shoal.progress import Progress, silent

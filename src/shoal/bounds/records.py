@@ -10,9 +10,9 @@ import numpy as np
 
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats
-from shoal.kernels.cell_walk import make_walk
-from shoal.kernels.closed_cells import cheapest_cells
-from shoal.kernels.nearest import nearest_costs
+from shoal.kernels.bounding.cell_walk import make_walk
+from shoal.kernels.bounding.closed_cells import cheapest_cells
+from shoal.kernels.bounding.nearest import nearest_costs
 
 MOST_LOOKS = 200_000_000  # points looked at in a walk over closed cells: some 2 seconds
 MOST_WALKS = 5  # that may take so long, where there are more classes

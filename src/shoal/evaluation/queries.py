@@ -18,7 +18,7 @@ from shoal.errors import InputError, near_miss, raise_problems
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
-from shoal.kernels.queries import add_answers, add_exactly
+from shoal.kernels.evaluating.queries import add_answers, add_exactly
 from shoal.table.rows import distinct_rows
 
 BLOCK, CELLS = 256, 1 << 22  # queries answered together, and numbers kept for them, at most

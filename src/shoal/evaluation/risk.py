@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
 from shoal.generalization.forms import Floats, Ints
-from shoal.kernels.compatibility import weigh_compatible
+from shoal.kernels.evaluating.compatibility import weigh_compatible
 from shoal.measures import compile_measure
 
 THRESHOLD = 0.2  # El Emam's usual limit: groups of five

@@ -129,11 +129,11 @@ def _fingerprint() -> str:
 def sources() -> str:
     """Return a hash of all kernels' sources."""
     text = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.name in AROUND:
-            continue
-        source = file.read_bytes().replace(b"\r\n", b"\n")
-        text.update(f"{file.name} {len(source)}\n".encode() + source)
+    folder = Path(__file__).parent
+    named = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.py")}
+    for name in sorted(named.keys() - set(AROUND)):
+        source = named[name].read_bytes().replace(b"\r\n", b"\n")
+        text.update(f"{name} {len(source)}\n".encode() + source)
     return text.hexdigest()[:16]
 
 

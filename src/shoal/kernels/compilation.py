@@ -11,7 +11,7 @@ from numba import config, njit, types
 from shoal.kernels.machine_code import KernelCache
 from shoal.kernels.parts import hide, part_options
 
-KERNELS: dict = {}  # every kernel by its name, like "groups.members"
+KERNELS: dict = {}  # every kernel by its name, like "shared.groups.members"
 
 
 def kernel(function):

@@ -97,14 +97,14 @@ def type_of(text: str):
 
 
 def _bundle(text: str):
-    module, _, name = text.partition(".")
+    module, _, name = text.rpartition(".")
     cls = getattr(importlib.import_module(f"shoal.kernels.{module}"), name)
     return BundleType(cls, tuple(map(type_of, _listed()["bundles"][text])))
 
 
 def _load(kernel: str):
     """The kernel of a name."""
-    importlib.import_module(f"shoal.kernels.{kernel.partition('.')[0]}")
+    importlib.import_module(f"shoal.kernels.{kernel.rpartition('.')[0]}")
     return KERNELS[kernel]
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.generalization.forms import Floats, Form, RangeForm, TreeForm
-from shoal.kernels.forms import LINEAR, RANGE, SET, TREE, Compiled
+from shoal.kernels.shared.forms import LINEAR, RANGE, SET, TREE, Compiled
 from shoal.measures import features
 from shoal.table import Column
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.errors import near_miss, raise_problems
-from shoal.kernels import groups as kernels
+from shoal.kernels.shared import groups as kernels
 from shoal.measures.additive import ADDITIVE, compile_measure
 from shoal.measures.private import pmi_by_column, sensitive_entropy
 from shoal.table.closed import Closed

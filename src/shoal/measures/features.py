@@ -1,7 +1,7 @@
 """The few numbers that measures are made of, for one column in each kernel form.
 
 A feature says what a closure B costs: on a tree as a number per node, on a range or a set as numbers whose
-sums give the cost (see `spread_cost` in `kernels/forms.py`). All are zero for a single value.
+sums give the cost (see `spread_cost` in `kernels/shared/forms.py`). All are zero for a single value.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Floats, Form, RangeForm, SetForm, TreeForm
-from shoal.kernels.forms import ENTROPY, LINEAR, LOG, WEIGHED_ENTROPY
+from shoal.kernels.shared.forms import ENTROPY, LINEAR, LOG, WEIGHED_ENTROPY
 
 
 @dataclass(frozen=True)

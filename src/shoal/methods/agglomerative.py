@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.kernels.agglomerative import (
+from shoal.kernels.clustering.agglomerative import (
     DIFFERENCE,
     PER_RECORD,
     UNION,
     all_nearest,
     merge_closest,
 )
-from shoal.kernels.state import State, merge, offending, pack
+from shoal.kernels.shared.state import State, merge, offending, pack
 from shoal.methods.base import Method, Partition, choice_problems, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress

@@ -11,9 +11,9 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels.groups import close_groups, count_classes, join_cheapest, members
-from shoal.kernels.rules import count_groups
-from shoal.kernels.state import State, fill, make_state
+from shoal.kernels.shared.groups import close_groups, count_classes, join_cheapest, members
+from shoal.kernels.shared.rules import count_groups
+from shoal.kernels.shared.state import State, fill, make_state
 from shoal.problem import Closing, Problem
 from shoal.progress import Progress
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.bottom_up import merge_round
-from shoal.kernels.state import offending, pack
+from shoal.kernels.clustering.bottom_up import merge_round
+from shoal.kernels.shared.state import offending, pack
 from shoal.methods.agglomerative import DISTANCES
 from shoal.methods.base import Method, Partition, choice_problems, state_of
 from shoal.methods.k_member import k_members

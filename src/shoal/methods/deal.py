@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels.deal import unite_offenders
-from shoal.kernels.rules import Rules, count_groups
+from shoal.kernels.clustering.deal import unite_offenders
+from shoal.kernels.shared.rules import Rules, count_groups
 from shoal.methods.base import check_tallies
 from shoal.problem import Problem
 

@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.kernels.groups import members
-from shoal.kernels.p_sensitive import (
+from shoal.kernels.clustering.p_sensitive import (
     Pool,
     all_lacking,
     deal,
@@ -22,7 +21,8 @@ from shoal.kernels.p_sensitive import (
     refill,
     weigh_matches,
 )
-from shoal.kernels.state import State, make_state, pack
+from shoal.kernels.shared.groups import members
+from shoal.kernels.shared.state import State, make_state, pack
 from shoal.methods.base import Partition
 from shoal.methods.settle import settle
 from shoal.methods.weighing import Weighing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.kernels.exact import cut_subsets, subset_costs
+from shoal.kernels.clustering.exact import cut_subsets, subset_costs
 from shoal.methods.base import Method, Partition
 from shoal.problem import Problem
 from shoal.progress import Progress

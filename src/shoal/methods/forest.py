@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels import forest as kernels
-from shoal.kernels.groups import members
+from shoal.kernels.covering import forest as kernels
+from shoal.kernels.shared.groups import members
 from shoal.methods.base import Method, Partition, guarantee_notes, state_of
 from shoal.methods.settle import settle
 from shoal.problem import Problem

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from shoal.errors import InputError
 from shoal.generalization.forms import Floats, Ints
-from shoal.kernels import greedy_cover as kernels
-from shoal.kernels.groups import close_groups, group_costs, members
-from shoal.kernels.state import make_state, pack
+from shoal.kernels.covering import greedy_cover as kernels
+from shoal.kernels.shared.groups import close_groups, group_costs, members
+from shoal.kernels.shared.state import make_state, pack
 from shoal.methods.base import Partition, guarantee_notes
 from shoal.methods.ladders import make_ladders
 from shoal.problem import Problem

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.kernels.p_sensitive import (
+from shoal.kernels.clustering.p_sensitive import (
     dissolve,
     diversify,
     farthest,
@@ -15,7 +15,7 @@ from shoal.kernels.p_sensitive import (
     put,
     take,
 )
-from shoal.kernels.state import make_state, pack
+from shoal.kernels.shared.state import make_state, pack
 from shoal.methods.base import Partition
 from shoal.methods.settle import settle
 from shoal.methods.weighing import Weighing

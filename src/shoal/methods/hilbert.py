@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, TreeForm
-from shoal.kernels.groups import group_costs
-from shoal.kernels.hilbert import cut_order, hilbert_words
-from shoal.kernels.top_down import own_costs
+from shoal.kernels.shared.groups import group_costs
+from shoal.kernels.splitting.hilbert import cut_order, hilbert_words
+from shoal.kernels.splitting.top_down import own_costs
 from shoal.methods.base import Method, Partition
 from shoal.methods.settle import settle
 from shoal.problem import Problem

@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from shoal.errors import InputError
 from shoal.generalization.forms import Form, Ints, RangeForm, TreeForm
-from shoal.kernels.cells import slots_for, take_full_cells
-from shoal.kernels.groups import members
-from shoal.kernels.incognito import offending_cells
-from shoal.kernels.rules import Rules
+from shoal.kernels.shared.cells import slots_for, take_full_cells
+from shoal.kernels.shared.groups import members
+from shoal.kernels.shared.rules import Rules
+from shoal.kernels.splitting.incognito import offending_cells
 from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import set_costs
 from shoal.methods.ladders import tree_rungs

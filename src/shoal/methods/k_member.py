@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels.groups import members
-from shoal.kernels.k_member import grow_groups
+from shoal.kernels.clustering.k_member import grow_groups
+from shoal.kernels.shared.groups import members
 from shoal.methods.base import Method, Partition, join_rest
 from shoal.methods.settle import settle
 from shoal.problem import Problem

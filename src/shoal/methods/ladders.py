@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
-from shoal.kernels.forms import LINEAR, RANGE
-from shoal.kernels.groups import close_groups, group_costs, members
+from shoal.kernels.shared.forms import LINEAR, RANGE
+from shoal.kernels.shared.groups import close_groups, group_costs, members
 from shoal.problem import Problem
 from shoal.table import Column
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.kernels.borrowing import Covering, walk_lending
+from shoal.kernels.covering.borrowing import Covering, walk_lending
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import Keys, Rows, part_costs
 from shoal.problem import Problem

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.kernels.mondrian import split_records
+from shoal.kernels.splitting.mondrian import split_records
 from shoal.methods.base import Method, Partition
 from shoal.problem import Problem
 from shoal.progress import Progress

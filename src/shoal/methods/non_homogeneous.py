@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.kernels.groups import members
-from shoal.kernels.rings import draw_matching
+from shoal.kernels.clustering.rings import draw_matching
+from shoal.kernels.shared.groups import members
 from shoal.methods.base import Method, Partition, choice_problems
 from shoal.methods.hilbert import Hilbert
 from shoal.methods.mondrian import Mondrian

@@ -1,7 +1,7 @@
 """Walk a lattice too large to walk whole: visit only the points that records propose, cheapest first.
 
-In every round, some uncovered records look for a cheap cell of at least k uncovered records (kernels/proposals.py).
-The points found wait in a queue, once under each of the terms of borrowing, and those that cost no more than the
+In every round, some uncovered records look for a cheap cell of at least k uncovered records
+(kernels/covering/proposals.py). The points found wait in a queue, once under each of the terms of borrowing, and those that cost no more than the
 cheapest quarter of the proposals are visited, among equals those with most proposers first. So every round covers
 about a quarter of the records left, and all rounds together cost a few times what the first one does, whatever the
 number of columns.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.kernels.proposals import Rungs, propose_points
+from shoal.kernels.covering.proposals import Rungs, propose_points
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import make_keys, rows_of, split_columns
 from shoal.methods.lending import Lending, Terms

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels.agglomerative import DIFFERENCE
-from shoal.kernels.rules import keeps_limits
-from shoal.kernels.sequential import sequential_pass
-from shoal.kernels.state import State, pack
+from shoal.kernels.clustering.agglomerative import DIFFERENCE
+from shoal.kernels.clustering.sequential import sequential_pass
+from shoal.kernels.shared.rules import keeps_limits
+from shoal.kernels.shared.state import State, pack
 from shoal.methods.agglomerative import merge_small
 from shoal.methods.base import Method, Partition, least_problems, state_of
 from shoal.methods.deal import deal_evenly, kinds_of, least_diverse, unite

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels.agglomerative import DIFFERENCE
-from shoal.kernels.mend import mend_groups
-from shoal.kernels.state import State, offending, pack
+from shoal.kernels.clustering.agglomerative import DIFFERENCE
+from shoal.kernels.clustering.mend import mend_groups
+from shoal.kernels.shared.state import State, offending, pack
 from shoal.methods.agglomerative import merge_small
 from shoal.methods.base import join_rest, state_of
 from shoal.problem import Problem

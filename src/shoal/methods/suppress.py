@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.forms import cost_of_closure
-from shoal.kernels.suppression import suppress_records
+from shoal.kernels.clustering.suppression import suppress_records
+from shoal.kernels.shared.forms import cost_of_closure
 from shoal.methods.base import state_of
 from shoal.problem import Problem
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.segments import make_segments
-from shoal.kernels.state import pack
-from shoal.kernels.top_down import own_costs, repair_groups, split_segments
+from shoal.kernels.shared.state import pack
+from shoal.kernels.splitting.segments import make_segments
+from shoal.kernels.splitting.top_down import own_costs, repair_groups, split_segments
 from shoal.methods.base import Method, Partition, least_problems, state_of
 from shoal.methods.settle import settle
 from shoal.problem import Problem

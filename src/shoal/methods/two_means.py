@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints, RangeForm
-from shoal.kernels.segments import make_segments
-from shoal.kernels.two_means import split_segments
+from shoal.kernels.splitting.segments import make_segments
+from shoal.kernels.splitting.two_means import split_segments
 from shoal.methods.base import Method, Partition, least_problems
 from shoal.methods.deal import deal_in_turn, kinds_of, least_diverse
 from shoal.methods.hilbert import value_places

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.auditing.requirements import Requirement
 from shoal.errors import Infeasible
 from shoal.generalization.forms import Floats, Ints
-from shoal.kernels.rules import Rules
+from shoal.kernels.shared.rules import Rules
 from shoal.table import Table
 
 

@@ -10,7 +10,7 @@ from shoal.auditing.requirements import Requirement
 from shoal.errors import raise_problems
 from shoal.generalization.forms import Floats, Ints
 from shoal.generalization.models import is_ordered
-from shoal.kernels.rules import Rules
+from shoal.kernels.shared.rules import Rules
 from shoal.privacy.limits import Limits, limits_of
 from shoal.table import Table
 

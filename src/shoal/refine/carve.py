@@ -8,8 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats
-from shoal.kernels.carving import Cells, carve_points, make_cells, make_scratch, price_out_rare
-from shoal.kernels.reach import Reach, find_supplies
+from shoal.kernels.refining.carving import (
+    Cells,
+    carve_points,
+    make_cells,
+    make_scratch,
+    price_out_rare,
+)
+from shoal.kernels.refining.reach import Reach, find_supplies
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.kernels.chains import shift_chains
-from shoal.kernels.reach import Reach, list_all_pairs, make_reach
+from shoal.kernels.refining.chains import shift_chains
+from shoal.kernels.refining.reach import Reach, list_all_pairs, make_reach
 from shoal.refine.partition import Refined
 
 PAIRS = 64  # for each distinct record, of a group and a record that it covers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.kernels.reach import Reach
+from shoal.kernels.refining.reach import Reach
 from shoal.progress import Progress
 from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of, shift_all

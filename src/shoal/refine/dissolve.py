@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.dissolving import dissolve_groups
+from shoal.kernels.refining.dissolving import dissolve_groups
 from shoal.refine.partition import Refined
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.kernels.moves import move_records
+from shoal.kernels.refining.moves import move_records
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.search import Search, make_search
-from shoal.kernels.state import fill, make_state, pack
+from shoal.kernels.refining.search import Search, make_search
+from shoal.kernels.shared.state import fill, make_state, pack
 from shoal.problem import Problem
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.state import offending
+from shoal.kernels.shared.state import offending
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine.budget import Clock, Refine

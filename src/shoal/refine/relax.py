@@ -12,8 +12,8 @@ import numpy as np
 
 from shoal.bounds import Ascent, Cells
 from shoal.generalization.forms import Floats, Ints
-from shoal.kernels.groups import close_groups
-from shoal.kernels.rounding import round_cells
+from shoal.kernels.refining.rounding import round_cells
+from shoal.kernels.shared.groups import close_groups
 from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import silent

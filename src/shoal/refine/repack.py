@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.kernels.groups import group_costs
-from shoal.kernels.reach import list_all_pairs, make_reach
-from shoal.kernels.repacking import Candidates, repack
-from shoal.kernels.state import fill, make_state, pack
+from shoal.kernels.refining.reach import list_all_pairs, make_reach
+from shoal.kernels.refining.repacking import Candidates, repack
+from shoal.kernels.shared.groups import group_costs
+from shoal.kernels.shared.state import fill, make_state, pack
 from shoal.problem import Problem
 from shoal.refine.chains import MOST_PAIRS, PAIRS
 from shoal.refine.partition import Refined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.ruin import ruin_all
+from shoal.kernels.refining.ruin import ruin_all
 from shoal.progress import Progress
 from shoal.refine.budget import Clock
 from shoal.refine.carve import Carver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.splits import split_groups
+from shoal.kernels.refining.splits import split_groups
 from shoal.refine.partition import Refined
 
 

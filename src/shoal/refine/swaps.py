@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.kernels.swaps import swap_records
+from shoal.kernels.refining.swaps import swap_records
 from shoal.refine.partition import Refined
 
 NEAR = 2  # groups to swap with

@@ -1,0 +1,1 @@
+"""Kernels behind the certificate: cells, their costs and dual ascent."""

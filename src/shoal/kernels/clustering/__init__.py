@@ -1,0 +1,1 @@
+"""Kernels that bring records or groups together."""

@@ -1,0 +1,102 @@
+"""Merge the closest groups again and again until none is too small (GT10 §6.2.1), with cached neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.rows import totals_with_group
+from shoal.kernels.shared.state import group_complies, merge, offending
+
+DIFFERENCE, PER_RECORD, UNION = 0, 1, 2
+
+
+@inner
+def distances(c, pairs, s, room, a, kind, out, scratch):
+    """Distance of group a to each of the first `room` groups; infinite to itself and to free ones."""
+    totals_with_group(c, pairs, s.closures, s.counts, room, a, out, scratch)
+    for g in range(room):
+        if s.size[g] == 0:
+            out[g] = np.inf
+        elif kind == DIFFERENCE:
+            out[g] -= s.cost[g] + s.cost[a]
+        elif kind == PER_RECORD:
+            out[g] = (out[g] - s.cost[g] - s.cost[a]) / (s.size[g] + s.size[a])
+    out[a] = np.inf
+
+
+@inner
+def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
+    """The group closest to a among those allowed, lowest number first, and its distance."""
+    distances(c, pairs, s, room, a, kind, out, scratch)
+    best, least = -1, np.inf
+    for g in range(room):
+        if out[g] < least and allowed[g]:
+            best, least = g, out[g]
+    return best, least
+
+
+@kernel
+def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
+    """Fill `near` and `gap` for every group that chooses."""
+    out, scratch = np.empty(room), np.empty(room)
+    for a in range(room):
+        if chooses[a]:
+            near[a], gap[a] = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
+
+
+@kernel
+def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, steps):
+    """Merge the closest pair with a small group in it, up to `steps` times; returns the merges done.
+
+    A group is small while it does not meet the requirement; `near` and `gap` are each small group's closest
+    group and distance. When a group's closest one is merged away, the old distance stays a lower bound, so the
+    search is put off until that group comes first. With `small_only` both groups of a pair must be small.
+    """
+    out, scratch = np.empty(room), np.empty(room)
+    allowed = np.empty(room, np.bool_)
+    small = offending(q, s)
+    for g in range(room):
+        allowed[g] = s.size[g] > 0 and (not small_only or small[g])
+    done = 0
+    while done < steps:
+        a = np.argmin(gap[:room])
+        if gap[a] == np.inf:
+            break
+        if stale[a]:
+            near[a], gap[a] = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
+            stale[a] = False
+            continue
+        b = near[a]
+        if b < 0:
+            break
+        if b < a:
+            a, b = b, a
+        merge(c, s, a, b)
+        done += 1
+        allowed[b] = False
+        gap[b] = np.inf
+        large = group_complies(q, s, a)
+        if large:
+            gap[a] = np.inf
+            allowed[a] = not small_only
+        distances(c, pairs, s, room, a, kind, out, scratch)
+        best, least = -1, np.inf
+        for g in range(room):
+            if g == a or s.size[g] == 0:
+                continue
+            if allowed[g] and out[g] < least:
+                best, least = g, out[g]
+            if gap[g] == np.inf:
+                continue
+            gone = near[g] == a or near[g] == b
+            closer = out[g] < gap[g] or (
+                out[g] == gap[g] and not stale[g] and (gone or a < near[g])
+            )
+            if allowed[a] and closer:
+                near[g], gap[g], stale[g] = a, out[g], False
+            elif gone:
+                stale[g] = True
+        if not large:
+            near[a], gap[a], stale[a] = best, least, False
+    return done

@@ -1,0 +1,140 @@
+"""Grow groups one after the other, each from a record far from the last one's seed (Byun et al. 2007)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.forms import open_closure, widen_closure
+from shoal.kernels.shared.rows import totals_with_each
+from shoal.kernels.shared.rules import is_diverse, shortfall
+
+
+@allocating
+def widens(c, closure, spare, record):
+    """Let the closure cover a record; whether that changed it. `spare` is scratch."""
+    spare[:, 0] = closure[:, 0]
+    widen_closure(c, closure, 0, record)
+    for s in range(closure.shape[0]):
+        if closure[s, 0] != spare[s, 0]:
+            return True
+    return False
+
+
+@allocating
+def compact(columns, classes, kinds, left, places):
+    """Keep only points that still have records, in order; returns their number."""
+    size = 0
+    for i in range(left.size):
+        if left[i] > 0:
+            columns[:, size] = columns[:, i]
+            classes[size], kinds[size] = classes[i], kinds[i]
+            left[size], places[size] = left[i], places[i]
+            size += 1
+    return size
+
+
+@inner
+def cheapest_help(q, out, kinds, kind_values, own, members, judged):
+    """The point of least cost in `out` that brings a group closer to the limits, -1 for none.
+
+    `own` are the group's counts; `judged` is scratch for each kind of point.
+    """
+    lack = shortfall(q, own, members)
+    judged[:] = 0
+    best, least = -1, np.inf
+    for i in range(out.size):
+        kind = kinds[i]
+        if out[i] >= least:
+            continue
+        if judged[kind] == 0:
+            for v in kind_values[kind]:
+                own[v] += 1
+            judged[kind] = 1 if shortfall(q, own, members + 1) < lack else -1
+            for v in kind_values[kind]:
+                own[v] -= 1
+        if judged[kind] > 0:
+            best, least = i, out[i]
+    return best
+
+
+@kernel
+def grow_groups(
+    c,
+    pairs,
+    q,
+    columns,
+    classes,
+    kinds,
+    kind_values,
+    left,
+    places,
+    size,
+    seed,
+    most,
+    taken,
+    sizes,
+):
+    """Grow up to `most` groups from the first `size` points; (groups, points left, last seed).
+
+    A group has k records or, where those miss another limit, as many more as bring it closer to the
+    limits, up to the width of `taken`; row g of that receives the points whose records group g takes, sizes[g] their
+    number. `left` counts the records of each point not yet taken, `places` are the points' own numbers, all
+    compacted in place. `seed` is the record of the last seed.
+    """
+    out, scratch = np.empty(size), np.empty(size)
+    closure, spare = np.empty((c.slot[-1], 1), np.int32), np.empty((c.slot[-1], 1), np.int32)
+    counts = np.zeros((c.cost.shape[0], 1))
+    own, judged = np.zeros(q.start[-1], np.int64), np.zeros(kind_values.shape[0], np.int8)
+    is_limited = own.size > 0
+    records = 0
+    for i in range(size):
+        records += left[i]
+    grown, spent = 0, 0
+    while grown < most and records >= q.k:
+        if 8 * spent > size:
+            size = compact(columns, classes[:size], kinds[:size], left[:size], places[:size])
+            spent = 0
+        open_closure(c, closure, 0, seed)
+        counts[:, 0] = 0.0
+        counts[0, 0] = 1.0
+        totals_with_each(c, pairs, columns, classes, size, closure, counts, 0, out, scratch)
+        for i in range(size):
+            if left[i] == 0:
+                out[i] = -np.inf
+        best = np.argmax(out[:size])
+        seed = columns[:, best].copy()
+        open_closure(c, closure, 0, seed)
+        counts[:, 0] = 0.0
+        own[:] = 0
+        weigh = True
+        members = 0
+        while members < q.k or (is_limited and members < taken.shape[1] and records > 0):
+            if members >= q.k and is_diverse(q, own, members):
+                break
+            if members > 0 and (weigh or counts.shape[0] > 1):
+                totals_with_each(c, pairs, columns, classes, size, closure, counts, 0, out, scratch)
+                for i in range(size):
+                    if left[i] == 0:
+                        out[i] = np.inf
+            if members > 0:
+                if members < q.k:
+                    best = np.argmin(out[:size])
+                else:
+                    best = cheapest_help(q, out[:size], kinds, kind_values, own, members, judged)
+                    if best < 0:
+                        break
+                weigh = widens(c, closure, spare, columns[:, best])
+            taken[grown, members] = places[best]
+            members += 1
+            records -= 1
+            counts[classes[best], 0] += 1.0
+            for v in kind_values[kinds[best]]:
+                own[v] += 1
+            left[best] -= 1
+            if left[best] == 0:
+                out[best] = np.inf
+                spent += 1
+        sizes[grown] = members
+        grown += 1
+    return grown, size, seed

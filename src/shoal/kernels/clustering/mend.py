@@ -1,0 +1,96 @@
+"""Groups that do not meet the requirement end in others that do, at least cost: as a whole or record by record."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.rows import totals_with_group, totals_with_record
+from shoal.kernels.shared.rules import complies
+from shoal.kernels.shared.state import (
+    add,
+    close,
+    group_complies,
+    members_of,
+    merge,
+    stays_diverse_with,
+    unlink,
+)
+
+EPSILON = 1e-9  # costs closer than this are equal
+
+
+@allocating
+def closest_partner(c, pairs, q, s, g, row, scratch):
+    """The closest group whose union with g meets the requirement, −1 for none, and the cost that it adds."""
+    totals_with_group(c, pairs, s.closures, s.counts, s.size.size, g, row, scratch)
+    best, least = -1, np.inf
+    for h in range(s.size.size):
+        more = row[h] - s.cost[h] - s.cost[g]
+        if h == g or s.size[h] == 0 or more >= least - EPSILON:
+            continue
+        if complies(q, s.tally[h] + s.tally[g], s.size[h] + s.size[g]):
+            best, least = h, more
+    return best, least
+
+
+@inner
+def best_place(c, pairs, q, s, complying, codes, classes, i, row, scratch):
+    """The complying group that goes on complying with record i at least cost, −1 for none, and that cost."""
+    totals_with_record(
+        c, pairs, s.closures, s.counts, s.size.size, codes[i], classes[i], row, scratch
+    )
+    best, least = -1, np.inf
+    for h in range(s.size.size):
+        more = row[h] - s.cost[h]
+        if complying[h] and more < least - EPSILON and stays_diverse_with(q, s, i, h):
+            best, least = h, more
+    return best, least
+
+
+@allocating
+def hand_out(c, pairs, q, s, complying, codes, classes, g, row, scratch):
+    """Move the records of group g, one after the other, to their best places; those without one stay."""
+    for i in members_of(s, g):
+        h, _ = best_place(c, pairs, q, s, complying, codes, classes, i, row, scratch)
+        if h >= 0:
+            unlink(s, i)
+            s.counts[classes[i], g] -= 1.0
+            add(c, s, codes, classes, i, h)
+    close(c, s, codes, g)
+
+
+@allocating
+def mend_group(c, pairs, q, s, complying, codes, classes, g, row, scratch):
+    """Merge an offending group with its closest partner or hand out its records, whichever seems to cost less.
+
+    Returns whether anything could be done. What each record would cost in its best place counts for handing
+    out, as if it were the only one.
+    """
+    partner, more = closest_partner(c, pairs, q, s, g, row, scratch)
+    apart = -s.cost[g]
+    for i in members_of(s, g):
+        apart += best_place(c, pairs, q, s, complying, codes, classes, i, row, scratch)[1]
+        if apart >= more - EPSILON:
+            break
+    if apart < more - EPSILON:
+        hand_out(c, pairs, q, s, complying, codes, classes, g, row, scratch)
+        return True
+    if partner >= 0:
+        merge(c, s, partner, g)
+        complying[partner] = True
+    return partner >= 0
+
+
+@kernel
+def mend_groups(c, pairs, q, s, codes, classes, groups):
+    """Mend each of `groups` that still does not comply; returns how many could be."""
+    row, scratch = np.empty(s.size.size), np.empty(s.size.size)
+    complying = np.zeros(s.size.size, np.bool_)
+    for g in range(s.size.size):
+        complying[g] = s.size[g] > 0 and group_complies(q, s, g)
+    mended = 0
+    for g in groups:
+        if s.size[g] > 0 and not complying[g]:
+            mended += mend_group(c, pairs, q, s, complying, codes, classes, g, row, scratch)
+    return mended

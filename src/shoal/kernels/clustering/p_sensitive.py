@@ -1,0 +1,243 @@
+"""Groups that take records from a pool: the one that makes them most diverse, then the one that adds least cost.
+
+TCM07 §3.1: `Div` of a record and a group sums, over all sensitive columns, the values that the group lacks
+(Definition 11), where the record brings a new one; `Hom` sums them over all columns (Definition 12). Both weigh
+columns by `weight`; where all weigh 1 they are whole numbers, so that equals are equal. Of equals the first in
+the pool is taken.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.bundles import bundle
+from shoal.kernels.clustering.k_member import compact
+from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.rows import totals_with_each
+from shoal.kernels.shared.state import add, members_of, unlink
+
+
+@bundle
+class Pool(NamedTuple):
+    """Records without a group, in order; entries that were taken stay until they are many."""
+
+    codes: np.ndarray  # int32[n, r], of all records
+    classes: np.ndarray  # int32[n]
+    columns: np.ndarray  # int32[r, n], the codes of each entry
+    kinds: np.ndarray  # int32[n], the class of each entry
+    places: np.ndarray  # int64[n], the record of each entry
+    left: np.ndarray  # int64[n], 1, or 0 once taken
+    size: np.ndarray  # int64[2], entries, and how many of them were taken
+
+
+def make_pool(codes, classes):
+    """An empty pool with room for all records."""
+    records, columns = codes.shape
+    return Pool(
+        codes,
+        classes,
+        np.zeros((columns, records), np.int32),
+        np.zeros(records, np.int32),
+        np.zeros(records, np.int64),
+        np.zeros(records, np.int64),
+        np.zeros(2, np.int64),
+    )
+
+
+@inner
+def tidy(pool):
+    """Drop entries that were taken."""
+    size = pool.size[0]
+    kinds = pool.kinds[:size]
+    pool.size[0] = compact(pool.columns, kinds, kinds, pool.left[:size], pool.places[:size])
+    pool.size[1] = 0
+
+
+@kernel
+def put(pool, records):
+    """Add records at the end."""
+    tidy(pool)
+    for i in records:
+        at = pool.size[0]
+        pool.columns[:, at] = pool.codes[i]
+        pool.kinds[at], pool.places[at], pool.left[at] = pool.classes[i], i, 1
+        pool.size[0] += 1
+
+
+@kernel
+def refill(pool, records):
+    """Hold these records only."""
+    pool.size[:] = 0
+    put(pool, records)
+
+
+@kernel
+def take(c, s, pool, at, g):
+    """Move an entry of the pool into group g."""
+    pool.left[at] = 0
+    pool.size[1] += 1
+    add(c, s, pool.codes, pool.classes, pool.places[at], g)
+
+
+@kernel
+def dissolve(s, pool, g):
+    """Put the records of group g into the pool; g becomes free."""
+    records = members_of(s, g)
+    for i in records:
+        unlink(s, i)
+    s.counts[:, g] = 0.0
+    s.cost[g] = 0.0
+    put(pool, records)
+
+
+@inner
+def lacking(q, weight, s, g, gain):
+    """How many values group g lacks, weighed over all columns (Hom), and what a record adds to Div by value: `gain`."""
+    total = 0.0
+    for t in range(q.start.size - 1):
+        distinct = 0
+        for v in range(q.start[t], q.start[t + 1]):
+            distinct += s.tally[g, v] > 0
+        missing = max(0, q.distinct[t] - distinct) * weight[t]
+        total += missing
+        for v in range(q.start[t], q.start[t + 1]):
+            gain[v] = missing if s.tally[g, v] == 0 else 0.0
+    return total
+
+
+@kernel
+def all_lacking(q, weight, s):
+    """How many values each group lacks, weighed."""
+    gain = np.empty(s.tally.shape[1])
+    found = np.empty(s.size.size)
+    for g in range(found.size):
+        found[g] = lacking(q, weight, s, g, gain)
+    return found
+
+
+@inner
+def best_match(c, pairs, s, pool, g, gain, out, scratch):
+    """The entry for group g with the largest Div, of these the one that adds least cost: (Div, cost, entry).
+
+    The entry is −1 where the pool is empty. All are alike to a group without records.
+    """
+    size = pool.size[0]
+    if s.size[g] > 0:
+        totals_with_each(
+            c, pairs, pool.columns, pool.kinds, size, s.closures, s.counts, g, out, scratch
+        )
+    else:
+        out[:size] = 0.0
+    best, most, least = -1, -1.0, np.inf
+    for at in range(size):
+        if pool.left[at] == 0:
+            continue
+        div = 0.0
+        for t in range(s.values.shape[1]):
+            div += gain[s.values[pool.places[at], t]]
+        if div > most or (div == most and out[at] < least):
+            best, most, least = at, div, out[at]
+    return most, least - s.cost[g], best
+
+
+@kernel
+def deal(c, pairs, q, weight, s, pool, first, most):
+    """Hand the pool round, up to `most` records, each group from `first` on taking its best match in turn."""
+    out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
+    gain = np.empty(s.tally.shape[1])
+    for turn in range(min(most, pool.size[0])):
+        g = (first + turn) % s.size.size
+        lacking(q, weight, s, g, gain)
+        at = best_match(c, pairs, s, pool, g, gain, out, scratch)[2]
+        take(c, s, pool, at, g)
+
+
+@kernel
+def weigh_matches(c, pairs, q, weight, s, pool, groups, most, least, entry):
+    """Find the best match of some groups."""
+    out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
+    gain = np.empty(s.tally.shape[1])
+    for g in groups:
+        lacking(q, weight, s, g, gain)
+        most[g], least[g], entry[g] = best_match(c, pairs, s, pool, g, gain, out, scratch)
+
+
+@kernel
+def match_pairs(c, pairs, q, weight, s, pool, most, least, entry, rounds):
+    """Let group and entry with the best match of all pairs go together, `rounds` times; a group is matched once.
+
+    A match whose entry is gone cannot have become better, so it is found anew only once it looks best.
+    """
+    again = np.empty(1, np.int64)
+    for turn in range(rounds):
+        while True:
+            best = 0
+            for g in range(1, most.size):
+                if most[g] > most[best] or (most[g] == most[best] and least[g] < least[best]):
+                    best = g
+            if pool.left[entry[best]] == 1:
+                break
+            again[0] = best
+            weigh_matches(c, pairs, q, weight, s, pool, again, most, least, entry)
+        take(c, s, pool, entry[best], best)
+        most[best] = -1.0
+
+
+@kernel
+def diversify(c, pairs, q, weight, s, pool, g):
+    """Let group g take its best match until it lacks no value; False where no record of the pool helps."""
+    if 8 * pool.size[1] > pool.size[0]:
+        tidy(pool)
+    out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
+    gain = np.empty(s.tally.shape[1])
+    while lacking(q, weight, s, g, gain) > 0:
+        div, _, at = best_match(c, pairs, s, pool, g, gain, out, scratch)
+        if div <= 0:
+            return False
+        take(c, s, pool, at, g)
+    return True
+
+
+@kernel
+def grow(c, pairs, s, pool, g, k):
+    """Let group g take the record that adds least cost until it has k; False where the pool has too few."""
+    if s.size[g] + pool.size[0] - pool.size[1] < k:
+        return False
+    if 8 * pool.size[1] > pool.size[0]:
+        tidy(pool)
+    size = pool.size[0]
+    out, scratch = np.empty(size), np.empty(size)
+    before = np.empty(s.closures.shape[0], np.int32)
+    changed = True
+    while s.size[g] < k:
+        if changed or s.counts.shape[0] > 1:
+            totals_with_each(
+                c, pairs, pool.columns, pool.kinds, size, s.closures, s.counts, g, out, scratch
+            )
+            for at in range(size):
+                if pool.left[at] == 0:
+                    out[at] = np.inf
+        best = np.argmin(out)
+        before[:] = s.closures[:, g]
+        take(c, s, pool, best, g)
+        out[best] = np.inf
+        changed = False
+        for slot in range(before.size):
+            changed |= before[slot] != s.closures[slot, g]
+    return True
+
+
+@kernel
+def farthest(c, pairs, s, pool, g):
+    """The entry that would add most cost to group g."""
+    size = pool.size[0]
+    out, scratch = np.empty(size), np.empty(size)
+    totals_with_each(
+        c, pairs, pool.columns, pool.kinds, size, s.closures, s.counts, g, out, scratch
+    )
+    for at in range(size):
+        if pool.left[at] == 0:
+            out[at] = -np.inf
+    return np.argmax(out)

@@ -1,0 +1,1 @@
+"""Kernels that cover records by cells and make groups of these."""

@@ -1,0 +1,246 @@
+"""A forest of short links with trees of at least k records, and its cutting into small trees (GiT09 §6.4).
+
+Vertices are distinct points with a number of records each; links between equal records have length 0 and
+are not spelled out. `link[p]` is the point that p links to, −1 for the root of a tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.bundles import bundle
+from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.shared.forms import open_closure, value_cost
+from shoal.kernels.shared.rows import cover_costs, totals_with_group
+from shoal.kernels.shared.state import merge
+
+
+@bundle
+class Forest(NamedTuple):
+    """Links between points; a `State` beside it has a group per tree, numbered as the tree's root."""
+
+    link: np.ndarray  # int32[points]
+    length: np.ndarray  # float64[points], of the link
+    limit: np.ndarray  # float64[points], distance of the (k − 1)-th nearest record
+    gap: np.ndarray  # float64[points], of a root below k: no point outside its tree is nearer
+
+
+def make_forest(points):
+    """A forest without links."""
+    return Forest(
+        np.full(points, -1, np.int32), np.zeros(points), np.zeros(points), np.full(points, np.inf)
+    )
+
+
+@allocating
+def distances(c, pairs, codes, columns, classes, p, closure, out):
+    """What meeting each point adds to the cost of a record of point p."""
+    open_closure(c, closure, 0, codes[p])
+    cover_costs(c, pairs, columns, out.size, closure, 0, classes[p], out)
+    own = 0.0
+    for j in range(c.form.size):
+        own += value_cost(c, classes[p], j, codes[p, j])
+    out -= own
+
+
+@allocating
+def kth_distance(out, weights, k):
+    """The distance within which there are k records."""
+    enough = min(k, out.size) - 1
+    near = np.flatnonzero(out <= np.partition(out, enough)[enough])
+    order = near[np.argsort(out[near])]
+    records, at = weights[order[0]], 0
+    while records < k:
+        at += 1
+        records += weights[order[at]]
+    return out[order[at]]
+
+
+@kernel
+def measure_points(c, pairs, codes, columns, classes, weights, f, k, start, stop):
+    """Fill `limit` and `gap` for those of the points start..stop that have fewer than k records."""
+    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(weights.size)
+    for p in range(start, stop):
+        if weights[p] < k:
+            distances(c, pairs, codes, columns, classes, p, closure, out)
+            f.limit[p] = kth_distance(out, weights, k)
+            out[p] = np.inf
+            f.gap[p] = out.min()
+
+
+@kernel
+def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
+    """Link the root of a tree below k, the one with the nearest point outside first, up to `steps` times.
+
+    Of the points outside the tree within the root's limit it links to the one whose tree costs least to
+    unite with. `first` is a record of each point. Returns the links made: fewer than `steps` at the end.
+    """
+    closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(first.size)
+    totals, scratch = np.empty(first.size), np.empty(first.size)
+    done = 0
+    while done < steps:
+        p = np.argmin(f.gap)
+        if f.gap[p] == np.inf:
+            break
+        distances(c, pairs, codes, columns, classes, p, closure, out)
+        nearest = np.inf
+        for i in range(first.size):
+            if out[i] < nearest and s.group[first[i]] != p:
+                nearest = out[i]
+        if nearest > f.gap[p]:  # what was nearest is in the tree by now
+            f.gap[p] = nearest
+            continue
+        totals_with_group(c, pairs, s.closures, s.counts, first.size, p, totals, scratch)
+        best, least = -1, np.inf
+        for i in range(first.size):
+            tree = s.group[first[i]]
+            if out[i] <= f.limit[p] and tree != p and totals[tree] - s.cost[tree] < least:
+                best, least = i, totals[tree] - s.cost[tree]
+        tree = s.group[first[best]]
+        f.link[p], f.length[p], f.gap[p] = best, out[best], np.inf
+        merge(c, s, tree, p)
+        if s.size[tree] >= k:
+            f.gap[tree] = np.inf
+        done += 1
+    return done
+
+
+@kernel
+def records_below(link, weights):
+    """Records of each point and of all that link to it, directly or not."""
+    below = np.zeros(link.size, np.int64)
+    for p in range(link.size):
+        q = p
+        while q >= 0:
+            below[q] += weights[p]
+            q = link[q]
+    return below
+
+
+@kernel
+def cut_links(link, below, longest_first, k):
+    """Cut every link that leaves at least k records on both sides, in the order given, in place."""
+    for p in longest_first:
+        if link[p] < 0 or below[p] < k:
+            continue
+        root = p
+        while link[root] >= 0:
+            root = link[root]
+        if below[root] - below[p] < k:
+            continue
+        q = link[p]
+        while q >= 0:
+            below[q] -= below[p]
+            q = link[q]
+        link[p] = -1
+
+
+@allocating
+def gather(sizes, single, k, most):
+    """Sort branches of fewer than k records, and single records, into bins of k to `most` records.
+
+    Branches are gathered in the order given until a bin has k. Single records complete what is left over;
+    if they are too few, all of it joins the smallest bin. Should that exceed `most` the bin has two parts,
+    one of them of k − 1 records: that one and a single record are a bin, and the other part takes the rest.
+    Returns the bin of each branch and the number of single records in each bin.
+    """
+    bins = np.empty(sizes.size, np.int64)
+    total, last = np.zeros(sizes.size + 1, np.int64), np.zeros(sizes.size + 1, np.int64)
+    full = 0
+    for b in range(sizes.size):
+        bins[b], last[full] = full, b
+        total[full] += sizes[b]
+        if total[full] >= k:
+            full += 1
+    singles = np.zeros(full + 1 + single // k, np.int64)
+    left = total[full] + single
+    if left >= k:
+        more = left // k
+        singles[full] = single - (more - 1) * k
+        singles[full + 1 : full + more] = k
+        return bins, singles[: full + more]
+    best = np.argmin(total[:full])
+    if total[best] + left <= most:
+        for b in range(sizes.size):
+            bins[b] = best if bins[b] == full else bins[b]
+        singles[best] = single
+        return bins, singles[:full]
+    keeps_last = sizes[last[best]] == k - 1
+    for b in range(sizes.size):
+        if bins[b] == best and (b == last[best]) != keeps_last:
+            bins[b] = full
+    singles[best], singles[full] = 1, single - 1
+    return bins, singles[: full + 1]
+
+
+@allocating
+def split_hub(length, child, sibling, below, weights, root, k, most, part, first):
+    """Sort the branches of a tree without links to cut into groups `first`, `first + 1`, ….
+
+    They are the branches of its hub, each with fewer than k records: the one above, known by the root, and
+    one for each point that links to the hub. Far ones are gathered first, so that near ones stay with the
+    hub's own records. Returns the hub and the number of its own records in each group.
+    """
+    hub, q = root, child[root]
+    while q >= 0:
+        if below[q] >= k:
+            hub, q = q, child[q]
+        else:
+            q = sibling[q]
+    tops, lengths = [root], [length[hub]]
+    sizes = [below[root] - below[hub]]
+    q = child[hub]
+    while q >= 0:
+        tops.append(q)
+        lengths.append(length[q])
+        sizes.append(below[q])
+        q = sibling[q]
+    order = np.argsort(-np.array(lengths), kind="mergesort")
+    bins, singles = gather(np.array(sizes)[order], weights[hub], k, most)
+    for b in range(order.size):
+        part[tops[order[b]]] = first + bins[b]
+    return hub, singles
+
+
+@allocating
+def give(groups, members, given, p, count, g):
+    """Put the next `count` records of point p into group g."""
+    groups[members[given[p] : given[p] + count]] = g
+    given[p] += count
+
+
+@kernel
+def part_records(link, length, below, weights, k, most, members, bounds):
+    """A group per record: its tree, or its part of one of 2k records and more, where that can be split.
+
+    Of each point's records, members[bounds[p]:bounds[p + 1]], all but weights[p] become groups of k.
+    """
+    groups, given = np.empty(members.size, np.int32), bounds[:-1].copy()
+    child, sibling = np.full(link.size, -1, np.int32), np.full(link.size, -1, np.int32)
+    count = 0
+    for p in range(link.size - 1, -1, -1):
+        while bounds[p + 1] - given[p] > weights[p]:
+            give(groups, members, given, p, k, count)
+            count += 1
+        if link[p] >= 0:
+            sibling[p], child[link[p]] = child[link[p]], p
+    part = np.full(link.size, -1, np.int32)
+    for root in range(link.size):
+        if link[root] >= 0:
+            continue
+        if below[root] < 2 * k:
+            part[root] = count
+            count += 1
+            continue
+        hub, singles = split_hub(length, child, sibling, below, weights, root, k, most, part, count)
+        for b in range(singles.size):
+            give(groups, members, given, hub, singles[b], count + b)
+        count += singles.size
+    for p in range(link.size):
+        q = p
+        while part[q] < 0:
+            q = link[q]
+        give(groups, members, given, p, bounds[p + 1] - given[p], part[q])
+    return groups

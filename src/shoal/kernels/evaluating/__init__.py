@@ -1,0 +1,1 @@
+"""Kernels that answer queries and weigh which records a release may stand for."""

@@ -1,0 +1,83 @@
+"""Count which records may have which released closure, for releases whose records do not read the same.
+
+Columns have far fewer different closures than the release, so each of them is compared with the points
+once, as a row of bits; the points inside a closure are then the bits that all its columns have in common.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.shared.forms import BITS, RANGE, TREE
+
+WORD = 63  # points to a word of bits: the sign bit stays out of it
+BLOCK = 32 * WORD  # points at a time, to bound memory
+
+
+def weigh_compatible(c, closures, sizes, points, weights):
+    """For each closure the records inside it, and for each point the released records that may be its own."""
+    column, first, rows = [], [], []
+    for j, (low, high) in enumerate(pairwise(c.slot)):
+        _, found, row = np.unique(
+            closures[low:high], axis=1, return_index=True, return_inverse=True
+        )
+        rows.append(len(first) + row.reshape(-1))
+        first.extend(found)
+        column.extend([j] * found.size)
+    kinds, rows = (np.array(column), np.array(first)), np.stack(rows, axis=1)
+    of_closure, of_point = np.zeros(sizes.size, np.int64), np.zeros(weights.size, np.int64)
+    for start in range(0, weights.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        bits = list_inside(c, closures, *kinds, points[block])
+        add_inside(bits, rows, sizes, weights[block], of_closure, of_point[block])
+    return of_closure, of_point
+
+
+@allocating
+def list_codes(c, j, closures, g):
+    """Whether the closure of column j in group g holds each code."""
+    first, start, stop = c.slot[j], c.start[j], c.start[j + 1]
+    holds = np.zeros(stop - start, np.bool_)
+    if c.form[j] == TREE:
+        parent, node = c.parent[start:stop], closures[first, g]
+        holds[node] = True
+        for code in range(node - 1, -1, -1):  # parents have higher ids
+            holds[code] = holds[parent[code]]
+    elif c.form[j] == RANGE:
+        holds[closures[first, g] : closures[first + 1, g] + 1] = True
+    else:
+        for code in range(holds.size):
+            holds[code] = closures[first + code // BITS, g] >> (code % BITS) & 1
+    return holds
+
+
+@kernel
+def list_inside(c, closures, column, first, points):
+    """A row of bits for column closures, the ones of closure first[i] in column[i]: the points they cover."""
+    bits = np.zeros((first.size, (points.shape[0] - 1) // WORD + 1), np.int64)
+    columns = points.T.copy()
+    for row in range(first.size):
+        holds, codes = list_codes(c, column[row], closures, first[row]), columns[column[row]]
+        for i in range(codes.size):
+            bits[row, i // WORD] |= np.int64(holds[codes[i]]) << (i % WORD)
+    return bits
+
+
+@kernel
+def add_inside(bits, rows, sizes, weights, of_closure, of_point):
+    """Add the points in all rows of a closure to its weight, and its size to theirs."""
+    for g in range(sizes.size):
+        for w in range(bits.shape[1]):
+            word = bits[rows[g, 0], w]
+            for j in range(1, rows.shape[1]):
+                word &= bits[rows[g, j], w]
+            i = w * WORD
+            while word:
+                if word & 1:
+                    of_closure[g] += weights[i]
+                    of_point[i] += sizes[g]
+                word >>= 1
+                i += 1

@@ -1,0 +1,1 @@
+"""Kernels that improve groups: moves, swaps, chains, carving, ruin and repacking."""

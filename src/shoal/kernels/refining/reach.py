@@ -1,0 +1,236 @@
+"""Which groups could take in which records as they are, and what a record of a group is worth to others.
+
+A record that lies in the closure of another group can move there at the price of that group. So along a chain
+of groups, each taking in a record of the one before, all that changes is that one record pays the last group's
+price instead of the first one's. A group of only k records can thus part with one at the price of the dearest
+group with records to spare from which a chain leads to it: its *supply*.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.bundles import bundle
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE
+
+NONE = -1
+
+
+@bundle
+class Reach(NamedTuple):
+    """Pairs of a group and a distinct record that its closure covers, by group and by record; and supplies.
+
+    The values of a column have ranks such that what lies below a node is a stretch of them.
+    """
+
+    ranks: np.ndarray  # int32[points, r]
+    point: np.ndarray  # int32[n], the distinct record of each
+    first: np.ndarray  # int64[points + 1], into `records`
+    records: np.ndarray  # int32[n], by point
+    low: np.ndarray  # int32[entries], TREE: the first rank below a node
+    high: np.ndarray  # int32[entries], and the one after the last
+    sorted: np.ndarray  # int32[r, points], by rank in each column
+    below: np.ndarray  # int64[ranks + 1 per column], points of a lower rank
+    column: np.ndarray  # int64[r + 1], where a column begins in `below`
+    begin: np.ndarray  # int64[groups], a group's pairs
+    end: np.ndarray  # int64[groups]
+    covered: np.ndarray  # int32[pairs], a point
+    owner: np.ndarray  # int32[pairs], a group
+    newest: np.ndarray  # int64[points], its last pair
+    older: np.ndarray  # int64[pairs], the one before of the same point
+    used: np.ndarray  # int64[1], pairs so far
+    price: np.ndarray  # float64[groups], per record
+    value: np.ndarray  # float64[groups], price at the source of a group's supply, -inf without
+    source: np.ndarray  # int32[groups], NONE without
+    via: np.ndarray  # int32[groups], the record that moves in at the end of the chain
+    origin: np.ndarray  # int32[groups], the group that it comes from
+    spent: np.ndarray  # int64[groups], when that record was last spent
+    next: np.ndarray  # int32[groups], a search backwards: the group that takes in a record
+    gives: np.ndarray  # int32[groups], that record
+    seen: np.ndarray  # int64[groups], when a search last came by
+    passed: np.ndarray  # int64[points], likewise
+    queue: np.ndarray  # int32[groups]
+    clock: np.ndarray  # int64[1]
+
+
+def make_reach(c, codes, point, room, pairs):
+    """A reach without pairs, for `codes` of distinct records; `pairs` are the most to be kept."""
+    points = codes.shape[0]
+    low, high, ranks = (
+        np.zeros(c.parent.size, np.int32),
+        np.zeros(c.parent.size, np.int32),
+        codes.copy(),
+    )
+    rank_leaves(c, low, high)
+    below = []
+    for j in range(codes.shape[1]):
+        if c.form[j] == TREE:
+            ranks[:, j] = low[c.start[j] + codes[:, j]]
+        counts = np.bincount(ranks[:, j], minlength=c.start[j + 1] - c.start[j])
+        below.append(np.append(0, np.cumsum(counts)))
+    return Reach(
+        ranks,
+        point,
+        np.append(0, np.cumsum(np.bincount(point, minlength=points))),
+        np.argsort(point, kind="stable").astype(np.int32),
+        low,
+        high,
+        np.ascontiguousarray(np.argsort(ranks, axis=0, kind="stable").T.astype(np.int32)),
+        np.concatenate(below),
+        np.append(0, np.cumsum([part.size for part in below])),
+        np.zeros(room, np.int64),
+        np.zeros(room, np.int64),
+        np.empty(pairs, np.int32),
+        np.empty(pairs, np.int32),
+        np.full(points, NONE, np.int64),
+        np.empty(pairs, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(room),
+        np.full(room, -np.inf),
+        np.full(room, NONE, np.int32),
+        np.full(room, NONE, np.int32),
+        np.full(room, NONE, np.int32),
+        np.zeros(room, np.int64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.zeros(room, np.int64),
+        np.zeros(points, np.int64),
+        np.empty(room, np.int32),
+        np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def rank_leaves(c, low, high):
+    """Number the leaves of every tree so that those below a node are consecutive: from low to before high."""
+    for j in range(c.form.size):
+        if c.form[j] != TREE:
+            continue
+        s, end = c.start[j], c.start[j + 1]
+        leaves = np.zeros(end - s, np.int32)
+        for node in range(end - s):
+            leaves[node] = 1
+        for node in range(end - s - 1):  # children come before their parents
+            if c.parent[s + node] != node:
+                leaves[c.parent[s + node]] += leaves[node]
+        high[end - 1] = leaves[-1]
+        taken = np.zeros(end - s, np.int32)
+        for node in range(end - s - 2, -1, -1):
+            parent = c.parent[s + node]
+            low[s + node] = low[s + parent] + taken[parent]
+            taken[parent] += leaves[node]
+            high[s + node] = low[s + node] + leaves[node]
+
+
+@njit(inline="always")
+def span(x, w, g, j):
+    """The ranks that column j of group g covers, the last one excluded; of a set, all."""
+    first = x.c.slot[j]
+    if x.c.form[j] == TREE:
+        at = x.c.start[j] + x.s.closures[first, g]
+        return w.low[at], w.high[at]
+    if x.c.form[j] == RANGE:
+        return x.s.closures[first, g], x.s.closures[first + 1, g] + 1
+    return np.int32(0), np.int32(x.c.start[j + 1] - x.c.start[j])
+
+
+@inner
+def holds(x, w, g, p):
+    """Whether group g covers a distinct record."""
+    for j in range(x.c.form.size):
+        low, high = span(x, w, g, j)
+        rank = w.ranks[p, j]
+        if rank < low or rank >= high:
+            return False
+        if x.c.form[j] == SET:
+            word = x.s.closures[x.c.slot[j] + rank // BITS, g]
+            if word >> (rank % BITS) & 1 == 0:
+                return False
+    return True
+
+
+@allocating
+def list_pairs(x, w, g):
+    """Pair group g with all that it covers; what it was paired with before no longer counts."""
+    r, has_sets = x.c.form.size, False
+    low, high = np.empty(r, np.int32), np.empty(r, np.int32)
+    best, begin, end = 0, 0, w.ranks.shape[0] + 1
+    for j in range(r):
+        low[j], high[j] = span(x, w, g, j)
+        first, last = w.below[w.column[j] + low[j]], w.below[w.column[j] + high[j]]
+        if last - first < end - begin:
+            best, begin, end = j, first, last
+        has_sets |= x.c.form[j] == SET
+    used, ranks, order = w.used[0], w.ranks, w.sorted[best]
+    w.begin[g] = used
+    for at in range(begin, end):
+        p = order[at]
+        inside = True
+        for j in range(r):
+            if ranks[p, j] < low[j] or ranks[p, j] >= high[j]:
+                inside = False
+                break
+        if inside and used < w.covered.size and (not has_sets or holds(x, w, g, p)):
+            w.covered[used], w.owner[used] = p, g
+            w.older[used] = w.newest[p]
+            w.newest[p] = used
+            used += 1
+    w.end[g] = w.used[0] = used
+
+
+@kernel
+def list_all_pairs(x, w):
+    """Pair all groups anew."""
+    w.used[0] = 0
+    w.newest[:] = NONE
+    w.begin[:] = 0
+    w.end[:] = 0
+    for g in range(x.s.size.size):
+        if x.s.size[g] > 0:
+            list_pairs(x, w, g)
+
+
+@kernel
+def find_supplies(x, w):
+    """Find the dearest group with records to spare from which a chain leads to each group."""
+    s = x.s
+    for g in range(s.size.size):
+        w.value[g], w.source[g], w.via[g] = -np.inf, NONE, NONE
+        w.price[g] = s.cost[g] / s.size[g] if s.size[g] > 0 else 0.0
+    w.clock[0] += 1
+    less = np.empty(s.size.size)
+    for g in range(less.size):
+        less[g] = -w.price[g]
+    for source in np.argsort(less):
+        if s.size[source] > x.q.k and w.source[source] == NONE:
+            w.value[source], w.source[source] = w.price[source], source
+            w.queue[0] = source
+            head, tail = 0, 1
+            while head < tail:
+                tail = spread_supply(x, w, w.queue[head], tail)
+                head += 1
+
+
+@inner
+def spread_supply(x, w, g, tail):
+    """Let the groups that could take in a record of group g have its supply; they join the queue."""
+    i = x.s.head[g]
+    while i >= 0:
+        p = w.point[i]
+        if w.passed[p] != w.clock[0]:
+            w.passed[p] = w.clock[0]
+            e = w.newest[p]
+            while e >= 0:
+                to = w.owner[e]
+                if w.source[to] == NONE and w.begin[to] <= e < w.end[to] and x.s.size[to] > 0:
+                    w.value[to], w.source[to], w.via[to] = w.value[g], w.source[g], i
+                    w.origin[to] = g
+                    w.queue[tail] = to
+                    tail += 1
+                e = w.older[e]
+        i = x.s.after[i]
+    return tail

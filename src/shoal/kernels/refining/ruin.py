@@ -1,0 +1,125 @@
+"""Ruin and recreate: unite a few neighbouring groups, carve them anew, keep what is no worse."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.refining.carving import Cells, carve_points, price_out_rare
+from shoal.kernels.refining.dissolving import dissolve
+from shoal.kernels.refining.search import GAIN, finish, keep_if_better, reprice, undo
+from shoal.kernels.shared.rows import totals_with_record
+from shoal.kernels.shared.state import close, link, members_of, merge, unlink
+
+
+@allocating
+def nearest_groups(x, i, number):
+    """The groups where record i costs least, its own first."""
+    s = x.s
+    room = s.size.size
+    added, scratch = np.empty(room), np.empty(room)
+    totals_with_record(
+        x.c, x.pairs, s.closures, s.counts, room, x.codes[i], x.classes[i], added, scratch
+    )
+    for g in range(room):
+        added[g] = added[g] - s.cost[g] if s.size[g] > 0 else np.inf
+    added[s.group[i]] = -np.inf
+    found = np.empty(number, np.int64)
+    for at in range(number):
+        found[at] = np.argmin(added)
+        if added[found[at]] == np.inf:
+            return found[:at]
+        added[found[at]] = np.inf
+    return found
+
+
+@allocating
+def cells_of(x, v, pool):
+    """The cells of a few records alone; records that are rare among them are priced out."""
+    keys = np.empty((v.keys.shape[0], pool.size), v.keys.dtype)
+    costs = np.empty((v.keys.shape[0], pool.size), v.costs.dtype)
+    for at in range(pool.size):
+        p = v.column[pool[at]]
+        for row in range(keys.shape[0]):
+            keys[row, at] = v.keys[row, p]
+            costs[row, at] = v.costs[row, p]
+    price_out_rare(keys, costs, np.ones(pool.size, np.int32), x.q.k)
+    least = np.empty(keys.shape[0], np.float32)
+    for row in range(keys.shape[0]):
+        least[row] = costs[row].min()
+    return Cells(
+        keys,
+        costs,
+        least,
+        np.arange(pool.size + 1),
+        pool.astype(np.int32),
+        v.column,
+        np.zeros(pool.size),
+        np.zeros(pool.size),
+        np.zeros(pool.size, np.float32),
+        np.zeros(pool.size, np.uint64),
+        v.s,
+    )
+
+
+@allocating
+def put_back(x, groups):
+    """Return to an earlier partition."""
+    s = x.s
+    changed = np.zeros(s.size.size, np.bool_)
+    for i in range(groups.size):
+        if s.group[i] != groups[i]:
+            changed[s.group[i]] = changed[groups[i]] = True
+            s.counts[x.classes[i], s.group[i]] -= 1.0
+            unlink(s, i)
+            link(s, i, groups[i])
+            s.counts[x.classes[i], groups[i]] += 1.0
+    for g in np.flatnonzero(changed):
+        close(x.c, s, x.codes, g)
+        if s.size[g] > 0:
+            reprice(x, g)
+
+
+@allocating
+def ruin(x, v, w, steps, record, near, united):
+    """Unite the first `united` of the `near` groups closest to a record and carve them anew.
+
+    Records that no new group takes go where they add least. Returns what it gained.
+    """
+    s = x.s
+    groups = nearest_groups(x, record, near)
+    if groups.size < 2:
+        return 0.0
+    earlier, before = s.group.copy(), 0.0
+    for g in range(s.size.size):
+        before += s.cost[g] if s.size[g] > 0 else 0.0
+    pool = members_of(s, groups[0])
+    for g in groups[1:]:
+        pool = np.concatenate((pool, members_of(s, g)))
+    whole = groups[0]
+    for g in groups[1:united]:
+        merge(x.c, s, whole, g)
+    reprice(x, whole)
+    carve_points(x, cells_of(x, v, pool), w, steps)
+    added, scratch = np.empty(s.size.size), np.empty(s.size.size)
+    if dissolve(x, whole, added, scratch):
+        keep_if_better(x)
+    else:
+        finish(x)
+        undo(x)
+    after = 0.0
+    for g in range(s.size.size):
+        after += s.cost[g] if s.size[g] > 0 else 0.0
+    if after <= before + GAIN:
+        return before - after
+    put_back(x, earlier)
+    return 0.0
+
+
+@kernel
+def ruin_all(x, v, w, steps, records, near, united):
+    """Ruin around each of some records; returns what all gained."""
+    gained = 0.0
+    for at in range(records.size):
+        gained += ruin(x, v, w, steps, records[at], near[at], united[at])
+    return gained

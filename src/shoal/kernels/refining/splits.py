@@ -1,0 +1,84 @@
+"""Split groups of 2k records and more in two."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.refining.search import GAIN, free_group, keep_if_better, transfer
+from shoal.kernels.shared.arrays import least_at, order_of, taken
+from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
+from shoal.kernels.shared.state import members_of
+
+
+@kernel
+def split_groups(x, groups):
+    """Split each of `groups` that gains by it; returns the groups that came of it.
+
+    Its records are ordered by whether they are closer to one or the other of two that are far apart, and the
+    order is cut where the two parts cost least.
+    """
+    closures = np.empty((x.s.closures.shape[0], 1), np.int32)
+    parts, found = np.empty(2 * groups.size, np.int64), 0
+    for g in groups:
+        if x.s.size[g] < 2 * x.q.k or x.s.cost[g] <= GAIN:
+            continue
+        members = members_of(x.s, g)
+        a = farthest(x, closures, members, members[0])
+        b = farthest(x, closures, members, a)
+        nearer = np.empty(members.size)
+        for at in range(members.size):
+            nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(
+                x, closures, b, members[at]
+            )
+        members = taken(members, order_of(nearer))
+        cut = best_cut(x, closures, members)
+        if cut < 0:
+            continue
+        h = free_group(x)
+        if h < 0:
+            break
+        for i in members[cut:]:
+            transfer(x, i, h)
+        if keep_if_better(x) > 0.0:
+            parts[found], parts[found + 1] = g, h
+            found += 2
+    return parts[:found]
+
+
+@inner
+def pair_cost(x, closures, i, j):
+    """What the closure of two records costs the first one."""
+    open_closure(x.c, closures, 0, x.codes[i])
+    widen_closure(x.c, closures, 0, x.codes[j])
+    return closure_cost(x.c, x.classes[i], closures, 0)
+
+
+@inner
+def farthest(x, closures, members, i):
+    """The record that costs most together with record i."""
+    best, most = i, -1.0
+    for j in members:
+        cost = pair_cost(x, closures, i, j)
+        if cost > most:
+            best, most = j, cost
+    return best
+
+
+@allocating
+def best_cut(x, closures, members):
+    """Where to cut an order of records so that both parts have k and cost least, as if all were of one class.
+
+    Returns -1 where they cost no less than the whole.
+    """
+    size = members.size
+    cost = np.zeros(size + 1)
+    for end in range(2):
+        open_closure(x.c, closures, 0, x.codes[members[0 if end == 0 else size - 1]])
+        for at in range(size):
+            i = members[at if end == 0 else size - 1 - at]
+            widen_closure(x.c, closures, 0, x.codes[i])
+            here = (at + 1) * closure_cost(x.c, x.classes[i], closures, 0)
+            cost[at + 1 if end == 0 else size - at - 1] += here
+    cut = least_at(cost, x.q.k, size - x.q.k + 1)
+    return cut if cost[cut] < cost[size] - GAIN else -1

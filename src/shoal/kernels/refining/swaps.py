@@ -1,0 +1,66 @@
+"""Swap two records of neighbouring groups, where single moves are barred because neither group can spare one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.refining.search import (
+    GAIN,
+    cost_everywhere,
+    finish,
+    keep_if_better,
+    transfer,
+    undo,
+)
+from shoal.kernels.shared.arrays import least_at
+from shoal.kernels.shared.state import cost_without, members_of
+
+
+@kernel
+def swap_records(x, records, near):
+    """Swap each of `records` that makes its group dearer with the best one of the `near` closest groups, if that gains.
+
+    Returns the number of swaps.
+    """
+    room = x.s.size.size
+    added, scratch = np.empty(room), np.empty(room)
+    closure = np.empty((x.s.closures.shape[0], 1), np.int32)
+    counts = np.empty((x.s.counts.shape[0], 1))
+    swaps = 0
+    for i in records:
+        own = x.s.group[i]
+        saved = x.s.cost[own] - cost_without(x.c, x.s, x.codes, x.classes, i, closure, counts)
+        if saved <= x.price[i] + GAIN:  # the others gain nothing without it
+            continue
+        cost_everywhere(x, i, added, scratch)
+        for g in range(room):
+            added[g] = added[g] - x.s.cost[g] if x.s.size[g] > 0 and g != own else np.inf
+        for _ in range(near):
+            g = least_at(added, 0, room)
+            if added[g] == np.inf:
+                break
+            added[g] = np.inf
+            j = best_partner(x, i, g)
+            if j >= 0:
+                transfer(x, j, own)
+                transfer(x, i, g)
+                if keep_if_better(x) > 0.0:
+                    swaps += 1
+                    break
+    return swaps
+
+
+@allocating
+def best_partner(x, i, g):
+    """The record of group g that gains most by a swap with record i, −1 for none."""
+    best, least = -1, -GAIN
+    own = x.s.group[i]
+    for j in members_of(x.s, g):
+        transfer(x, j, own)
+        transfer(x, i, g)
+        change = finish(x)
+        undo(x)
+        if change < least:
+            best, least = j, change
+    return best

@@ -1,0 +1,88 @@
+"""The Hilbert index in any number of dimensions, and the best cut of an order into runs (GT10 §6.2.3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
+
+WORD = 62  # bits of an index to a word: words stay positive
+
+
+@inner
+def follow_curve(point, bits):
+    """Turn coordinates into the Hilbert index in place, its bits dealt over the coordinates in turn.
+
+    From the largest box down (Skilling 2004): each half that a box is cut into is reflected, or its axes
+    swapped, so that the curve inside starts where the last box ended; the boxes are then numbered by Gray code.
+    """
+    for level in range(bits - 1, 0, -1):
+        half, below = 1 << level, (1 << level) - 1
+        for j in range(point.size):
+            if point[j] & half:
+                point[0] ^= below
+            else:
+                swapped = (point[0] ^ point[j]) & below
+                point[0] ^= swapped
+                point[j] ^= swapped
+    for j in range(1, point.size):
+        point[j] ^= point[j - 1]
+    turned = 0
+    for level in range(bits - 1, 0, -1):
+        if point[-1] >> level & 1:
+            turned ^= (1 << level) - 1
+    for j in range(point.size):
+        point[j] ^= turned
+
+
+@kernel
+def hilbert_words(points, bits):
+    """Hilbert index of each row of int64 coordinates below 2^bits: int64[words, points], highest word first."""
+    n, r = points.shape
+    words = np.zeros((-(-r * bits // WORD), n), np.int64)
+    for i in range(n):
+        point = points[i].copy()
+        follow_curve(point, bits)
+        place = 0
+        for level in range(bits - 1, -1, -1):
+            for j in range(r):
+                w = place // WORD
+                words[w, i] = words[w, i] << 1 | (point[j] >> level & 1)
+                place += 1
+    return words
+
+
+@kernel
+def cut_order(c, codes, classes, k, spare, first, last, least, run):
+    """Find the cheapest cuts of the first `first` … `last` − 1 records into runs of k … 2k − 1.
+
+    `least[end]` is what the first `end` records cost, infinite where they cannot be cut, and `run[end]` the
+    size of their last run, the shortest one that costs least; 0 where the last record is left out of all runs,
+    which costs `spare` of it. Entries below `first` must be filled.
+    """
+    closure = np.empty((c.slot[-1], 1), np.int32)
+    priced = np.full((c.slot[-1], 1), -1, np.int32)  # most records leave the closure as it is
+    prices, counts = np.zeros(c.cost.shape[0]), np.zeros(c.cost.shape[0])
+    for end in range(first, last):
+        least[end], run[end] = least[end - 1] + spare[end - 1], 0
+        counts[:] = 0.0
+        for size in range(1, min(2 * k - 1, end) + 1):
+            i = end - size
+            if size == 1:
+                open_closure(c, closure, 0, codes[i])
+            else:
+                widen_closure(c, closure, 0, codes[i])
+            counts[classes[i]] += 1.0
+            if size < k or least[i] == np.inf:
+                continue
+            if not np.array_equal(closure, priced):
+                priced[:] = closure
+                for y in range(prices.size):
+                    prices[y] = closure_cost(c, y, closure, 0)
+            total = least[i]
+            for y in range(prices.size):
+                if counts[y] > 0.0:
+                    total += counts[y] * prices[y]
+            if total < least[end]:
+                least[end], run[end] = total, size

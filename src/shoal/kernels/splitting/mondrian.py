@@ -1,0 +1,184 @@
+"""Mondrian's recursion: split a segment of records on its widest column while all parts meet the requirement."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.shared.forms import (
+    LOG,
+    TREE,
+    column_cost,
+    open_closure,
+    value_cost,
+    widen_closure,
+)
+from shoal.kernels.shared.rules import complies, count_values
+
+
+@allocating
+def both_comply(q, whole, first, cut, size):
+    """Whether both parts of a segment meet the requirement, the first having `cut` records and counts `first`."""
+    return complies(q, first, cut) and complies(q, whole - first, size - cut)
+
+
+@allocating
+def cut_segment(q, codes, values, null, relaxed):
+    """Sort codes and cut them in two: (order, size of the first part), 0 when no cut is allowed.
+
+    Null is cut off where possible. Otherwise the cut is the one nearest to the median at which both parts
+    meet the requirement, the lower of two; equal codes stay together unless `relaxed`.
+    """
+    order = np.argsort(codes, kind="mergesort")
+    n = codes.size
+    whole, below = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
+    count_values(values, order, whole)
+    if null >= 0:
+        known = n - np.sum(codes == null)
+        count_values(values, order[:known], below)
+        if known < n and both_comply(q, whole, below, known, n):
+            return order, known
+        below[:] = 0
+    low, high = n // 2, n // 2
+    count_values(values, order[:low], below)
+    above = below.copy()
+    while low >= q.k or n - high >= q.k:
+        if low >= q.k:
+            if relaxed or codes[order[low - 1]] != codes[order[low]]:
+                if both_comply(q, whole, below, low, n):
+                    return order, low
+            low -= 1
+            for t in range(values.shape[1]):
+                below[values[order[low], t]] -= 1
+        if n - high >= q.k:
+            if relaxed or codes[order[high - 1]] != codes[order[high]]:
+                if both_comply(q, whole, above, high, n):
+                    return order, high
+            for t in range(values.shape[1]):
+                above[values[order[high], t]] += 1
+            high += 1
+    return order, 0
+
+
+@allocating
+def part_children(q, children, values):
+    """Sort records into parts by child node: children that meet the requirement alone, the others pooled.
+
+    A pool that does not meet it takes in the smallest children until it does. Returns (order, ends of parts).
+    """
+    order = np.argsort(children, kind="mergesort")
+    n = children.size
+    starts = [0]
+    for i in range(1, n):
+        if children[order[i]] != children[order[i - 1]]:
+            starts.append(i)
+    starts.append(n)
+    sizes = np.diff(np.array(starts))
+    by_size = np.argsort(sizes, kind="mergesort")
+    alone = np.empty(sizes.size, np.bool_)
+    counts, pool = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
+    pooled = 0
+    for run in range(sizes.size):
+        counts[:] = 0
+        count_values(values, order[starts[run] : starts[run + 1]], counts)
+        alone[run] = complies(q, counts, sizes[run])
+        if not alone[run]:
+            pool += counts
+            pooled += sizes[run]
+    for run in by_size:
+        if pooled == 0 or complies(q, pool, pooled):
+            break
+        if alone[run]:
+            alone[run] = False
+            count_values(values, order[starts[run] : starts[run + 1]], pool)
+            pooled += sizes[run]
+    arranged = np.empty(n, np.int64)
+    ends = [pooled] if pooled > 0 else [0][:0]
+    in_pool, at = 0, pooled
+    for run in by_size:
+        own = order[starts[run] : starts[run + 1]]
+        if alone[run]:
+            arranged[at : at + own.size] = own
+            at += own.size
+            ends.append(at)
+        else:
+            arranged[in_pool : in_pool + own.size] = own
+            in_pool += own.size
+    return arranged, np.array(ends)
+
+
+@allocating
+def split_column(c, q, j, codes, values, segment, closure, relaxed):
+    """Split a segment of records on column j: (order within the segment, ends of parts; one part = no split).
+
+    `values` are those of the segment.
+    """
+    own = np.empty(segment.size, np.int32)
+    for i in range(segment.size):
+        own[i] = codes[segment[i], j]
+    if c.form[j] == TREE:
+        s, node = c.start[j], closure[c.slot[j], 0]
+        for i in range(own.size):
+            while c.parent[s + own[i]] != node:
+                own[i] = c.parent[s + own[i]]
+        return part_children(q, own, values)
+    order, cut = cut_segment(q, own, values, c.null[j], relaxed)
+    if cut == 0:
+        return order, np.array([segment.size])
+    return order, np.array([cut, segment.size])
+
+
+@kernel
+def split_records(c, q, codes, classes, values, records, relaxed):
+    """Group number of each of `records`; if these meet the requirement together, so does every group."""
+    order = records.copy()
+    group = np.empty(records.size, np.int32)  # by place in `order`
+    stack = [(0, records.size)]
+    closure = np.empty((c.slot[-1], 1), np.int32)
+    width = np.empty(c.form.size)
+    by_class = np.empty(c.cost.shape[0])
+    groups = 0
+    while len(stack) > 0:
+        low, high = stack.pop()
+        segment = order[low:high].copy()
+        done = True
+        if high - low >= 2 * q.k:
+            counted = values[segment]
+            open_closure(c, closure, 0, codes[segment[0]])
+            for i in range(1, segment.size):
+                widen_closure(c, closure, 0, codes[segment[i]])
+            for j in range(width.size):
+                width[j] = 0.0
+                for y in range(by_class.size):
+                    by_class[y] = column_cost(c, y, j, closure, 0)
+                for i in segment:
+                    width[j] += by_class[classes[i]]
+                if c.form[j] == TREE:
+                    for i in segment:
+                        width[j] -= c.cost[classes[i], c.start[j] + codes[i, j]]
+                elif c.kind[j] == LOG:
+                    for i in segment:
+                        width[j] -= value_cost(c, classes[i], j, codes[i, j])
+            for _ in range(width.size):
+                j = np.argmax(width)
+                if width[j] <= 1e-9:
+                    break
+                arranged, ends = split_column(c, q, j, codes, counted, segment, closure, relaxed)
+                if ends.size > 1:
+                    for i in range(segment.size):
+                        order[low + i] = segment[arranged[i]]
+                    start = low
+                    for end in ends:
+                        stack.append((start, low + end))
+                        start = low + end
+                    done = False
+                    break
+                width[j] = 0.0
+        if done:
+            group[low:high] = groups
+            groups += 1
+    by_record = np.empty(records.size, np.int32)
+    place = np.argsort(order, kind="mergesort")
+    rank = np.argsort(records, kind="mergesort")
+    by_record[rank] = group[place]
+    return by_record

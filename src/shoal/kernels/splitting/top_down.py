@@ -1,0 +1,237 @@
+"""Top-down splitting between far seeds, and repair of the groups that end below k (XU06 §4.2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.forms import (
+    closure_cost,
+    open_closure,
+    total_cost,
+    value_cost,
+    widen_closure,
+)
+from shoal.kernels.shared.rows import cover_costs, totals_with_each, totals_with_group
+from shoal.kernels.shared.state import close, link, members_of, merge, unlink
+from shoal.kernels.splitting.segments import (
+    EPSILON,
+    better_side,
+    keep_whole,
+    part_segment,
+    take_segment,
+)
+
+ROUNDS = 3
+LONGEST = 512  # records looked ahead
+
+
+@kernel
+def own_costs(c, codes, classes):
+    """What each record costs in a group of its own: 0 but for objectives with constants (`mi`, `pmi`, `wmi`)."""
+    own = np.zeros(classes.size)
+    for i in range(classes.size):
+        for j in range(c.form.size):
+            own[i] += value_cost(c, classes[i], j, codes[i, j])
+    return own
+
+
+@allocating
+def first_least(values):
+    """The first place whose value is the least one, but for rounding."""
+    least = values.min()
+    place = 0
+    while values[place] > least + EPSILON:
+        place += 1
+    return place
+
+
+@allocating
+def find_seeds(c, pairs, columns, classes, own):
+    """Two records far apart: the farthest from the first record, from that one, and from that one again.
+
+    Farthest is where closing both together adds most cost. Equal numbers mean that no such pair was found.
+    """
+    closure = np.empty((c.slot[-1], 1), np.int32)
+    counts = np.zeros((c.cost.shape[0], 1))
+    added, scratch = np.empty(classes.size), np.empty(classes.size)
+    other, seed = 0, 0
+    for _ in range(ROUNDS):
+        open_closure(c, closure, 0, columns[:, seed])
+        counts[:] = 0.0
+        counts[classes[seed], 0] = 1.0
+        totals_with_each(
+            c, pairs, columns, classes, classes.size, closure, counts, 0, added, scratch
+        )
+        for i in range(classes.size):
+            added[i] = own[seed] + own[i] - added[i]
+        far = first_least(added)
+        if added[far] > -EPSILON:
+            return seed, seed
+        other, seed = seed, far
+    return other, seed
+
+
+@allocating
+def part_records(c, pairs, codes, classes, own, segment):
+    """Side, 0 or 1, of every record of a segment; all 0 where no seeds were found.
+
+    Records join, in the order of the segment, the side where they add less cost, so that both together cost
+    least; the smaller side where they add the same, and of two equal ones the first.
+    """
+    size = segment.size
+    side = np.zeros(size, np.int8)
+    columns, classes, own = codes[segment].T.copy(), classes[segment], own[segment]
+    seeds = find_seeds(c, pairs, columns, classes, own)
+    if seeds[0] == seeds[1]:
+        return side
+    closures = np.empty((c.slot[-1], 2), np.int32)
+    counts = np.zeros((c.cost.shape[0], 2))
+    sizes, cost, joined = np.ones(2, np.int64), np.empty(2), np.empty(2)
+    for g in range(2):
+        open_closure(c, closures, g, columns[:, seeds[g]])
+        counts[classes[seeds[g]], g] = 1.0
+        cost[g] = own[seeds[g]]
+        side[seeds[g]] = g
+    # What a closure costs with each of the next records holds until it widens: the calmer, the farther ahead.
+    ahead = np.empty((2, counts.shape[0], min(LONGEST, size)))
+    start, stop, reach = np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2, np.int64)
+    for i in range(size):
+        if i == seeds[0] or i == seeds[1]:
+            continue
+        y = classes[i]
+        for g in range(2):
+            if i >= stop[g]:
+                reach[g] = min(2 * reach[g], ahead.shape[2])
+                start[g], stop[g] = i, min(size, i + reach[g])
+                for z in range(counts.shape[0]):
+                    cover_costs(c, pairs, columns[:, i:], stop[g] - i, closures, g, z, ahead[g, z])
+            joined[g] = ahead[g, y, i - start[g]]
+            for z in range(counts.shape[0]):
+                joined[g] += counts[z, g] * ahead[g, z, i - start[g]]
+        g = better_side((joined[1] - cost[1]) - (joined[0] - cost[0]), sizes)
+        before = closures[:, g].copy()
+        widen_closure(c, closures, g, columns[:, i])
+        if not np.array_equal(closures[:, g], before):
+            stop[g], reach[g] = 0, 4
+        counts[y, g] += 1.0
+        cost[g] = joined[g]
+        sizes[g] += 1
+        side[i] = g
+    return side
+
+
+@kernel
+def split_segments(c, pairs, codes, classes, own, segments, k, work):
+    """Part segments until none is left or `work` records were handled.
+
+    A segment of at most k records, one without seeds and one whose sides would both be below k become groups.
+    """
+    while segments.depth[0] > 0 and work > 0:
+        segment = take_segment(segments)
+        work -= segment.size
+        side = np.zeros(segment.size, np.int8)
+        if segment.size > k:
+            side = part_records(c, pairs, codes, classes, own, segment)
+        second = np.sum(side)
+        if second == 0 or max(second, segment.size - second) < k:
+            keep_whole(segments, segment)
+        else:
+            part_segment(segments, segment, side)
+
+
+@allocating
+def pick_records(c, pairs, s, codes, classes, g, h, need):
+    """Choose `need` records of group h for group g, one after the other the one that adds least.
+
+    Returns (records, what the costs of both groups together change by).
+    """
+    members = members_of(s, h)
+    columns = codes[members].T.copy()
+    member_classes = classes[members]
+    closure, counts = s.closures[:, g : g + 1].copy(), s.counts[:, g : g + 1].copy()
+    leaves = np.empty(counts.shape[0])
+    for y in range(leaves.size):
+        leaves[y] = closure_cost(c, y, s.closures, h)
+    added, scratch = np.empty(members.size), np.empty(members.size)
+    taken = np.zeros(members.size, np.bool_)
+    stale = True
+    for _ in range(need):
+        if stale:
+            totals_with_each(
+                c, pairs, columns, member_classes, members.size, closure, counts, 0, added, scratch
+            )
+            for m in range(members.size):
+                added[m] = np.inf if taken[m] else added[m] - leaves[member_classes[m]]
+        m = first_least(added)
+        taken[m], added[m] = True, np.inf
+        before = closure.copy()
+        widen_closure(c, closure, 0, columns[:, m])
+        counts[member_classes[m], 0] += 1.0
+        stale = leaves.size > 1 or not np.array_equal(closure, before)
+    change = total_cost(c, closure, counts, 0) - s.cost[g] - s.cost[h]
+    counts[:, 0] = s.counts[:, g] + s.counts[:, h] - counts[:, 0]
+    first = True
+    for m in range(members.size):
+        if not taken[m]:
+            if first:
+                open_closure(c, closure, 0, columns[:, m])
+                first = False
+            else:
+                widen_closure(c, closure, 0, columns[:, m])
+    return members[taken], change + total_cost(c, closure, counts, 0)
+
+
+@inner
+def move_records(c, s, codes, classes, records, g):
+    """Move some records of one group to group g."""
+    h = s.group[records[0]]
+    for i in records:
+        unlink(s, i)
+        link(s, i, g)
+        s.counts[classes[i], h] -= 1.0
+        s.counts[classes[i], g] += 1.0
+    close(c, s, codes, g)
+    close(c, s, codes, h)
+
+
+@allocating
+def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
+    """Let a group below k take what it lacks from a group that can spare it, or merge with the nearest one.
+
+    Whichever costs less; taking is tried with the `candidates` groups where it promises to cost least.
+    """
+    room = s.size.size
+    need = k - s.size[g]
+    totals_with_group(c, pairs, s.closures, s.counts, room, g, row, scratch)
+    for h in range(room):
+        if h != g and s.size[h] >= k + need:
+            share = row[h] / (s.size[g] + s.size[h])
+            scratch[h] = k * share - need * s.cost[h] / s.size[h]
+        else:
+            scratch[h] = np.inf
+        row[h] = row[h] - s.cost[h] if h != g and s.size[h] > 0 else np.inf
+    nearest = first_least(row)
+    least = row[nearest] - s.cost[g] + 2 * EPSILON  # taking wins a tie
+    taken = np.empty(0, np.int64)
+    for _ in range(candidates):
+        h = first_least(scratch)
+        if scratch[h] == np.inf:
+            break
+        scratch[h] = np.inf
+        records, change = pick_records(c, pairs, s, codes, classes, g, h, need)
+        if change < least - EPSILON:
+            taken, least = records, change
+    if taken.size > 0:
+        move_records(c, s, codes, classes, taken, g)
+    else:
+        merge(c, s, g, nearest)
+
+
+@kernel
+def repair_groups(c, pairs, s, codes, classes, k, candidates, groups):
+    """Bring each of `groups` that is below k, and not merged away meanwhile, up to it."""
+    row, scratch = np.empty(s.size.size), np.empty(s.size.size)
+    for g in groups:
+        while 0 < s.size[g] < k:
+            repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch)

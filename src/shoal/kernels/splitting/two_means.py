@@ -1,0 +1,233 @@
+"""Two-means: records go to the nearer of two centres, which then become the sides' means (HE12 Fig. 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.forms import RANGE, open_closure, total_cost, widen_closure
+from shoal.kernels.shared.rows import cover_costs
+from shoal.kernels.shared.rules import complies, count_values, is_diverse, shortfall
+from shoal.kernels.splitting.segments import (
+    EPSILON,
+    better_side,
+    keep_whole,
+    part_segment,
+    take_segment,
+)
+
+
+@allocating
+def draw_centres(rng, columns, centres):
+    """Take two random records that differ as centres; False where all are equal."""
+    r, size = columns.shape
+    first = int(rng.random() * size)
+    others = np.empty(size, np.int64)
+    found = 0
+    for i in range(size):
+        for j in range(r):
+            if columns[j, i] != columns[j, first]:
+                others[found] = i
+                found += 1
+                break
+    if found == 0:
+        return False
+    centres[0] = columns[:, first]
+    centres[1] = columns[:, others[int(rng.random() * found)]]
+    return True
+
+
+@allocating
+def mean_code(codes, side, g, places, null):
+    """The code nearest to the mean place of a side's values; null where most of them are."""
+    total, known, nulls = 0.0, 0, 0
+    for i in range(codes.size):
+        if side[i] == g:
+            if codes[i] == null:
+                nulls += 1
+            else:
+                known += 1
+                total += places[codes[i]]
+    if nulls > known:
+        return null
+    mean = total / known
+    above = min(np.searchsorted(places, mean), places.size - 1)
+    if above > 0 and mean - places[above - 1] <= places[above] - mean:
+        return above - 1
+    return above
+
+
+@inner
+def mode_code(codes, side, g, tally):
+    """A side's most frequent code, the lowest of several; `tally` holds zeros, before and after."""
+    best = -1
+    for i in range(codes.size):
+        if side[i] == g:
+            tally[codes[i]] += 1
+    for i in range(codes.size):
+        code = codes[i]
+        if side[i] == g and (
+            best < 0 or tally[code] > tally[best] or (tally[code] == tally[best] and code < best)
+        ):
+            best = code
+    for i in range(codes.size):
+        tally[codes[i]] = 0
+    return best
+
+
+@inner
+def weigh_centres(c, pairs, columns, classes, centres, closures, distances, scratch):
+    """What closing each record together with either centre costs that record: distances[centre, record]."""
+    size = classes.size
+    for g in range(2):
+        open_closure(c, closures, g, centres[g])
+        if c.cost.shape[0] == 1:
+            cover_costs(c, pairs, columns, size, closures, g, 0, distances[g])
+            continue
+        for y in range(c.cost.shape[0]):
+            cover_costs(c, pairs, columns, size, closures, g, y, scratch)
+            for i in range(size):
+                if classes[i] == y:
+                    distances[g, i] = scratch[i]
+
+
+@allocating
+def assign_sides(distances, k, side):
+    """Put every record on the side of the nearer centre, the smaller side where they are equally near.
+
+    A side below k then borrows the records whose distance grows least.
+    """
+    sizes = np.zeros(2, np.int64)
+    more = distances[1] - distances[0]
+    for i in range(side.size):
+        side[i] = better_side(more[i], sizes)
+        sizes[side[i]] += 1
+    small = 0 if sizes[0] < sizes[1] else 1
+    if sizes[small] >= k:
+        return
+    extra = np.rint((more if small == 1 else -more) / EPSILON)
+    for i in np.argsort(extra, kind="mergesort"):
+        if sizes[small] == k:
+            break
+        if side[i] != small:
+            side[i] = small
+            sizes[small] += 1
+
+
+@allocating
+def sides_cost(c, columns, classes, side, closures):
+    """Total cost of both sides once each is closed."""
+    counts = np.zeros((c.cost.shape[0], 2))
+    sizes = np.zeros(2, np.int64)
+    for i in range(side.size):
+        g = side[i]
+        if sizes[g] == 0:
+            open_closure(c, closures, g, columns[:, i])
+        else:
+            widen_closure(c, closures, g, columns[:, i])
+        sizes[g] += 1
+        counts[classes[i], g] += 1.0
+    return total_cost(c, closures, counts, 0) + total_cost(c, closures, counts, 1)
+
+
+@allocating
+def even_out_sides(q, values, distances, side):
+    """Let a side that misses a limit borrow records that bring it closer, those whose distance grows least first.
+
+    The other side must keep all limits without them. Returns whether both sides meet the requirement.
+    """
+    counts = np.zeros((2, q.start[-1]), np.int64)
+    sizes = np.zeros(2, np.int64)
+    for g in range(2):
+        own = np.flatnonzero(side == g)
+        count_values(values, own, counts[g])
+        sizes[g] = own.size
+    for g in range(2):
+        lack = shortfall(q, counts[g], sizes[g])
+        if lack == 0.0:
+            continue
+        extra = np.rint((distances[g] - distances[1 - g]) / EPSILON)
+        for i in np.argsort(extra, kind="mergesort"):
+            if side[i] == g or sizes[1 - g] == q.k:
+                continue
+            move_values(values[i], counts, sizes, 1 - g, g)
+            less = shortfall(q, counts[g], sizes[g])
+            if less < lack and is_diverse(q, counts[1 - g], sizes[1 - g]):
+                side[i] = g
+                lack = less
+                if lack == 0.0:
+                    break
+            else:
+                move_values(values[i], counts, sizes, g, 1 - g)
+    return complies(q, counts[0], sizes[0]) and complies(q, counts[1], sizes[1])
+
+
+@inner
+def move_values(values, counts, sizes, source, target):
+    """Count the values of a record on another side."""
+    for v in values:
+        counts[source, v] -= 1
+        counts[target, v] += 1
+    sizes[source] -= 1
+    sizes[target] += 1
+
+
+@allocating
+def part_records(c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng):
+    """Side, 0 or 1, of every record of a segment in the cheapest of all rounds; all 0 where none is worth it.
+
+    A round counts only if both sides meet the requirement. Each one starts from the means and modes of the
+    last one's sides, or, where those are its centres again, from two random records. `places` are those of
+    range values, `tally` holds zeros.
+    """
+    columns = codes[segment].T.copy()
+    own_classes, own_values = classes[segment], values[segment]
+    r, size = columns.shape
+    best, side = np.zeros(size, np.int8), np.zeros(size, np.int8)
+    centres, means = np.empty((2, r), np.int32), np.empty((2, r), np.int32)
+    closures = np.empty((c.slot[-1], 2), np.int32)
+    distances, scratch = np.empty((2, size)), np.empty(size)
+    least = sides_cost(c, columns, own_classes, side, closures) + 2 * EPSILON  # a split wins a tie
+    stay = True
+    for _ in range(rounds):
+        if stay and not draw_centres(rng, columns, centres):
+            return best
+        weigh_centres(c, pairs, columns, own_classes, centres, closures, distances, scratch)
+        assign_sides(distances, q.k, side)
+        fair = values.shape[1] == 0 or even_out_sides(q, own_values, distances, side)
+        total = sides_cost(c, columns, own_classes, side, closures)
+        if fair and total < least - EPSILON:
+            least = total
+            best[:] = side
+        for g in range(2):
+            for j in range(r):
+                s = c.start[j]
+                if c.form[j] == RANGE:
+                    known = places[s : c.start[j + 1] - 1 - (c.null[j] >= 0)]
+                    means[g, j] = mean_code(columns[j], side, g, known, c.null[j])
+                else:
+                    means[g, j] = mode_code(columns[j], side, g, tally)
+        stay = np.array_equal(means, centres)
+        centres[:] = means
+    return best
+
+
+@kernel
+def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds, rng, work):
+    """Part segments until none is left or `work` records were handled.
+
+    A segment below 2k records and one that is best left whole become groups.
+    """
+    tally = np.zeros(places.size, np.int64)
+    while segments.depth[0] > 0 and work > 0:
+        segment = take_segment(segments)
+        work -= segment.size
+        side = np.zeros(segment.size, np.int8)
+        if segment.size >= 2 * q.k:
+            side = part_records(
+                c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng
+            )
+        if side.any():
+            part_segment(segments, segment, side)
+        else:
+            keep_whole(segments, segment)
