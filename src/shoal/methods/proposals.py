@@ -1,10 +1,10 @@
 """Walk a lattice too large to walk whole: visit only the points that records propose, cheapest first.
 
 In every round, some uncovered records look for a cheap cell of at least k uncovered records
-(kernels/covering/proposals.py). The points found wait in a queue, once under each of the terms of borrowing, and those that cost no more than the
-cheapest quarter of the proposals are visited, among equals those with most proposers first. So every round covers
-about a quarter of the records left, and all rounds together cost a few times what the first one does, whatever the
-number of columns.
+(kernels/covering/proposals.py). The points found wait in a queue, once under each of the terms of borrowing, and
+those that cost no more than the cheapest quarter of the proposals are visited, among equals those with most proposers
+first. So every round covers about a quarter of the records left, and all rounds together cost a few times what the
+first one does, whatever the number of columns.
 """
 
 from __future__ import annotations
