@@ -12,6 +12,7 @@ import numpy as np
 from shoal._anonymize import make_release
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
+from shoal.evaluation.among import risks_among
 from shoal.evaluation.classification import (
     Classification,
     compare_classifiers,
@@ -104,6 +105,7 @@ def evaluate(
     threshold: float = THRESHOLD,
     target: str | None = None,
     holdout: AnyTable | None = None,
+    population: AnyTable | float | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Compare a release, ours or not, with its table: is it safe, and what is left of its use?
@@ -141,6 +143,9 @@ def evaluate(
         `holdout`; without it, 30 % of the table is set aside and the rest anonymized anew by the settings.
     holdout
         Original records, as a frame or a path, that are not in the release.
+    population
+        Whom the table was drawn from, for the risk of people of whom it is not known that they are in it: a table of
+        all of them, their number, or the share of them that is in the table, below 1.
     seed
         Makes queries, the hold-out and classifiers repeatable.
 
@@ -164,18 +169,25 @@ def evaluate(
         input=input,
     )
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
-    original, released, *tested = _opened(
-        chosen.input, table, release, *([] if holdout is None else [holdout])
+    is_table = population is not None and not isinstance(population, int | float)
+    original, released, *more = _opened(
+        chosen.input,
+        table,
+        release,
+        *([population] if is_table else []),
+        *([] if holdout is None else [holdout]),
     )
+    people: Any = more.pop(0) if is_table else population
+    tested = more
     if target is not None:
         raise_problems(_target_problems(original.data.columns, chosen, target))
+    compared = _compared(original, released, chosen, others)
     found = evaluate_release(
-        _compared(original, released, chosen, others),
-        queries=queries,
-        sum_column=sum_column,
-        threshold=threshold,
-        seed=seed,
+        compared, queries=queries, sum_column=sum_column, threshold=threshold, seed=seed
     )
+    if people is not None:
+        among = risks_among(compared.comparison, original, released.data, people, chosen)
+        found = replace(found, population=among)
     if target is None:
         return found
     if not tested:

@@ -13,6 +13,7 @@ from shoal.evaluation.classification import Classification, is_whole, seed_probl
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.pairing import pair_records
+from shoal.evaluation.population import PopulationRisks
 from shoal.evaluation.queries import Queries, compare_answers
 from shoal.evaluation.result import Result
 from shoal.evaluation.risk import THRESHOLD, Risks, compare_risks
@@ -45,6 +46,8 @@ class Evaluation(Result):
         Errors of random queries; None if there were none.
     classification
         Accuracy of classifiers; None unless a target was named.
+    population
+        Risk among the people that the table was drawn from; None unless these were given.
     """
 
     verdict: Verdict
@@ -54,6 +57,7 @@ class Evaluation(Result):
     queries: Queries | None
     release: Reported = field(repr=False, compare=False)
     classification: Classification | None = None
+    population: PopulationRisks | None = None
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.

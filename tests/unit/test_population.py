@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import shoal
 from shoal.evaluation.population import estimate_uniqueness, expected_risk
 
 
@@ -105,3 +108,74 @@ def test_odd_samples_have_an_estimate_between_nobody_and_everybody(
     found = estimate_uniqueness(np.array(sizes), population)
     assert 0 <= found.people <= population
     assert found.people == 0 or min(sizes) == 1
+
+
+# In an evaluation
+
+
+def everybody() -> tuple[pa.Table, pa.Table]:
+    """All people, and the quarter of them that is in the table."""
+    rng = np.random.default_rng(11)
+    age, town = rng.integers(20, 60, 800), rng.choice(["Lyon", "Nice", "Ulm"], 800)
+    people = pa.table({"age": age, "town": town.tolist()})
+    return people, people.take(np.sort(rng.choice(800, 200, replace=False)))
+
+
+def evaluated(people: Any) -> tuple[pa.Table, shoal.Release, Any]:
+    table = everybody()[1]
+    models = {"age": shoal.Interval(), "town": shoal.Suppression()}
+    release = shoal.anonymize(table, quasi_identifiers=models, k=5, method="mondrian", refine=False)
+    return (
+        table,
+        release,
+        shoal.evaluate(
+            table, release.data, quasi_identifiers=models, k=5, queries=0, population=people
+        ),
+    )
+
+
+def covers(closure: tuple[str, str], person: tuple[int, str]) -> bool:
+    low, _, high = closure[0].strip("[]").partition(", ")
+    return int(low) <= person[0] <= int(high or low) and closure[1] in ("*", person[1])
+
+
+def test_people_of_a_population_are_counted_one_by_one() -> None:
+    people = everybody()[0]
+    table, release, found = evaluated(people)
+    persons = list(zip(*people.to_pydict().values(), strict=True))
+    records = list(zip(*table.to_pydict().values(), strict=True))
+    alike = [sum(person == record for person in persons) for record in records]
+    before = found.population.before
+    assert before.smallest == min(alike)
+    assert before.highest == 1 / min(alike)
+    assert before.average == pytest.approx(np.mean([1 / n for n in alike]))
+    released = list(zip(*release.data.to_pydict().values(), strict=True))
+    among = {r: sum(covers(r, person) for person in persons) for r in set(released)}
+    after = found.population.after
+    assert after.smallest == min(among.values()) >= 5
+    assert after.average == pytest.approx(np.mean([1 / among[r] for r in released]))
+    assert (before.people, before.uniqueness) == (800, None)
+
+
+def test_a_share_and_a_number_of_people_say_the_same() -> None:
+    found = [evaluated(people)[2].population for people in (0.25, 800)]
+    assert found[0] == found[1]
+    assert found[0].before.uniqueness.people > 0 == found[0].after.uniqueness.people
+    assert found[0].after.highest < found[0].before.highest < 1
+
+
+@pytest.mark.parametrize("given", [0, 1, 1.5, -3, 199, True, float("nan")])
+def test_a_population_that_cannot_be_is_refused(given: object) -> None:
+    with pytest.raises(shoal.InputError, match="number of people from 200 on"):
+        evaluated(given)
+
+
+def test_a_population_without_the_columns_is_refused() -> None:
+    with pytest.raises(shoal.InputError, match="Column 'town' is not in the population"):
+        evaluated(pa.table({"age": [1, 2]}))
+
+
+def test_a_population_of_another_type_is_refused() -> None:
+    people = pa.table({"age": ["young"] * 3, "town": ["Lyon"] * 3})
+    with pytest.raises(shoal.InputError, match="Column 'age' of the population is of another type"):
+        evaluated(people)

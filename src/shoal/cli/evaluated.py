@@ -22,7 +22,7 @@ def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> No
         written = {"report": str(report)} if report else {}
         say(json.dumps({**found.to_dict(), **written}))
         return
-    lines = [*_verdict(found), *_risk(found), *_use(found)]
+    lines = [*_verdict(found), *_risk(found), *_population(found), *_use(found)]
     if report:
         lines.append(("report", f"{report}, to be opened in a browser"))
     width = max(cell_len(name) for name, _ in lines)
@@ -61,6 +61,21 @@ def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:
             _arrow(*(f"{_attribute(r, name).average_share:.1%}" for r in both)),
         )
         yield f"  {name} certain", _arrow(*(f"{_attribute(r, name).disclosed:.1%}" for r in both))
+
+
+def _population(found: Evaluation) -> Iterator[tuple[str, str]]:
+    """Lines about the risk among the people that the table was drawn from."""
+    if found.population is None:
+        return
+    both = found.population.before, found.population.after
+    yield "among all", f"{both[0].people:,} people, before → after"
+    if both[0].smallest is not None:
+        yield "  fewest alike", _arrow(*(f"{risk.smallest:,}" for risk in both))
+    yield "  highest risk", _arrow(*(f"{risk.highest:.4g}" for risk in both))
+    yield "  average risk", _arrow(*(f"{risk.average:.4g}" for risk in both))
+    unique = [risk.uniqueness for risk in both if risk.uniqueness is not None]
+    if unique:
+        yield "  unique people", _arrow(*(f"about {one.share:.1%}" for one in unique))
 
 
 def _attribute(risk: Risk, name: str) -> AttributeDisclosure:

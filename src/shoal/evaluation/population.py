@@ -59,6 +59,64 @@ class Uniqueness(Result):
         return self.people / self.population
 
 
+@dataclass(frozen=True)
+class PopulationRisk(Result):
+    """How well the records of a table or release hide among all people.
+
+    Attributes
+    ----------
+    people
+        People in the population.
+    smallest
+        The fewest people who share a group's quasi-identifiers: the k of k-map. None where a number of people
+        is all that is known.
+    highest, average
+        The journalist's risk: the chance to find the person behind a record by their group in the population,
+        the highest over groups and the mean over records. Expected values where people were not counted.
+    uniqueness
+        How many people are unique in the population; None where people were counted.
+    """
+
+    people: int
+    smallest: int | None
+    highest: float
+    average: float
+    uniqueness: Uniqueness | None
+
+
+@dataclass(frozen=True)
+class PopulationRisks(Result):
+    """The same of the original table and of the release."""
+
+    before: PopulationRisk
+    after: PopulationRisk
+
+
+def estimated_risk(sizes: Floats, people: int) -> PopulationRisk:
+    """The risk of groups of a sample, given the number of people it was drawn from."""
+    risk = expected_risk(sizes, float(sizes.sum()) / people)
+    counts = sizes.astype(np.int64)
+    return PopulationRisk(
+        people=people,
+        smallest=None,
+        highest=float(risk.max()),
+        average=float(sizes @ risk / sizes.sum()),
+        uniqueness=estimate_uniqueness(counts, people),
+    )
+
+
+def counted_risk(sizes: Floats, among: Floats, people: int) -> PopulationRisk:
+    """The risk of groups whose people in the population were counted; these hold at least the group itself."""
+    found = np.maximum(sizes, among)
+    return PopulationRisk(
+        people=people,
+        smallest=int(found.min()),
+        highest=float(1 / found.min()),
+        average=float((sizes / found).sum() / sizes.sum()),
+        uniqueness=None,
+    )
+
+
 def estimate_uniqueness(sizes: Counts, population: int) -> Uniqueness:
     """Estimate how many people of a population are unique, from the group sizes of a sample of it."""
     size, groups = (part.astype(np.int64) for part in np.unique(sizes, return_counts=True))
