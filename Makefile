@@ -45,7 +45,7 @@ test-oldest: $(STAMP)-oldest-test ## Run all tests on the oldest versions that a
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
 
 # Tests that call kernels or methods; of random examples, a few are enough here.
-KERNEL_TESTS = $(shell grep -lE 'shoal\.(kernels|methods|refine|bounds)' tests/unit/test_*.py)
+KERNEL_TESTS = $(shell grep -lE '^from shoal\.(kernels|methods|refine|bounds)' tests/unit/test_*.py)
 
 # Compiled code that checks every index is kept apart from what users run.
 boundscheck: $(STAMP)-test ## Run the tests of kernels with every index of an array checked

@@ -183,11 +183,12 @@ def test_records_in_many_columns_are_not_left_to_one_group():
 @pytest.mark.parametrize(("chosen", "kind"), [("TERMS", "k"), ("SCARCE_TERMS", "distinct")])
 def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch):
     """What waits has a place for each of the terms in force: a fourth one must not write beyond it."""
-    sizes: list[tuple[int, int]] = []
+    visits: list[int] = []
     visit = lending.Lending.visit
 
     def watched(self, steps, costs, terms, places, waiting):
-        sizes.append((int(places.max()), waiting.size))
+        visits.append(len(places))
+        assert places.max(initial=0) < waiting.size
         visit(self, steps, costs, terms, places, waiting)
 
     monkeypatch.setattr(lending, chosen, (*TERMS, (2.0, 1.0)))
@@ -196,5 +197,4 @@ def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch)
     problem = Problem.of(random_table(1, 70), "lm", 4, requirements=requirements)
     groups = Cover(max_points).partition(problem, 0, silent).groups
     assert np.bincount(groups).min() >= 4
-    assert sizes
-    assert all(last < size for last, size in sizes)
+    assert sum(visits) > 0
