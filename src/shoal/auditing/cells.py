@@ -23,6 +23,7 @@ class Cells:
     places: Places
     texts: tuple[str | None, ...]
     is_exact: bool  # whether numbers have more digits than floats keep
+    order: tuple[str, ...] | None = None  # of the categories, where the column has one itself
 
     def as_texts(self) -> pa.Array:
         """The text of each record."""
@@ -39,6 +40,7 @@ def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ())
         plain = pa.chunked_array([_decoded(chunk) for chunk in chunks]) if chunks else column
         encoded = pc.dictionary_encode(plain).combine_chunks()
         values = encoded.dictionary.to_pylist()
+        order = _order(chunks)
     except (pa.ArrowException, TypeError, ValueError, OverflowError, KeyError):
         values = None  # raise outside of this block: the library's error may show a cell
     if values is None:
@@ -53,7 +55,17 @@ def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ())
     ]
     indices = np.asarray(pc.fill_null(encoded.indices, len(texts)))
     found = np.array(place, dtype=np.int64)[indices]
-    return Cells(found, tuple(known), pa.types.is_decimal(plain.type))
+    return Cells(found, tuple(known), pa.types.is_decimal(plain.type), order)
+
+
+def _order(chunks: Sequence[pa.Array]) -> tuple[str, ...] | None:
+    """The categories of an ordered dictionary that all chunks share, as text; None where there is none."""
+    if not chunks or not (pa.types.is_dictionary(chunks[0].type) and chunks[0].type.ordered):
+        return None
+    first = chunks[0].dictionary
+    if any(not chunk.dictionary.equals(first) for chunk in chunks):
+        return None
+    return tuple(written(value) for value in first.drop_null().to_pylist())
 
 
 def _decoded(array: pa.Array) -> pa.Array:

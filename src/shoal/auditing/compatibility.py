@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.cells import Cells, read_cells
-from shoal.auditing.readings import Cover, RangeLine, cover_of, cover_of_bounds, line_of
+from shoal.auditing.readings import Cover, OrderLine, RangeLine, cover_of, cover_of_bounds, line_of
 from shoal.auditing.rows import combined
 from shoal.auditing.texts import Reader
 from shoal.auditing.verdict import Audit, Places, Verdict, refuse_identifiers
@@ -79,7 +79,7 @@ def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> Cover:
     bounds = f"{name}_min", f"{name}_max"
     if name in frame.columns:
         return cover_of(line, original, read_cells(frame, name))
-    if isinstance(line, RangeLine) and set(bounds) <= set(frame.columns):
+    if isinstance(line, RangeLine | OrderLine) and set(bounds) <= set(frame.columns):
         return cover_of_bounds(line, original, *(read_cells(frame, bound) for bound in bounds))
     raise InputError(f"Quasi-identifier '{name}' is not in the release; audit one that has it.")
 

@@ -27,6 +27,7 @@ from shoal.auditing.verdict import Places
 Stretches = tuple[tuple[int, int], ...]  # first place, and the one after the last
 Texts = Sequence[str | None]
 ANYTHING = "*"
+BETWEEN = " .. "
 NOTHING = ((0, 0),)
 UNREADABLE = (ValueError, InvalidOperation, TypeError, OverflowError)
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -134,6 +135,28 @@ class RangeLine(Line):
         return ()
 
 
+class OrderLine(Line):
+    """A column of categories with an order, released as runs of them: low .. high."""
+
+    def __init__(self, known: Texts, order: Sequence[str]) -> None:
+        super().__init__(known)
+        self.place = {text: at for at, text in enumerate(order)}
+        self.length = len(self.place) + 1
+        missing = len(self.place)
+        ranks = [missing if text is None else self.place.get(text, self.length) for text in known]
+        self.rank = np.array(ranks, dtype=np.int64)
+        self.places = {text: (at,) for text, at in self.place.items()}
+        self.places[None] = (missing,)
+
+    def several(self, released: str) -> Stretches:
+        return self.between(*released.split(BETWEEN)) if released.count(BETWEEN) == 1 else ()
+
+    def between(self, low: str, high: str) -> Stretches:
+        """All categories from one to another, both included."""
+        start, stop = (self.place.get(end, -1) for end in (low, high))
+        return ((start, stop + 1),) if 0 <= start <= stop else ()
+
+
 def _scales(reader: Reader, is_exact: bool) -> list[Callable[[str], Any]]:
     """Ways to read a text as a number or a date, first things first."""
 
@@ -199,7 +222,18 @@ def line_of(cells: Cells, model: Any, reader: Reader) -> Line:
             return RangeLine(cells.texts, reader, cells.is_exact)
         case "subset":
             return SetLine(cells.texts)
+        case "order":
+            return OrderLine(cells.texts, _order(cells, model.values))
     return Line(cells.texts)
+
+
+def _order(cells: Cells, given: Any) -> Sequence[str]:
+    """The order of a column's categories: given, by name, or its own; none at all covers nothing."""
+    if isinstance(given, tuple):
+        return given
+    if given is not None:
+        return sorted(text for text in cells.texts if text is not None)
+    return cells.order or ()
 
 
 def cover_of(line: Line, original: Cells, released: Cells) -> Cover:
@@ -207,7 +241,7 @@ def cover_of(line: Line, original: Cells, released: Cells) -> Cover:
     return _cover(line, original, released.places, [line.covered(text) for text in released.texts])
 
 
-def cover_of_bounds(line: RangeLine, original: Cells, low: Cells, high: Cells) -> Cover:
+def cover_of_bounds(line: RangeLine | OrderLine, original: Cells, low: Cells, high: Cells) -> Cover:
     """The same for a column released as two, of lower and of upper bounds.
 
     No bounds stand for a missing value, or for anything if more records have none than were missing.
