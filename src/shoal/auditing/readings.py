@@ -49,7 +49,7 @@ class Line:
         return self.several(released) if released is not None else ()
 
     def several(self, released: str) -> Stretches:
-        """The same for a text that is neither a known value nor `*`."""
+        """The stretches that a text covers which is neither a known value nor `*`."""
         return ()
 
 
@@ -123,7 +123,7 @@ class RangeLine(Line):
         return self.between(low, high)
 
     def between(self, low: str, high: str) -> Stretches:
-        """What lies between two bounds, both included."""
+        """The stretches between two bounds, both included."""
         for read in self.scales:
             with suppress(*UNREADABLE):
                 start, stop = (
@@ -135,7 +135,7 @@ class RangeLine(Line):
 
 
 def _scales(reader: Reader, is_exact: bool) -> list[Callable[[str], Any]]:
-    """Ways to read a text as a number or a date, first things first."""
+    """The ways to read a text as a number or a date, in the order in which they are tried."""
 
     def number(text: str) -> int | float | Decimal:
         point = text.replace(reader.decimal, ".")
@@ -203,12 +203,12 @@ def line_of(cells: Cells, model: Any, reader: Reader) -> Line:
 
 
 def cover_of(line: Line, original: Cells, released: Cells) -> Cover:
-    """What a released column covers."""
+    """Find what the texts of a released column cover."""
     return _cover(line, original, released.places, [line.covered(text) for text in released.texts])
 
 
 def cover_of_bounds(line: RangeLine, original: Cells, low: Cells, high: Cells) -> Cover:
-    """The same for a column released as two, of lower and of upper bounds.
+    """Find what a column covers that was released as two, of lower and of upper bounds.
 
     No bounds stand for a missing value, or for anything if more records have none than were missing.
     """

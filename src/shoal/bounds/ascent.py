@@ -1,7 +1,8 @@
 """Dual ascent: tighten the bound of each record by what cells of k records can cost together (spec §6).
 
-The numbers y of records, which are dual variables of the relaxed problem, are *valid* if in every closed cell of at least k records the k largest are on average at
-most the cell's cost d. Then their sum is a lower bound: a group G with closure c lies in the cell of c, so its
+The numbers y of records, dual variables of the relaxed problem, are *valid* if in every closed cell of at least k
+records the k largest are on average at most the cell's cost d. Then their sum is a lower bound: a group G with
+closure c lies in the cell of c, so its
 numbers sum up to at most |G| times the mean of the k largest there, which is at most |G|·d(c), what G costs.
 The best y is that of a linear program, the relaxation of cutting the table into groups.
 
