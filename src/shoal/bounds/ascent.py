@@ -2,9 +2,8 @@
 
 The numbers y of records, dual variables of the relaxed problem, are *valid* if in every closed cell of at least k
 records the k largest are on average at most the cell's cost d. Then their sum is a lower bound: a group G with
-closure c lies in the cell of c, so its
-numbers sum up to at most |G| times the mean of the k largest there, which is at most |G|·d(c), what G costs.
-The best y is that of a linear program, the relaxation of cutting the table into groups.
+closure c lies in the cell of c, so its numbers sum up to at most |G| times the mean of the k largest there, which is
+at most |G|·d(c), what G costs. The best y is that of a linear program, the relaxation of cutting the table into groups.
 
 It is solved by the method of multipliers: y is raised by the same step everywhere and projected back onto what
 the cells listed so far allow (Dykstra 1983); what they took off, in steps, is how much of a record each cell

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.methods.base import Method, Partition
+from shoal.methods.base import Method, Partition, least_problems
 from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Lattice, make_lattice, size_of
@@ -57,11 +57,7 @@ class Cover(Method):
     summary = "greedy cover by cells of the lattice: lowest loss, near-linear in records"
 
     def problems(self) -> list[str]:
-        if self.max_points < 1:
-            return [
-                f"The 'max_points' parameter must be at least 1. Got {self.max_points} instead."
-            ]
-        return []
+        return least_problems("max_points", self.max_points, 1)
 
     def honours_requirements(self) -> bool:
         return not self.guarantee

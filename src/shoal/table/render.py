@@ -94,7 +94,7 @@ def read_release(table: Table, frame: Frame) -> Closed:
     Raises
     ------
     InputError
-        Where columns are missing, texts are no closure of their column, or records lie outside theirs.
+        Where records or columns are missing, or texts are no closure of their column.
     """
     if frame.shape[0] != table.records:
         raise InputError(
