@@ -29,6 +29,7 @@ from shoal.measures import loss as measure_loss
 from shoal.plan import encode_source
 from shoal.privacy import Audit, Requirement
 from shoal.settings import Settings, make_settings
+from shoal.table.closed import Closed
 from shoal.table.encode import column_problems
 from shoal.table.frames import AnyFrame
 from shoal.table.render import read_release
@@ -330,17 +331,23 @@ def loss(
     )
     encoded = encode_source(open_table(table, promised.input), promised)
     closed = read_release(encoded, open_table(release, promised.input).data)
-    arrays = compile_measure("suppressed", encoded.columns).arrays
-    outside = count_outside(arrays, closed.closures, closed.groups, encoded.codes)
-    raise_problems(
-        f"{count} records lie outside their released value of column '{name}'; "
-        "give a release of this table with records in the same order (keep_order)."
-        for name, count in zip(encoded.names, outside, strict=True)
-        if count
-    )
+    raise_problems(_outside_problems(closed))
     return measure_loss(
         closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
     )
+
+
+def _outside_problems(closed: Closed) -> list[str]:
+    """Return a sentence for every column in which some records lie outside their released value."""
+    table = closed.table
+    arrays = compile_measure("suppressed", table.columns).arrays
+    outside = count_outside(arrays, closed.closures, closed.groups, table.codes)
+    return [
+        f"{count} records lie outside their released value of column '{name}'; "
+        "give a release of this table with records in the same order (keep_order)."
+        for name, count in zip(table.names, outside, strict=True)
+        if count
+    ]
 
 
 def _target_problems(columns: Sequence[str], settings: Settings, target: str) -> list[str]:

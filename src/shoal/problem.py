@@ -26,7 +26,7 @@ HIDDEN = -1  # the form of values that are hidden in all columns
 
 @dataclass(frozen=True)
 class Points:
-    """The distinct combinations of all that methods see of a record, with their number of records."""
+    """The points of a problem: the distinct combinations of all that methods see of a record, weighted by records."""
 
     codes: Ints
     classes: Ints
@@ -37,13 +37,13 @@ class Points:
 
 @dataclass(frozen=True)
 class Closing:
-    """How groups are closed, where it is not as their members need."""
+    """How the closures of groups are made, where they are not simply the least that cover their members."""
 
     windows: Ints | None = None  # the records that each record's closure covers
     forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
 
     def of(self, records: Records) -> Closing:
-        """The same for some of the records; windows cannot be taken apart."""
+        """The closing of some of the records; windows cannot be taken apart."""
         return Closing(forms=None if self.forms is None else self.forms[records])
 
 
@@ -85,7 +85,7 @@ class Problem:
 
     @property
     def tallied(self) -> int:
-        """Sensitive values that are counted in every group, 0 where k is all that is required."""
+        """The number of sensitive values that are counted in every group, 0 where k is all that is required."""
         return int(self.rules.start[-1])
 
     @property
@@ -107,12 +107,12 @@ class Problem:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Costs of any two nodes' meeting point, for the hot loops."""
+        """The cost of the lowest node above any two nodes of a column, found in advance for the kernels."""
         return make_pairs(self.arrays)
 
     @cached_property
     def points(self) -> Points:
-        """Equal records as one weighted point."""
+        """The distinct records as weighted points."""
         found = distinct_rows(np.column_stack([self.codes, self.classes, self.values]))
         return Points(
             self.codes[found.first],
@@ -150,7 +150,7 @@ class Problem:
         )
 
     def closures(self, groups: Ints) -> tuple[Ints, Floats]:
-        """Closure of every group and its records by class; those without a group (−1) are left aside."""
+        """The closure of every group and its records by class; records without a group (−1) do not count."""
         placed = np.flatnonzero(groups >= 0)
         order, bounds = kernels.members(groups[placed], int(groups.max()) + 1)
         order = placed[order]
@@ -194,7 +194,7 @@ class Problem:
             closures[self.table.slots[j]] = best
 
     def _recoded(self, groups: Ints, forms: Ints) -> Ints:
-        """Closures of groups where all values of one form read the same, whatever their group."""
+        """The closures of groups where values of equal number in `forms` read the same, whatever their group."""
         first = np.unique(groups, return_index=True)[1]
         closures = np.empty((self.whole.shape[0], first.size), dtype=np.int32)
         for j, slots in enumerate(self.table.slots):
@@ -206,12 +206,12 @@ class Problem:
 
     @cached_property
     def whole(self) -> Ints:
-        """The closure of everything that is allowed, one column."""
+        """The closure of all allowed values, as an array with one column."""
         slots = [slot for column in self.columns for slot in column.form.whole]
         return np.array(slots, dtype=np.int32)[:, None]
 
     def cost(self, groups: Ints) -> float:
-        """The objective, summed over all records."""
+        """The cost of a partition: the objective, summed over all records."""
         closures, counts = self.closures(groups)
         costs = kernels.group_costs(self.arrays, closures, counts)
         return float(costs.sum() + self.objective.offset.sum())

@@ -141,7 +141,7 @@ def test_what_the_output_cannot_hold_is_said_before_the_work(
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"a": [1, 2] * 4, "tags": [["x"]] * 8}), "t.parquet")
-    monkeypatch.setattr("shoal.cli.run.anonymize", lambda *given, **named: pytest.fail("worked"))
+    monkeypatch.setattr("shoal.cli.run.make_release", lambda *given, **named: pytest.fail("worked"))
     code, _, err = shell(
         "anonymize", "t.parquet", "-q", "a", "-x", "tags", "-k", "2", "-o", "r.csv"
     )
@@ -191,7 +191,7 @@ def test_an_interrupt_says_that_nothing_was_written(
     def interrupt(*given: object, **named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.cli.run.anonymize", interrupt)
+    monkeypatch.setattr("shoal.cli.run.make_release", interrupt)
     code, _, err = shell("anonymize", "people.csv", *ROLES, "-x", "ward", "-o", "r.csv")
     assert code == 130
     assert err.endswith("shoal: Stopped; nothing was written.\n")

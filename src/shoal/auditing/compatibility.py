@@ -136,7 +136,7 @@ class _Block:
         return found
 
     def _table(self) -> Words:
-        """The same for all texts and all words."""
+        """The originals that each text covers, for all texts and all words."""
         distinct, place = np.unique(self.ranks, return_inverse=True)
         texts = self.cover.first.size - 1
         table = np.zeros((texts, self.words), np.uint64)

@@ -50,7 +50,7 @@ class Line:
         return self.several(released) if released is not None else ()
 
     def several(self, released: str) -> Stretches:
-        """The same for a text that is neither a known value nor `*`."""
+        """The stretches that a text covers which is neither a known value nor `*`."""
         return ()
 
 
@@ -124,7 +124,7 @@ class RangeLine(Line):
         return self.between(low, high)
 
     def between(self, low: str, high: str) -> Stretches:
-        """What lies between two bounds, both included."""
+        """The stretches between two bounds, both included."""
         for read in self.scales:
             with suppress(*UNREADABLE):
                 start, stop = (
@@ -158,7 +158,7 @@ class OrderLine(Line):
 
 
 def _scales(reader: Reader, is_exact: bool) -> list[Callable[[str], Any]]:
-    """Ways to read a text as a number or a date, first things first."""
+    """The ways to read a text as a number or a date, in the order in which they are tried."""
 
     def number(text: str) -> int | float | Decimal:
         point = text.replace(reader.decimal, ".")
@@ -237,7 +237,7 @@ def _order(cells: Cells, given: Any) -> Sequence[str]:
 
 
 def cover_of(line: Line, original: Cells, released: Cells) -> Cover:
-    """What a released column covers."""
+    """Find what the texts of a released column cover."""
     return _cover(line, original, released.places, [line.covered(text) for text in released.texts])
 
 

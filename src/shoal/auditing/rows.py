@@ -14,7 +14,7 @@ MOST_NUMBERS = 2**62
 
 
 def numbered(column: pa.ChunkedArray | pa.Array) -> tuple[Places, int]:
-    """A number for what each record reads in a column, a missing value included, and how many there are."""
+    """Number what records read in a column, a missing value included; also return how many numbers there are."""
     encoded = pc.dictionary_encode(column, null_encoding="encode")
     chunks = encoded.chunks if isinstance(encoded, pa.ChunkedArray) else [encoded]
     indices = [np.asarray(chunk.indices) for chunk in chunks]  # all share one dictionary
@@ -23,7 +23,7 @@ def numbered(column: pa.ChunkedArray | pa.Array) -> tuple[Places, int]:
 
 
 def combined(columns: Iterable[tuple[Places, int]], records: int) -> tuple[Places, int]:
-    """A number for what each record reads in several columns together, and how many there are."""
+    """Number what records read in several columns together; also return how many numbers there are."""
     number, size = np.zeros(records, dtype=np.int64), 1
     for place, values in columns:
         if size > MOST_NUMBERS // values:  # number combinations anew, so that no product overflows

@@ -73,7 +73,7 @@ def written(value: Any) -> str:
 
 
 def same_value(text: str) -> str:
-    """What all texts that differ only in spaces, case or Unicode form have in common."""
+    """The form that all texts share which differ only in spaces, case or Unicode form."""
     composed = unicodedata.normalize("NFKC", text)
     visible = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
     lower = unicodedata.normalize("NFKC", visible.casefold())
@@ -109,7 +109,7 @@ def moment(text: str, date_format: str | None) -> tuple[datetime, str]:
 
 
 def value_set(array: pa.ChunkedArray, missing: Sequence[str]) -> tuple[pa.Array, list[str]]:
-    """For each record its number among a column's values (null for missing ones), and these values."""
+    """Number the values of a column: the number of each record's value, null for a missing one, and the values."""
     encoded = pc.dictionary_encode(array).combine_chunks()
     numbers: dict[str, int] = {}
     labels: list[str] = []

@@ -91,7 +91,7 @@ class Audit:
         return f"Audit({', '.join([counted, *more])})"
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        """This result as dicts, lists, texts and numbers, ready for JSON."""
         counted = asdict(self)
         for proof in counted["proofs"]:
             if not isfinite(proof["reached"]):
@@ -119,12 +119,12 @@ class Verdict:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """A sentence for everything that is missed."""
+        """A sentence for k and each requirement that is missed."""
         return tuple(f"{miss}; do not release this table." for miss in self.misses if miss)
 
     @property
     def is_proved(self) -> bool:
-        """Whether nothing is missed."""
+        """Whether every requirement is kept."""
         return not self.failures
 
     def prove(self) -> Audit:
@@ -134,7 +134,7 @@ class Verdict:
         return self.audit
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        """This result as dicts, lists, texts and numbers, ready for JSON."""
         return {
             "proved": self.is_proved,
             "failures": list(self.failures),

@@ -1,9 +1,9 @@
 """Dual ascent: tighten the bound of each record by what cells of k records can cost together (spec §6).
 
-Numbers y of records are *valid* if in every closed cell of at least k records the k largest are on average at
-most the cell's cost d. Then their sum is a lower bound: a group G with closure c lies in the cell of c, so its
-numbers sum up to at most |G| times the mean of the k largest there, which is at most |G|·d(c), what G costs.
-The best y is that of a linear program, the relaxation of cutting the table into groups.
+The numbers y of records, dual variables of the relaxed problem, are *valid* if in every closed cell of at least k
+records the k largest are on average at most the cell's cost d. Then their sum is a lower bound: a group G with
+closure c lies in the cell of c, so its numbers sum up to at most |G| times the mean of the k largest there, which is
+at most |G|·d(c), what G costs. The best y is that of a linear program, the relaxation of cutting the table into groups.
 
 It is solved by the method of multipliers: y is raised by the same step everywhere and projected back onto what
 the cells listed so far allow (Dykstra 1983); what they took off, in steps, is how much of a record each cell
@@ -24,38 +24,38 @@ from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.bounding.ascent import project_cells, repair
 from shoal.kernels.bounding.cell_walk import make_walk
 
-STEP = 0.6  # of the mean of y
-SWEEPS = 30  # rounds of projections between two walks
-KEPT = 4  # times k: records that a listed cell keeps
-CHUNK = 30_000_000  # points looked at between two looks at the clock
-QUICK_LOOKS = 200_000_000  # points looked at in a quick walk: some 2 seconds
-LOOSEST = 1.0  # slack of the first walk, of the mean of y
+# Looks are points that a walk looks at; some 2 seconds for 200 million. Slack is how much of what the cells allow may
+# be given away to spare parts of a walk, as a share of the mean of y.
+STEP = 0.6  # step of the method of multipliers, by which y is raised everywhere, as a share of its mean
+SWEEPS = 30  # rounds of projections between two walks: more come closer to the listed cells, and take longer
+KEPT = 4  # times k: records that a listed cell keeps at most, those of the largest y
+CHUNK = 30_000_000  # looks between two looks at the clock
+QUICK_LOOKS = 200_000_000  # looks of a quick walk
+LOOSEST = 1.0  # slack of the first walk
 TIGHTER = {
     0.2: 0.4,
     0.06: 0.7,
-}  # where one without slack took too long: slack and share of the looks
-GROWTH = 2  # how many times as many looks one without slack takes at least
-LEAST_SLACK = 0.02
-MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk
+}  # where a walk without slack took too long: slack, and share of QUICK_LOOKS to spend
+GROWTH = 2  # a walk without slack takes at least so many times the looks of the first one
+LEAST_SLACK = 0.02  # from here on down slack is given up instead of halved
+MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound memory
 
 
 class Ascent:
-    """Numbers on their way up; `valid` are the best valid ones so far."""
+    """The numbers y on their way to the optimum of the linear program; `valid` are the best valid numbers so far."""
 
     def __init__(self, cells: Cells, above: Floats) -> None:
-        """Start at what a release costs each point: where it is best, that is valid or nearly so."""
+        """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid."""
         self.k, self.trees = cells.problem.k, cells.trees()
         self.valid = np.zeros_like(above)
-        self.slack = (
-            0.0  # how much of what the cells allow may be given away to spare parts of the walk
-        )
+        self.slack = 0.0  # in costs, not as a share
         self._y = above.copy()
         self._mean = float(np.average(self._y, weights=self.trees.weights))
         self._moved = False
         self._forget()
 
     def _forget(self) -> None:
-        """List no cells."""
+        """Drop all listed cells."""
         self._bounds: Records = np.zeros(1, dtype=np.int64)
         self._costs: Floats = np.empty(0)
         self._members: Ints = np.empty(0, dtype=np.int32)
@@ -68,11 +68,14 @@ class Ascent:
 
     @property
     def cover(self) -> tuple[Records, Ints, Floats]:
-        """The relaxed problem so far: listed cells, as stretches of their points, and how much of each they cover."""
+        """The solution of the relaxed problem so far: bounds, points and shares.
+
+        Listed cell c has the points at bounds[c] to bounds[c + 1], and covers each by its share.
+        """
         return self._bounds, self._members, self._taken / (STEP * self._mean)
 
     def begin(self) -> None:
-        """Make a copy of y valid in short time, at the price of a looser bound where cells are too many."""
+        """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells."""
         self._try(LOOSEST, inf, 2 * QUICK_LOOKS)
         if GROWTH * self._looks > QUICK_LOOKS or self._try(0.0, QUICK_LOOKS):
             return
@@ -81,7 +84,7 @@ class Ascent:
                 return
 
     def _try(self, slack: float, most: float, patience: float = inf) -> bool:
-        """Walk with slack, a share of the mean of y; whether the walk ended within so many looks."""
+        """Walk with slack, a share of the mean of y, and say whether the walk ended within `most` looks."""
         before, self.slack = self.slack, slack * self._mean
         done = self._walk(lambda looks: looks < most, patience)
         self.slack = self.slack if done else before
@@ -90,7 +93,7 @@ class Ascent:
     def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
         """Move y, then make a copy valid and keep it if it is the best so far.
 
-        False, and nothing gained, if `go_on`, which is asked now and then, says so before the end.
+        `go_on` is asked now and then; returns False, with nothing gained, if it says no before the end.
         """
         self._move()
         if not self._walk(lambda looks: go_on()):
@@ -99,7 +102,10 @@ class Ascent:
         return True
 
     def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
-        """Walk over all cells, lowering a copy of y; after so many looks, over no cell below those met anyway."""
+        """Walk over all cells and lower a copy of y until it is valid; returns whether the walk ended.
+
+        After `patience` looks it goes no deeper: slack is then unlimited.
+        """
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
         lowered, k, slack = np.maximum(self._y, 0.0), self.k, self.slack
@@ -136,7 +142,7 @@ class Ascent:
         return True
 
     def _move(self) -> None:
-        """Project y onto the listed cells, forget those that take nothing, and step to where cover is not 1."""
+        """Project y onto the listed cells, drop those that take nothing, and step where the cover is not 1."""
         self._moved = True
         cells = np.arange(self._costs.size)
         for sweep in range(SWEEPS):

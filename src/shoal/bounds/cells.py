@@ -16,7 +16,9 @@ from shoal.table.rows import Distinct, distinct_rows
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct records of a problem as points, and the trees above them; requirements beyond k play no part.
+    """A problem as bounds see it: its distinct records as points, and the trees above their values.
+
+    Requirements beyond k play no part.
 
     A column of subsets becomes a tree of two levels, any closure of several values costing what the cheapest pair
     does: where costs never fall as closures grow, no release costs less for it.
@@ -26,20 +28,20 @@ class Cells:
 
     @cached_property
     def points(self) -> Distinct:
-        """The points, sorted as the walk meets columns, so that those of a cell lie close together."""
+        """The points, sorted by columns in the order of the walk, so that those of a cell lie close together."""
         problem = self.problem
         return distinct_rows(np.column_stack([problem.codes[:, self._order], problem.classes]))
 
     @property
     def exact(self) -> bool:
-        """Whether all closures are listed at what they cost."""
+        """Whether the trees have every closure at its own cost, which those of subsets have not."""
         return all(isinstance(column.form, TreeForm | RangeForm) for column in self.problem.columns)
 
     def _is_ranged(self, j: int) -> bool:
         return isinstance(self.problem.columns[j].form, RangeForm)
 
     def least_of_points(self, per_record: Floats) -> Floats:
-        """The least number among the records of each point."""
+        """For each point the least number that one of its records has."""
         _, place, counts = self.points
         least = np.full(len(counts), np.inf)
         np.minimum.at(least, place, per_record)
@@ -80,10 +82,10 @@ class Cells:
 
     @cached_property
     def _order(self) -> list[int]:
-        """Low trees first, and among those the columns that tell records apart best: their cells empty soonest.
+        """The order of columns in the walk: low trees first, and among those the ones that tell records apart best.
 
-        Ranges last, that of most values at the very end: by then cells are small or dear enough for most of them to be
-        left out.
+        Their cells are empty soonest. Ranges come last, that of most values at the very end: by then cells are small
+        or dear enough for most of them to be left out.
         """
 
         def rank(j: int) -> tuple[bool, float, float]:
@@ -104,7 +106,7 @@ class Cells:
 
 
 class _Tree:
-    """One column: what nodes cost, the least at or below each, and the nodes on the way down to each value.
+    """The tree of one column: the cost of nodes, the least cost at or below each, and the way down to each value.
 
     A release may generalize further than a group needs, and where a larger closure costs less it then loses
     less (GiT09 §6.1): a node costs the least of itself and all nodes above it.

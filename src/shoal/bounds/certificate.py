@@ -19,10 +19,12 @@ from shoal.problem import Problem, relative_weights
 from shoal.progress import Progress, silent
 from shoal.table.closed import Closed
 
-SAFETY = 1e-9  # relative; sums of a bound and of a loss round differently
-PATIENCE = 10  # walks that may gain nothing before tightening ends
-LEAST_GAIN = 1e-7
-LOOSE = 1.5  # ratio from which it is worthwhile to look for another bound
+SAFETY = 1e-9  # share by which a bound is lowered: sums of a bound and of a loss round differently
+PATIENCE = 10  # walks in a row that may gain next to nothing before tightening ends
+LEAST_GAIN = (
+    1e-7  # share of the bound; tightening ends when every one of the last walks gained less
+)
+LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may be the better one
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Certificate:
 
 
 class Certifier:
-    """Bounds for one release; the best so far is kept, or the reason why there is none."""
+    """Finds bounds for one release and keeps the best certificate so far, or the reason why there is none."""
 
     def __init__(
         self,
@@ -97,7 +99,7 @@ class Certifier:
     def certify(
         self, seconds: float, passes: int, progress: Progress = silent
     ) -> Certificate | None:
-        """Tighten the bound until time, passes or hope run out; returns the best certificate so far."""
+        """Tighten the bound until time or passes run out or it gains no more; returns the best certificate so far."""
         start = time.monotonic()
         gains = [inf] * PATIENCE
         done = 0
@@ -120,7 +122,7 @@ class Certifier:
         return self.certificate
 
     def _released(self, closed: Closed) -> Floats | None:
-        """What its closure costs each record, where that does not depend on the record's class."""
+        """The cost of each record's released closure, or None where it depends on the record's class."""
         if self.problem.class_count > 1:
             return None
         ones = np.ones((1, closed.closures.shape[1]))
@@ -132,7 +134,7 @@ class Certifier:
         self._keep(self._ascent.valid, f"dual ascent over {some}cells of k records")
 
     def _keep(self, least: Floats, how: str) -> None:
-        """Make a certificate of numbers that points cost at least, and keep it if it is the best so far."""
+        """Make a certificate of `least`, the least that each point can cost, and keep it if it is the best so far."""
         total = float(least @ self._cells.points.counts)
         total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
         bound = max(0.0, total) * self._scale
@@ -141,7 +143,7 @@ class Certifier:
 
 
 def ratio(loss: float, bound: float) -> float:
-    """How many times the bound a loss is, not below 1 by rounding."""
+    """The ratio of a loss and its bound, 1 where only rounding tells them apart."""
     if loss <= bound * (1 + 10 * SAFETY) or loss < 1e-12:
         return 1.0
     return loss / bound if bound > 0 else inf

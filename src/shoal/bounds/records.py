@@ -15,15 +15,16 @@ from shoal.kernels.bounding.closed_cells import cheapest_cells
 from shoal.kernels.bounding.nearest import nearest_costs
 
 MOST_LOOKS = 200_000_000  # points looked at in a walk over closed cells: some 2 seconds
-MOST_WALKS = 5  # that may take so long, where there are more classes
-TREES_LOOKS = 5  # what it takes to make the trees, for each point and slot
-MOST_PAIRS = 500_000_000  # pairs of points: some 2 seconds
+MOST_WALKS = 5  # walks of MOST_LOOKS that are paid for, where there are more classes
+TREES_LOOKS = 5  # looks that making the trees counts for, for each point and slot
+MOST_PAIRS = 500_000_000  # pairs of points that are compared: some 2 seconds
 
 
 def cell_bound(cells: Cells) -> Floats:
-    """What the cheapest closed cell of k records costs each point at least.
+    """A bound for each point: what the cheapest closed cell of k records that holds it costs.
 
-    Each class takes a walk, the largest first; for those that it takes too long, the least that any closure costs.
+    Each class takes a walk, the largest class first. Where there is no time left for a class, its points get the
+    least that any closure costs.
     """
     problem = cells.problem
     first, _, counts = cells.points
@@ -44,7 +45,7 @@ def cell_bound(cells: Cells) -> Floats:
 
 
 def nearest_bound(cells: Cells) -> Floats | None:
-    """What each point costs with its (k − 1)-th nearest record at least; None if there are too many pairs."""
+    """A bound for each point: its cost together with its (k − 1)-th nearest record; None if pairs are too many."""
     problem = cells.problem
     first, _, counts = cells.points
     if len(counts) ** 2 > MOST_PAIRS:

@@ -50,7 +50,7 @@ class ComparedColumn(ABC):
 
 
 class _Generalized(ComparedColumn):
-    """A quasi-identifier."""
+    """A quasi-identifier: released values are closures, spread over the values they cover."""
 
     def __init__(self, comparison: Comparison, j: int) -> None:
         column = comparison.table.columns[j]
@@ -69,7 +69,7 @@ class _Generalized(ComparedColumn):
 
 
 class _Unchanged(ComparedColumn):
-    """A sensitive column."""
+    """A sensitive column: released values are those of the records."""
 
     def __init__(self, comparison: Comparison, name: str) -> None:
         column = comparison.table.sensitive[name]

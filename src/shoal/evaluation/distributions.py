@@ -59,12 +59,12 @@ class Distributions(Result):
 
     @cached_property
     def mean_total_variation(self) -> float:
-        """Mean over columns."""
+        """The mean total variation over columns."""
         return float(np.mean([column.total_variation for column in self.columns]))
 
     @cached_property
     def mean_pair_variation(self) -> float:
-        """Mean over pairs, 0 where there is one column only."""
+        """The mean total variation over pairs of columns, 0 where there is one column only."""
         return float(np.mean([pair.total_variation for pair in self.pairs] or [0.0]))
 
 

@@ -142,7 +142,7 @@ def _of_sets(form: Form, closures: Ints) -> tuple[Ints, Ints]:
 
 
 def _is_true(closed: Closed, stated: Stated) -> np.ndarray:
-    """Which statements are true of some record."""
+    """Whether each statement is true of some record."""
     room = int(max(stated.part.max(initial=0), stated.of_record.max(initial=0))) + 1
     facts = np.unique(closed.groups.astype(np.int64) * room + stated.of_record)
     return np.isin(stated.group.astype(np.int64) * room + stated.part, facts)

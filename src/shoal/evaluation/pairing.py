@@ -49,7 +49,7 @@ def pair_records(comparison: Comparison) -> Closed:
 
 
 def _classes(comparison: Comparison) -> tuple[Ints, Ints]:
-    """A number per combination of sensitive values: of original records, and of released ones."""
+    """Number the combinations of sensitive values: the numbers of original records, and those of released ones."""
     names, records = comparison.sensitive, comparison.table.records
     if not names:
         return np.zeros(records, dtype=np.int32), np.zeros(comparison.records, dtype=np.int32)

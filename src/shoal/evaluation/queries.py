@@ -78,7 +78,7 @@ class Workload:
         return int(self.conditions[0].shape[1])
 
     def pick(self, chosen: Records) -> Workload:
-        """Some of these queries."""
+        """The workload of some of these queries."""
         return Workload(self.columns, tuple(c[:, chosen] for c in self.conditions))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 
 class Result:
-    """Numbers of an evaluation."""
+    """The numbers that an evaluation found."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as dicts, lists, texts and numbers, ready for JSON."""
+        """This result as dicts, lists, texts and numbers, ready for JSON."""
         return asdict(self)  # type: ignore[call-overload]

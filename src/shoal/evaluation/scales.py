@@ -180,7 +180,7 @@ def _step(first: float, last: float, whole: bool) -> float:
 
 
 def _number(number: int | float) -> str:
-    """A number in few signs."""
+    """Write a number with few signs."""
     if isinstance(number, int):
         return str(number)
     return str(int(number)) if number % 1 == 0 and abs(number) < 1e15 else f"{number:.12g}"

@@ -59,7 +59,7 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
 
 
 def _codes(frame: Frame, name: str) -> npt.NDArray[np.int32]:
-    """A number per record for its value in a column."""
+    """Number the values of a column; returns the number of each record."""
     values = values_of(frame, name)
     try:
         encoded = values.combine_chunks().dictionary_encode(null_encoding="encode")

@@ -14,19 +14,40 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import InputError
+from shoal.errors import InputError, near_miss
 from shoal.generalization.forms import STAR
 from shoal.generalization.models import labels_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_CATEGORIES = 2000
+MOST_LEVELS = 20  # above the categories, for people to read
+MOST_CATEGORIES = 2000  # joining takes memory that grows with its square, and time with its cube
 MOST_VALUES = 50  # of another column; rarer ones count as one
 BINS = 10  # into which numbers and dates are cut, with about equal records
 LABEL = 40  # signs of a label before its members are shortened to the most frequent
 
 Floats = npt.NDArray[np.float64]
+
+
+def data_problems(
+    columns: Sequence[str], column: str, by: Sequence[str] | None, levels: int
+) -> list[str]:
+    """What is wrong with the columns that a hierarchy is to be made of."""
+    problems = [
+        f"Column '{name}' is not in the table{near_miss(name, columns) or '.'}"
+        for name in (column, *(by or ()))
+        if name not in columns
+    ]
+    if column in (by or ()):
+        problems.append(f"Column '{column}' cannot be compared by itself; leave it out of 'by'.")
+    if len(columns) < 2 or (by is not None and not by):
+        problems.append("Categories are compared by other columns; give at least one.")
+    if not 1 <= levels <= MOST_LEVELS:
+        problems.append(
+            f"The 'levels' parameter must be from 1 to {MOST_LEVELS}. Got {levels} instead."
+        )
+    return problems
 
 
 def join_categories(

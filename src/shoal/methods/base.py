@@ -14,31 +14,32 @@ from shoal.generalization.forms import Ints, Records
 from shoal.kernels.shared.groups import close_groups, count_classes, join_cheapest, members
 from shoal.kernels.shared.rules import count_groups
 from shoal.kernels.shared.state import State, fill, make_state
+from shoal.methods.rounding import TOLERANCE
 from shoal.problem import Closing, Problem
 from shoal.progress import Progress
 
-MOST_TALLIES = 1 << 28  # counts of 4 bytes each
+# Counts of sensitive values in all groups, 4 bytes each: 1 GB, which a desktop computer can spare.
+MOST_TALLIES = 1 << 28
 
 
 @dataclass(frozen=True)
 class Partition:
-    """A group number for every record, and what the method has to say about its run."""
+    """What a method returns: a group number for every record, and notes for people about its run."""
 
     groups: Ints
     notes: tuple[str, ...] = ()
-    windows: Ints | None = (
-        None  # the records that each record's closure covers, where groups do not say it
-    )
+    # Where a record's closure does not cover its group: the records that it covers, a row for each record.
+    windows: Ints | None = None
     forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
 
     @property
     def closing(self) -> Closing:
-        """How the groups are closed."""
+        """How the closures of this partition are made, for `Problem.close`."""
         return Closing(self.windows, self.forms)
 
 
 class Method(ABC):
-    """A partition algorithm with its options."""
+    """A method: an algorithm that cuts records into groups, with its options as the fields of a dataclass."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -53,11 +54,11 @@ class Method(ABC):
         """Cut the problem's records into groups of at least k."""
 
     def problems(self) -> list[str]:
-        """Sentences for options that cannot be."""
+        """Return a sentence for every option that has an impossible value."""
         return []
 
     def column_problems(self, sensitive: Sequence[str]) -> list[str]:
-        """Sentences for options that name sensitive columns, given those there are."""
+        """Return a sentence for every option that names a sensitive column the table does not have."""
         return []
 
     def choose(self, records: int) -> Method:
@@ -65,20 +66,20 @@ class Method(ABC):
         return self
 
     def may_be_refined(self) -> bool:
-        """Whether records may change groups afterwards without breaking what the method is chosen for."""
+        """Whether refinement may move records between groups without breaking what the method is chosen for."""
         return self.recoding == "local"
 
     def may_be_loosened(self) -> bool:
-        """Whether closures of single groups may be drawn above the tight ones."""
+        """Whether `loosen` may make the closures of single groups more general than their records need."""
         return self.recoding in ("local", "multidimensional")
 
     def honours_requirements(self) -> bool:
-        """Whether its groups also keep what is required beyond k."""
+        """Whether the groups that the method makes also keep requirements beyond k."""
         return True
 
 
 def choice_problems(name: str, given: object, known: Iterable[str]) -> list[str]:
-    """A sentence if an option is none of those known."""
+    """Return a sentence if an option is none of the known choices."""
     choices = list(known)
     if given in choices:
         return []
@@ -86,14 +87,14 @@ def choice_problems(name: str, given: object, known: Iterable[str]) -> list[str]
 
 
 def least_problems(name: str, given: float, least: float) -> list[str]:
-    """A sentence if an option is below its least value."""
+    """Return a sentence if an option is below its least value."""
     if given >= least:
         return []
     return [f"The '{name}' parameter must be at least {least}. Got {given} instead."]
 
 
 def guarantee_notes(problem: Problem) -> tuple[str, ...]:
-    """A note if the guarantees of GiT09 do not cover the models or the objective.
+    """Return a note if the guarantees of GiT09 do not cover the models or the objective.
 
     They need hierarchies, and costs that are the same for all records of a group and never fall as its
     closure grows: `suppressed`, `tree`, `lm`, `monotone_entropy`, and `entropy` on monotone trees.
@@ -103,13 +104,22 @@ def guarantee_notes(problem: Problem) -> tuple[str, ...]:
         return (f"no guarantee: it needs suppression or a hierarchy in column {', '.join(loose)}",)
     arrays = problem.arrays
     parent = arrays.parent + np.repeat(arrays.start[:-1], np.diff(arrays.start))
-    falls = (arrays.cost[0, parent] < arrays.cost[0] - 1e-9).any()
+    falls = (arrays.cost[0, parent] < arrays.cost[0] - TOLERANCE).any()
     if falls or problem.class_count > 1 or problem.objective.offset.any():
         remedy = (
             "; make its hierarchies monotone first" if falls and problem.class_count == 1 else ""
         )
         return (f"no guarantee: it does not cover this objective on this table{remedy}",)
     return ()
+
+
+def arrays_of(problem: Problem, records: Records | None) -> tuple[Ints, Ints, Ints]:
+    """The codes, classes and counted sensitive values of all records, or of `records` alone."""
+    arrays = problem.codes, problem.classes, problem.values
+    if records is None:
+        return arrays
+    codes, classes, values = (array[records] for array in arrays)
+    return codes, classes, values
 
 
 def join_rest(problem: Problem, groups: Ints, records: Records | None = None) -> None:
@@ -121,9 +131,7 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
     rest, placed = np.flatnonzero(groups < 0), np.flatnonzero(groups >= 0)
     if not rest.size:
         return
-    codes = problem.codes if records is None else problem.codes[records]
-    classes = problem.classes if records is None else problem.classes[records]
-    values = problem.values if records is None else problem.values[records]
+    codes, classes, values = arrays_of(problem, records)
     keys = (*values[rest].T, classes[rest], *codes[rest].T)
     rest = rest[np.lexsort(keys)]  # whatever the order of records
     order, bounds = members(groups[placed], int(groups.max()) + 1)
@@ -149,12 +157,10 @@ def join_rest(problem: Problem, groups: Ints, records: Records | None = None) ->
 
 
 def state_of(problem: Problem, groups: Ints, records: Records | None = None) -> State:
-    """A partition of all records, or of `records` alone, as kernels change it."""
+    """Make the state in which kernels change a partition of all records, or of `records` alone."""
     room = int(groups.max()) + 1
     check_tallies(problem, room)
-    codes = problem.codes if records is None else problem.codes[records]
-    classes = problem.classes if records is None else problem.classes[records]
-    values = problem.values if records is None else problem.values[records]
+    codes, classes, values = arrays_of(problem, records)
     state = make_state(problem.arrays, values, problem.tallied, room)
     fill(problem.arrays, state, codes, classes, groups)
     return state

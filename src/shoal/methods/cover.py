@@ -7,18 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.methods.base import Method, Partition
+from shoal.methods.base import Method, Partition, least_problems
 from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Lattice, make_lattice, size_of
 from shoal.methods.lending import Lending, terms_of
 from shoal.methods.proposals import walk_proposals
+from shoal.methods.rounding import rounded
 from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import Progress
 
 CHUNK = 256  # lattice points between two reports of progress
-MOST_LOOKS = 4_000_000_000  # visits times records of a whole walk
+# Lattice points times terms of borrowing times records of a whole walk; beyond, only proposed points are visited.
+MOST_LOOKS = 4_000_000_000
 
 
 @dataclass(frozen=True)
@@ -55,11 +57,7 @@ class Cover(Method):
     summary = "greedy cover by cells of the lattice: lowest loss, near-linear in records"
 
     def problems(self) -> list[str]:
-        if self.max_points < 1:
-            return [
-                f"The 'max_points' parameter must be at least 1. Got {self.max_points} instead."
-            ]
-        return []
+        return least_problems("max_points", self.max_points, 1)
 
     def honours_requirements(self) -> bool:
         return not self.guarantee
@@ -83,14 +81,14 @@ class Cover(Method):
 
 
 def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
-    """The group of every record, −1 for those not covered.
+    """Walk the whole lattice and return the group of every record, −1 for those not covered.
 
     Every lattice point is visited under each of the terms, in order of price.
     """
     steps, costs = lattice.steps, lattice.costs
     lending = Lending.of(problem, lattice.ladders, lattice.parts, lattice.keys)
     terms, waiting = lending.terms, np.zeros((lending.terms.kinds, len(steps)))
-    visits = np.argsort(np.round(np.outer(terms.price, costs), 9), axis=None, kind="stable")
+    visits = np.argsort(rounded(np.outer(terms.price, costs)), axis=None, kind="stable")
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)
         term, point = np.divmod(visits[start : start + CHUNK], len(steps))

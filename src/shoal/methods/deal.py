@@ -11,21 +11,23 @@ from shoal.generalization.forms import Ints, Records
 from shoal.kernels.clustering.deal import unite_offenders
 from shoal.kernels.shared.rules import Rules, count_groups
 from shoal.methods.base import check_tallies
+from shoal.methods.rounding import TOLERANCE
 from shoal.problem import Problem
 
-TOLERANCE = 1e-9  # of rounding in limits
-TRIES = 32  # groups among which one that misses the requirement finds its partner
+# Groups that are tried as a partner for one that misses the requirement: more find a better partner, fewer take
+# less time.
+TRIES = 32
 
 
 def kinds_of(problem: Problem) -> Ints:
-    """A number per record for its combination of values that are counted, in ascending order of values."""
+    """Number the records by their combination of counted sensitive values, in ascending order of values."""
     if not problem.tallied:
         return np.zeros(problem.table.records, np.int32)
     return np.unique(problem.values, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
 def least_diverse(rules: Rules) -> int:
-    """The fewest records that can keep all limits but k, by every ℓ, p and α in them."""
+    """The least number of records with which a group can keep all limits but k, as every ℓ, p and α in them say."""
     entropies = np.ceil(np.exp(rules.entropy) - TOLERANCE)
     caps = [rules.cap[first:stop].max() for first, stop in pairwise(rules.start)]
     shares = [math.ceil(1 / cap - TOLERANCE) for cap in caps]
@@ -33,7 +35,7 @@ def least_diverse(rules: Rules) -> int:
 
 
 def deal_evenly(kinds: Ints, parts: int, rng: np.random.Generator) -> Ints:
-    """A part per record, at random, such that each part has ⌊p/parts⌋ or ⌈p/parts⌉ records of a kind with p.
+    """Give every record a part, at random, such that each part has ⌊p/parts⌋ or ⌈p/parts⌉ records of a kind with p.
 
     Which parts get one more is drawn anew for every kind.
     """
@@ -47,7 +49,7 @@ def deal_evenly(kinds: Ints, parts: int, rng: np.random.Generator) -> Ints:
 
 
 def deal_in_turn(kinds: Ints, parts: int) -> Ints:
-    """A part per record: records in order of kind go to one part after the other."""
+    """Give every record a part: records in order of kind go to one part after the other."""
     dealt = np.empty(kinds.size, np.int32)
     dealt[np.argsort(kinds, kind="stable")] = np.arange(kinds.size) % parts
     return dealt
@@ -56,9 +58,9 @@ def deal_in_turn(kinds: Ints, parts: int) -> Ints:
 def unite(
     problem: Problem, records: Records, dealt: Ints, rng: np.random.Generator
 ) -> tuple[Ints, int]:
-    """Unite parts of some records until all keep the limits other than k; also the number of those that did not.
+    """Unite parts of some records until all keep the limits other than k.
 
-    Parts are numbered from 0 on, without gaps.
+    Returns the part of every record, numbered from 0 without gaps, and how many parts missed a limit at first.
     """
     dealt = np.unique(dealt, return_inverse=True)[1].astype(np.int32)
     sizes = np.bincount(dealt)

@@ -82,7 +82,7 @@ class EnhancedPK(Weighing):
 
 @dataclass(frozen=True)
 class Plan:
-    """What to begin with: how many groups, and what each needs of the column that is hardest to make sensitive."""
+    """The beginning: how many groups there are, and what each needs of the hardest sensitive column."""
 
     groups: int
     p: int
@@ -165,7 +165,7 @@ def match_all(
 def make_sensitive(
     problem: Problem, weight: Floats, state: State, pool: Pool, progress: Progress
 ) -> Records:
-    """Let groups take the values they lack, most diverse groups first; those that are p-sensitive then.
+    """Let groups take the values they lack, most diverse groups first; returns those that become p-sensitive.
 
     Where no record of the pool helps, the least diverse group is dissolved into it.
     """

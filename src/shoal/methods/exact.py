@@ -12,7 +12,7 @@ from shoal.methods.base import Method, Partition
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-MOST_RECORDS = 18
+MOST_RECORDS = 18  # time grows like 3ⁿ and memory like 2ⁿ
 CHUNK = 4096  # subsets between two reports of progress
 
 

@@ -49,7 +49,7 @@ class Forest(Method):
         return Partition(self._cut(problem, progress), guarantee_notes(problem))
 
     def _cut(self, problem: Problem, progress: Progress) -> Ints:
-        """Groups of k … L records."""
+        """Cut trees into groups of k … L records."""
         k, points = problem.k, problem.points
         # what equal records have beyond 2k is groups of its own
         weights = np.where(points.weights < 2 * k, points.weights, k + points.weights % k)

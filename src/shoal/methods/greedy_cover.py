@@ -18,8 +18,8 @@ from shoal.methods.ladders import make_ladders
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-MOST_WORK = 1_000_000_000  # lattice points × distinct records
-MOST_CELLS = 20_000_000
+MOST_WORK = 1_000_000_000  # lattice points × distinct records, to bound time
+MOST_CELLS = 20_000_000  # cells that are kept, to bound memory
 CHUNK = 50  # sets between two reports of progress
 BUFFER = 1_000_000  # room for cells listed between two reports of progress
 
@@ -28,7 +28,7 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Chosen:
-    """Phase 1: the cells chosen, in order, and the number of the set that first covered each record."""
+    """What phase 1 chose: cells in order, and for each record the number of the set that first covered it."""
 
     rungs: kernels.Rungs
     cells: kernels.Cells
@@ -95,7 +95,7 @@ def choose(problem: Problem, seed: int, progress: Progress) -> Chosen:
 
 
 def _rungs(problem: Problem, seed: int) -> kernels.Rungs:
-    """What the ladders make of each point; a set of values has the xor of their random numbers as its key."""
+    """The set that each rung puts each point into; its key is the xor of the random numbers of its values."""
     rng = np.random.default_rng(seed)
     start, keys, fresh = [0], [], []
     costs: list[Floats] = []
@@ -117,7 +117,7 @@ def _rungs(problem: Problem, seed: int) -> kernels.Rungs:
 
 
 def set_costs(problem: Problem, j: int, rungs: tuple[Ints, ...]) -> Floats:
-    """Per rung and code: what its set costs a record in column j, on average and beyond its own value."""
+    """What the set of each rung and code costs a record in column j, on average and beyond its own value."""
     points = problem.points
     joint = points.codes[:, j] * np.int64(problem.class_count) + points.classes
     _, first, place = np.unique(joint, return_index=True, return_inverse=True)

@@ -17,9 +17,11 @@ from shoal.problem import Problem
 from shoal.progress import Progress
 
 Places = npt.NDArray[np.int64]
-WORK = 4_000_000  # steps between two reports of progress
-MOST_BITS = 32
-SHARE = 0.5  # see _prices_of_leaving_out: less leaves too few groups to join, more spoils runs
+WORK = 4_000_000  # steps of the cut between two reports of progress
+MOST_BITS = 32  # of a place in one column: places are 64-bit integers, and time grows with the bits
+# Share of what a group adds to a record that counts as the price of leaving it out, see _prices_of_leaving_out: less
+# leaves too few groups to join, more spoils runs.
+SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def _spread(problem: Problem) -> Floats:
 
 
 def _prices_of_leaving_out(problem: Problem) -> Floats:
-    """What to count for each record that is in no run: its own cost and a share of what one group adds to it."""
+    """The price of each record that is left out of all runs: its own cost and a share of what one group adds."""
     own = own_costs(problem.arrays, problem.codes, problem.classes)
     closures, counts = problem.closures(np.zeros(own.size, np.int32))
     together = group_costs(problem.arrays, closures, counts).sum()

@@ -20,12 +20,15 @@ from shoal.kernels.splitting.incognito import offending_cells
 from shoal.methods.base import Method, Partition
 from shoal.methods.greedy_cover import set_costs
 from shoal.methods.ladders import tree_rungs
+from shoal.methods.rounding import TOLERANCE, rounded
 from shoal.problem import HIDDEN, Points, Problem
 from shoal.progress import Progress
 from shoal.table import Column
 from shoal.table.rows import distinct_rows
 
-MOST_NODES = 20_000_000  # in the lattices of all subsets of the columns
+MOST_NODES = (
+    20_000_000  # nodes in the lattices of all subsets of the columns, to bound time and memory
+)
 
 Node = tuple[int, ...]  # a level per column
 Levels = list[list[Ints]]  # per column and level, a bin per code
@@ -76,14 +79,14 @@ class Incognito(Method):
                 f"The lattice of levels has {nodes:,.0f} nodes and method 'incognito' takes {MOST_NODES:,}; "
                 "leave quasi-identifiers out, give hierarchies with fewer levels, or choose 'cover'."
             )
-        budget = int(self.suppression * problem.table.records + 1e-9)
+        budget = int(self.suppression * problem.table.records + TOLERANCE)
         passed = find_passing(problem, levels, budget, seed, progress)
         groups, forms = cut(problem, levels, cheapest(problem, levels, passed))
         return Partition(groups, forms=forms)
 
 
 def make_levels(column: Column) -> list[Ints]:
-    """Ever coarser bins, each level made of bins of the one below, from each value that occurs to all."""
+    """The levels of a column: ever coarser bins, each made of bins of the level below, from each value to all."""
     levels, fewest = [], column.form.size + 1
     for level in _nested_bins(column.form):
         bins = np.unique(level[column.counts > 0]).size
@@ -101,7 +104,7 @@ def _nested_bins(form: Form) -> list[Ints]:
         return [alone, together]
     spread = form.positions - form.positions[0]
     gap = (spread[-1] or 1.0) / max(1, spread.size - 1)
-    place = np.floor(spread / gap + 1e-9).astype(np.int64)
+    place = np.floor(spread / gap + TOLERANCE).astype(np.int64)
     levels = [alone]
     for halvings in range(1, int(place[-1]).bit_length() + 1):
         null = [place[-1] + 1] if form.has_null else []
@@ -112,7 +115,7 @@ def _nested_bins(form: Form) -> list[Ints]:
 def find_passing(
     problem: Problem, levels: Levels, budget: int, seed: int, progress: Progress
 ) -> Bools:
-    """For every node of the lattice, whether at most `budget` records are in cells that do not comply."""
+    """Find out of every node of the lattice whether at most `budget` records are in cells that do not comply."""
     rng = np.random.default_rng(seed)
     points = problem.points
     keys = []
@@ -155,20 +158,20 @@ def inherited(rules: Rules) -> Rules:
 
 
 def is_spread_limited(rules: Rules) -> bool:
-    """Whether there are other limits: those on how records are spread over values."""
+    """Whether there are limits on how records are spread over values, which larger cells do not inherit."""
     limited = rules.capped | (rules.entropy > 0) | (rules.depth > 0) | (rules.distance < np.inf)
     return bool(limited.any())
 
 
 class FrequencySet(NamedTuple):
-    """What a node's cells hold: one point of each combination of cell and sensitive values, and its records."""
+    """The contents of a node's cells: a point for each combination of cell and sensitive values, and its records."""
 
     point: Ints
     records: Ints
 
 
 class _Counter:
-    """Counts cells at the nodes of some columns; keys[j][level] are random numbers for the points' bins."""
+    """Counts the cells at the nodes of some columns; keys[j][level] are random numbers for the points' bins."""
 
     def __init__(self, keys: list[Keys], points: Points, value_keys: Keys, rules: Rules) -> None:
         self.keys, self.value_keys = keys, value_keys
@@ -177,7 +180,7 @@ class _Counter:
         self.points = FrequencySet(everyone, points.weights)
 
     def roll_up(self, finer: FrequencySet, node: Node) -> FrequencySet:
-        """What the cells of a node hold from what those of a finer one do."""
+        """Count the contents of a node's cells from those of a finer node."""
         key = self._cell_keys(finer, node) ^ self.value_keys[finer.point]
         place = _numbered(key, finer.records)
         records = np.bincount(place, finer.records).astype(np.int32)
@@ -202,7 +205,7 @@ class _Counter:
 
 
 def _numbered(key: Keys, records: Ints) -> Ints:
-    """A number for every different key."""
+    """Number the different keys."""
     place, everyone = np.empty(key.size, dtype=np.int32), np.arange(key.size, dtype=np.int32)
     slots = slots_for(key.size)
     table = np.empty(slots, dtype=np.uint64), np.empty(slots, dtype=np.int64)
@@ -211,7 +214,7 @@ def _numbered(key: Keys, records: Ints) -> Ints:
 
 
 def _check(candidates: Bools, counter: _Counter, budget: int, report: Callable[[], None]) -> Bools:
-    """Which nodes pass; only candidates can. A node's generalizations pass with it."""
+    """Find the nodes that pass, all of them candidates; the generalizations of a node pass with it."""
     passed = np.zeros_like(candidates)
     if not candidates.any():
         return passed
@@ -240,7 +243,7 @@ def _check(candidates: Bools, counter: _Counter, budget: int, report: Callable[[
 def _check_each(
     candidates: Bools, counter: _Counter, budget: int, report: Callable[[int, int], None]
 ) -> Bools:
-    """Which candidates pass, each checked by itself.
+    """Find the candidates that pass, each checked by itself.
 
     Nodes come in lexicographic order, and each is counted from the one a level lower in the last column that
     is not at its lowest: the last node seen with all later columns at their lowest.
@@ -265,7 +268,7 @@ def cheapest(problem: Problem, levels: Levels, passed: Bools) -> Node:
     total = np.zeros(())
     for j, (own, column) in enumerate(zip(levels, problem.columns, strict=True)):
         total = total[..., None] + set_costs(problem, j, tuple(own)) @ column.counts
-    best = np.argmin(np.where(passed, np.round(total, 9), np.inf))
+    best = np.argmin(np.where(passed, rounded(total), np.inf))
     return tuple(int(level) for level in np.unravel_index(best, passed.shape))
 
 

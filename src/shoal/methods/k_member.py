@@ -15,7 +15,9 @@ from shoal.problem import Problem
 from shoal.progress import Progress
 
 CHUNK = 64  # groups between two reports of progress
-LONGEST, LEAST_LONGEST = 8, 64  # records of a group at most, as a multiple of k and at least
+# Under a requirement beyond k a group stops growing at 8k records, or at 64 where that is more: what misses it then
+# is merged with its closest instead.
+LONGEST, LEAST_LONGEST = 8, 64
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class KMember(Method):
 
 
 def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress) -> Ints:
-    """Group numbers of some records, grown from the one farthest from `seed`; none is left over.
+    """Group some records, the first group grown from the record farthest from `seed`; none is left over.
 
     All groups meet the requirement if the records do as one group.
     """

@@ -13,22 +13,28 @@ import numpy as np
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
 from shoal.kernels.shared.forms import LINEAR, RANGE
 from shoal.kernels.shared.groups import close_groups, group_costs, members
+from shoal.methods.rounding import TOLERANCE
 from shoal.problem import Problem
 from shoal.table import Column
 
+# Widths of bins, in mean distances of neighbouring values, and ten, a hundred, … times as much. Neighbouring widths
+# differ by a factor of about 1.5: closer ones would make a larger lattice, wider ones dearer cells.
 GROWTH = (2, 3, 5, 8, 12)
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Rungs of one column: a bin number per code, and what a record costs there on average."""
+    """The ladder of one column: rungs, of which each sorts the codes into coarser bins, by ascending cost.
+
+    A rung is a bin number per code; `costs` says what closing its bins costs a record on average.
+    """
 
     rungs: tuple[Ints, ...]
     costs: Floats
 
 
 def make_ladders(problem: Problem) -> list[Ladder]:
-    """A ladder per column, its rungs ordered by what they cost under the objective."""
+    """Make a ladder for every column, its rungs ordered by what they cost under the objective."""
     return [_ladder(j, column, problem) for j, column in enumerate(problem.columns)]
 
 
@@ -41,7 +47,7 @@ def _ladder(j: int, column: Column, problem: Problem) -> Ladder:
 
 
 def _seen(j: int, problem: Problem) -> tuple[Ints, Records, Records]:
-    """The distinct codes and classes of column j, each with its first record and number of records."""
+    """The distinct pairs of code and class in column j, each with its first record and number of records."""
     joint = problem.codes[:, j].astype(np.int64) * problem.class_count + problem.classes
     counts = np.bincount(joint)
     first = np.empty(len(counts), np.int64)
@@ -54,7 +60,7 @@ def _seen(j: int, problem: Problem) -> tuple[Ints, Records, Records]:
 def _mean_cost(
     rung: Ints, j: int, problem: Problem, pairs: Ints, first: Records, weights: Records
 ) -> float:
-    """What closing every bin costs a record in column j on average, given what is seen there."""
+    """What closing every bin of a rung costs a record in column j on average, given what `_seen` found there."""
     _, bins = np.unique(rung[pairs[:, 0]], return_inverse=True)
     order, bounds = members(bins.astype(np.int32), int(bins.max()) + 1)
     closures = close_groups(problem.arrays, problem.codes, first[order], bounds)
@@ -65,7 +71,7 @@ def _mean_cost(
 
 
 def _positions(j: int, problem: Problem) -> Floats:
-    """Where the values of a column stand: as far apart as the objective makes them, or evenly."""
+    """Place the values of a column on a line: as far apart as the objective says, or evenly."""
     c, values = problem.arrays, len(problem.columns[j].form.labels)
     costs = c.cost[0, c.start[j] : c.start[j] + values]
     is_spread = c.form[j] == RANGE and c.kind[j] == LINEAR and costs[-1] > costs[0]
@@ -84,7 +90,7 @@ def _rungs(form: Form, counts: Floats, positions: Floats) -> list[Ints]:
 
 
 def tree_rungs(form: TreeForm) -> list[Ints]:
-    """Rung h sends a value to its highest ancestor of height at most h."""
+    """The rungs of a tree: rung h puts a value into the bin of its highest ancestor of height at most h."""
     rungs = []
     for h in range(int(form.heights[-1]) + 1):
         node = np.arange(form.entries, dtype=np.int32)
@@ -97,7 +103,7 @@ def tree_rungs(form: TreeForm) -> list[Ints]:
 
 
 def _binned_rungs(positions: Floats, form: Form) -> list[Ints]:
-    """Each value alone, bins of growing width, everything but null together, everything together.
+    """The rungs of values on a line: each value alone, bins of growing width, all but null together, all together.
 
     Bins of each width begin at the lowest value and again half a width lower, so that values on either side of
     a border meet in bins of no more than twice the width they need.
@@ -108,7 +114,7 @@ def _binned_rungs(positions: Floats, form: Form) -> list[Ints]:
     gap = float(spread.max()) / max(1, m - 1)
     for width in widths(m):
         for shift in (0.0, 0.5):
-            bins = np.floor(spread / (gap * width) + shift + 1e-9).astype(np.int32)
+            bins = np.floor(spread / (gap * width) + shift + TOLERANCE).astype(np.int32)
             rungs.append(_with_null(bins, form))
     if form.has_null:
         rungs.append(_with_null(np.zeros(m, dtype=np.int32), form))
@@ -122,7 +128,7 @@ def _with_null(bins: Ints, form: Form) -> Ints:
 
 
 def widths(values: int) -> list[int]:
-    """2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, … below the number of values."""
+    """The widths of bins: 2, 3, 5, 8, 12, 20, 30, 50, 80, 120, 200, … below the number of values."""
     found: list[int] = []
     scale = 1
     while not found or found[-1] < values:

@@ -13,17 +13,25 @@ import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints
 from shoal.methods.ladders import Ladder, rung_costs
+from shoal.methods.rounding import rounded
 from shoal.problem import Problem
 
-Keys = npt.NDArray[np.uint64]
-Rows = npt.NDArray[np.int64]
-MOST_STEPS = 2_000_000  # lattice points times columns that are looked at when not all points can be
-KEY_BYTES = 200_000_000  # keys kept at once: fewer, larger parts are faster
+Keys = npt.NDArray[np.uint64]  # random numbers that tell cells apart
+Rows = npt.NDArray[np.int64]  # numbers of rows of keys
+
+# Lattice points times columns that are listed where not all points can be: the list is made in plain Python,
+# which is slow.
+MOST_STEPS = 2_000_000
+# Bytes of keys that are kept at once. The more there is room for, the fewer look-ups a record takes at each point.
+KEY_BYTES = 200_000_000
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Lattice points, cheapest first: the cell of a distinct record p at point s is the xor of keys[steps[s], p]."""
+    """Lattice points, cheapest first, and the keys by which records find their cell at each of them.
+
+    The cell of the distinct record p at point s has the key that is the xor of keys[steps[s], p].
+    """
 
     ladders: list[Ladder]
     parts: list[list[int]]  # columns that share rows of keys
@@ -39,7 +47,7 @@ def make_lattice(
     seed: int,
     key_bytes: int = KEY_BYTES,
 ) -> Lattice:
-    """The lattice of ladders, thinned or cut short to at most `max_points`."""
+    """Make the lattice of ladders, with ladders thinned and the dearest points left out to keep `max_points`."""
     shorter = _thin(ladders, max_points)
     points, costs = cheapest_first([ladder.costs for ladder in shorter], max_points)
     parts = split_columns(shorter, len(problem.points.codes), key_bytes)
@@ -48,7 +56,7 @@ def make_lattice(
 
 
 def size_of(ladders: list[Ladder]) -> float:
-    """The number of lattice points."""
+    """The number of points in the lattice of these ladders."""
     return float(np.prod([float(len(ladder.rungs)) for ladder in ladders]))
 
 
@@ -70,7 +78,7 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
     sizes = [len(c) for c in costs]
     if np.prod([float(size) for size in sizes]) <= limit:
         rungs = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
-        total = np.round(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)), 9)
+        total = rounded(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)))
         order = np.argsort(total, kind="stable")
         return np.ascontiguousarray(rungs[:, order].T), total[order]
     limit = min(limit, MOST_STEPS // len(sizes))
@@ -92,7 +100,7 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
         points.append(following)
         found.append(cost)
         last.append(j)
-    return np.array(points), np.round(found, 9)
+    return np.array(points), rounded(found)
 
 
 def make_keys(problem: Problem, ladders: list[Ladder], parts: list[list[int]], seed: int) -> Keys:
@@ -133,7 +141,7 @@ def rows_of(points: Ints, ladders: list[Ladder], parts: list[list[int]]) -> Rows
 def split_columns(
     ladders: list[Ladder], distinct: int, key_bytes: int = KEY_BYTES
 ) -> list[list[int]]:
-    """Share columns among as few parts as keep the keys of so many distinct records below a limit."""
+    """Share the columns among as few parts as possible, such that the keys of all parts fit into `key_bytes`."""
     sizes, most_rows = (
         [len(ladder.rungs) for ladder in ladders],
         key_bytes // (8 * max(1, distinct)),
@@ -154,7 +162,10 @@ def split_columns(
 def part_costs(
     problem: Problem, ladders: list[Ladder], parts: list[list[int]]
 ) -> npt.NDArray[np.float32]:
-    """What each distinct record costs in the columns of a part, by row of keys: their sum is the cost of a cell."""
+    """What each distinct record costs in the columns of a part, by row of keys.
+
+    A record's cost in a cell is the sum over the parts.
+    """
     codes, classes = problem.points.codes, problem.points.classes
     costs = []
     for part in parts:

@@ -16,24 +16,26 @@ from shoal.kernels.covering.proposals import Rungs, propose_points
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import make_keys, rows_of, split_columns
 from shoal.methods.lending import Lending, Terms
+from shoal.methods.rounding import TOLERANCE, rounded
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-SEEDS = 1000  # records that propose in a round, and fewer in large tables
-FEWEST_SEEDS = 200
-SHARE = 0.25  # of the proposals, by cost, within reach of a round
-LEAST_SHARE = (
-    0.05  # of the records left that a round should cover; cells must be larger if it does not
-)
-MOST_LOOKS = 150_000_000  # visits times records in a round
-MOST_COUNTS = 1 << 24  # counts of records per bin, kept on the way down
+# Records that propose a point in a round. In large tables, where every visit takes longer, they are fewer, such that
+# visits times records stay below MOST_LOOKS; but with too few proposals the cheapest quarter says little.
+SEEDS, FEWEST_SEEDS = 1000, 200
+MOST_LOOKS = 150_000_000
+SHARE = 0.25  # share of the proposals, by cost, that decides what a round visits
+# Share of the records left that a round should cover. If it covers fewer, proposed cells must hold twice as many
+# records from then on, so that the number of rounds stays small.
+LEAST_SHARE = 0.05
+MOST_COUNTS = 1 << 24  # counts of records per bin, kept on the way down, to bound memory
 CHUNK = 256  # visits between two reports of progress
 
 
 def walk_proposals(
     problem: Problem, ladders: list[Ladder], seed: int, progress: Progress
 ) -> tuple[Ints, int]:
-    """The group of every record, −1 for those not covered, and the number of points visited."""
+    """Return the group of every record, −1 for those not covered, and the number of points visited."""
     n = problem.table.records
     parts = split_columns(ladders, len(problem.points.codes))
     lending = Lending.of(problem, ladders, parts, make_keys(problem, ladders, parts, seed))
@@ -57,7 +59,7 @@ def walk_proposals(
 
 
 class _Queue:
-    """Points that were proposed, with the terms under which they are still to be visited."""
+    """The points that were proposed, and the visits to them that are still to come."""
 
     def __init__(self, ladders: list[Ladder], terms: Terms) -> None:
         self.ladders, self.terms = ladders, terms
@@ -68,12 +70,12 @@ class _Queue:
         self.waiting = np.empty((0, terms.kinds))  # the cheapest cell that is still to come
 
     def costs_of(self, points: Ints) -> Floats:
-        """What points cost, mean over records."""
+        """What points cost a record on average."""
         costs = (ladder.costs[points[:, j]] for j, ladder in enumerate(self.ladders))
-        return np.round(sum(costs, np.zeros(len(points))), 9)
+        return rounded(sum(costs, np.zeros(len(points))))
 
     def add(self, points: Ints) -> None:
-        """Let points that are new wait."""
+        """Add the visits to all points that were not proposed before."""
         fresh = []
         for i, point in enumerate(points):
             name = point.tobytes()
@@ -90,10 +92,10 @@ class _Queue:
         self.waiting = np.concatenate([self.waiting, np.zeros((len(fresh), self.terms.kinds))])
 
     def take(self, reach: float) -> Records:
-        """Visits that cost at most so much, markup included, in order of cost; they wait no longer."""
+        """Take out the visits that cost at most `reach`, markup included, in order of cost."""
         point, term = self.visits.T
-        prices = np.round(self.terms.price[term] * self.costs[point], 9)
-        within = prices <= reach + 1e-9
+        prices = rounded(self.terms.price[term] * self.costs[point])
+        within = prices <= reach + TOLERANCE
         chosen = self.visits[within][np.argsort(prices[within], kind="stable")]
         self.visits = self.visits[~within]
         return chosen
@@ -112,7 +114,7 @@ def _visit(
 
 
 def _flatten(ladders: list[Ladder]) -> Rungs:
-    """The ladders as kernels read them."""
+    """Lay the ladders out as one array each of rungs, codes and costs, as kernels read them."""
     tables = [rung for ladder in ladders for rung in ladder.rungs]
     widest = [max(int(rung.max()) + 1 for rung in ladder.rungs) for ladder in ladders]
     return Rungs(

@@ -120,7 +120,7 @@ class Sequential(Method):
 
 
 def _start(problem: Problem, kinds: Ints, parts: int, rng: np.random.Generator) -> tuple[Ints, int]:
-    """Random groups of equal size; those that miss a limit other than k are united: also how many did."""
+    """Make random groups of equal size and unite those that miss a limit other than k; also say how many did."""
     if not problem.tallied:
         return (rng.permutation(kinds.size) % parts).astype(np.int32), 0
     return unite(problem, np.arange(kinds.size), deal_evenly(kinds, parts, rng), rng)

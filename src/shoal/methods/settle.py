@@ -9,11 +9,11 @@ from shoal.kernels.clustering.agglomerative import DIFFERENCE
 from shoal.kernels.clustering.mend import mend_groups
 from shoal.kernels.shared.state import State, offending, pack
 from shoal.methods.agglomerative import merge_small
-from shoal.methods.base import join_rest, state_of
+from shoal.methods.base import arrays_of, join_rest, state_of
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-COMPARISONS = 1 << 22  # of records with groups, between two reports of progress
+COMPARISONS = 1 << 22  # comparisons of a record with a group between two reports of progress
 
 
 def settle(
@@ -41,11 +41,10 @@ def settle(
 def _mend(problem: Problem, state: State, records: Records | None, progress: Progress) -> None:
     """Merge groups that miss the requirement, the smallest first, with the closest whose union meets it.
 
-    The closest whatever the union would pile up groups that all lack the same values. Where it costs less,
-    their records are handed out to groups that go on meeting the requirement.
+    Merging with the closest group in any case would pile up groups that all lack the same values. Where it costs
+    less than a merger, the records of the group are handed out to groups that go on meeting the requirement.
     """
-    codes = problem.codes if records is None else problem.codes[records]
-    classes = problem.classes if records is None else problem.classes[records]
+    codes, classes, _ = arrays_of(problem, records)
     mended = 1
     while mended:
         small = np.flatnonzero(offending(problem.rules, state))

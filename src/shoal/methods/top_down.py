@@ -16,7 +16,7 @@ from shoal.problem import Problem
 from shoal.progress import Progress
 
 WORK = 1 << 17  # records handled between two reports of progress
-COMPARISONS = 1 << 22  # of groups, likewise
+COMPARISONS = 1 << 22  # comparisons of two groups between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,10 @@ class TopDown(Method):
 
 
 def _split(problem: Problem, rng: np.random.Generator, progress: Progress) -> tuple[Ints, int]:
-    """Split until no side can be: (group of each record, number of groups), many of them below k."""
+    """Split until no side can be split; returns the group of each record and the number of groups.
+
+    Many of these groups have fewer than k records.
+    """
     n = problem.table.records
     own = own_costs(problem.arrays, problem.codes, problem.classes)
     segments = make_segments(rng.permutation(n))

@@ -92,7 +92,7 @@ def _deal_large(problem: Problem, groups: Ints) -> Ints:
 
 
 def _range_places(problem: Problem) -> Floats:
-    """Places of all range values, laid out as the compiled columns' entries."""
+    """The places of all range values on their lines, laid out like the entries of the compiled columns."""
     start = problem.arrays.start
     places = np.zeros(start[-1])
     for j, column in enumerate(problem.columns):

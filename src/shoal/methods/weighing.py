@@ -14,12 +14,12 @@ from shoal.generalization.forms import Floats
 from shoal.methods.base import Method
 from shoal.problem import Problem
 
-LEAST = 1e-12  # of the largest weight; a column that weighs less than this decides no choice either
+LEAST = 1e-12  # share of the largest weight; a column that weighs less decides no choice either
 
 
 @dataclass(frozen=True)
 class Weighing(Method):
-    """A method with a weight for each sensitive column; without weights all count the same."""
+    """A method that takes a weight for each sensitive column; without weights all count the same."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
 
@@ -49,7 +49,7 @@ class Weighing(Method):
         return found
 
     def tally_weights(self, problem: Problem) -> Floats:
-        """What a value weighs that a group lacks in each tally of the rules; 1 where all weigh the same.
+        """The weight, for each tally of the rules, of a value that a group lacks; 1 where all weigh the same.
 
         Only ratios matter, so the largest is 1: equal weights then add up to whole numbers, and ties stay ties.
         """

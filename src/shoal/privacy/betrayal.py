@@ -36,7 +36,7 @@ SAMPLE = 5_000  # records that show whether a closer look at a pair of columns i
 
 @dataclass(frozen=True)
 class _Column:
-    """A column as numbers: one per record for its distinct values."""
+    """A column whose distinct values are numbered, with the number of each record."""
 
     codes: Codes
     texts: pa.Array | None  # the values, where they are texts
@@ -47,14 +47,17 @@ class _Column:
         return np.bincount(self.codes)
 
     def sampled(self) -> _Column:
-        """The same column of fewer records, evenly taken."""
+        """The column restricted to fewer records, evenly taken."""
         return _Column(self.codes[:: self.codes.size // SAMPLE], None, self.is_ordered)
 
 
 def betrayals(
     frame: Frame, table: Table, kept: Sequence[str], allow: Sequence[str] = ()
 ) -> list[str]:
-    """Sentences for all that unchanged columns betray and nobody allowed; `table` is the frame, encoded."""
+    """Return a sentence for everything that unchanged columns betray and nobody allowed.
+
+    `table` is the frame, encoded.
+    """
     sensitive = [name for name in table.sensitive if name not in allow]
     kept = [name for name in kept if name not in allow]
     if table.records < 2 or not (sensitive or kept):
@@ -99,7 +102,7 @@ def _of_column(
 
 
 def tells(one: Codes, other: Codes, are_in_order: bool) -> bool:
-    """Whether a column tells another one, both as numbers from 0 on per record, and not by chance.
+    """Whether the values of a column tell those of another, and not by chance; both are numbers from 0, by record.
 
     `are_in_order` says that the numbers of both follow the order of numbers or dates.
     """
@@ -147,7 +150,10 @@ def _determines(one: _Column, other: _Column) -> bool:
 
 
 def _errors(one: _Column, other: _Column) -> tuple[int, int]:
-    """Guess a record's value in `other` from the other records with its value in `one`: errors, and records tried."""
+    """Guess each record's value in `other` from the other records with its value in `one`.
+
+    Returns the number of errors and the number of records tried.
+    """
     width = int(other.codes.max()) + 1
     pairs, counts = np.unique(one.codes * width + other.codes, return_counts=True)
     first = np.flatnonzero(np.diff(pairs // width, prepend=-1))

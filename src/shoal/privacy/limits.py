@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
 
 @dataclass(frozen=True)
 class Limits:
-    """What kernels count of a sensitive column, and what the counts of a group must keep to."""
+    """The limits of one sensitive column: what kernels count in a group, and what the counts must keep."""
 
     entry: Ints  # what each code of the column is counted as
     size: int
@@ -41,7 +41,7 @@ class Limits:
 
 
 def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Limits:
-    """The limits by which kernels keep a requirement of a sensitive column."""
+    """Compile a requirement on a sensitive column to the limits that kernels enforce."""
     match requirement:
         case LDiversity():
             return _diversity(requirement, secret)
@@ -55,7 +55,7 @@ def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Limit
 
 
 def _all_values(secret: Sensitive) -> Ints:
-    """Every value counts for itself."""
+    """Let every value count for itself."""
     return np.arange(secret.size, dtype=np.int32)
 
 
@@ -82,7 +82,7 @@ def _alpha(asked: AlphaK, secret: Sensitive) -> Limits:
 
 
 def _key(label: str) -> str | Decimal:
-    """What all spellings of a value have in common; 1.0 and 1 are one number."""
+    """The key that all spellings of a value share; 1.0 and 1 are one number."""
     text = fold(label)
     return Decimal(text).normalize() if _NUMBER.fullmatch(text) else text
 
@@ -128,6 +128,6 @@ def _compiled(tree: object, column: str, secret: Sensitive) -> tuple[TreeForm, I
 
 
 def _spelled(tree: Hierarchy, labels: Sequence[str]) -> pa.Array:
-    """Labels as the hierarchy writes them."""
+    """Spell labels as the hierarchy does."""
     leaf = {fold(label): label for label in tree.leaves}
     return pa.array([leaf[fold(label)] for label in labels], type=pa.large_string())

@@ -18,7 +18,9 @@ MOST_RECORDS = 50  # of a person, on average
 def count_persons(
     frame: Frame, groups: Ints, identifiers: Sequence[str], k: int
 ) -> tuple[Persons, ...]:
-    """Identifiers that repeat and have fewer than k values in some group; `groups` are those of the frame's records.
+    """Find identifiers that repeat and have fewer than k values in some group.
+
+    `groups` has the group of each record of the frame.
 
     A record without a value counts as a person of its own. A column with few values, each in very many
     records, does not tell persons apart.

@@ -1,4 +1,4 @@
-"""Requirements made into limits that kernels check."""
+"""The rules of a problem: all its requirements, compiled to the limits that kernels check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from shoal.table import Table
 def compile_rules(
     table: Table, k: int, requirements: Sequence[Requirement] = ()
 ) -> tuple[Rules, Ints]:
-    """The rules for groups of a table, and what each record counts as in each tally: int32[records, tallies]."""
+    """Compile the rules for groups of a table.
+
+    Also returns which of the counted values each record has in each tally: int32[records, tallies].
+    """
     limits: list[Limits] = []
     codes: list[Ints] = []
     problems: list[str] = []

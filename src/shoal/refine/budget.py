@@ -1,4 +1,4 @@
-"""How long refinement goes on."""
+"""The budget of refinement: how long it goes on, and how much of that is left."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Refine:
     steps: int | None = None
 
     def problems(self) -> list[str]:
-        """Sentences for parameters that cannot be."""
+        """Return a sentence for every parameter that has an impossible value."""
         found = []
         if self.seconds is not None and not (_is_number(self.seconds) and self.seconds > 0):
             found.append("The 'seconds' of refine must be a finite number above 0.")
@@ -47,7 +47,7 @@ class Refine:
 
 
 class Clock:
-    """What is left of a budget."""
+    """A running budget: it counts the steps or seconds spent and says whether any are left."""
 
     def __init__(self, budget: Refine, progress: Progress) -> None:
         self._start = time.perf_counter()
@@ -55,7 +55,7 @@ class Clock:
         self._progress, self._done = progress, 0
 
     def goes_on(self, stage: str, share: float = 1.0) -> bool:
-        """Report progress; whether less than a share of the budget is spent."""
+        """Report progress, and say whether less than a share of the budget is spent."""
         spent = time.perf_counter() - self._start
         if self._seconds is None:
             self._progress(f"refining: {stage}", self._done, self._steps)
@@ -66,12 +66,15 @@ class Clock:
         return spent < share * self._seconds
 
     def tick(self) -> None:
-        """Count a step."""
+        """Count one step as spent."""
         self._done += 1
 
 
 def read_refine(given: Any) -> Refine | bool | None:
-    """What a user means by "quick", true, false, seconds or a `Refine`: False for none at all, None if unclear."""
+    """Read what a user gives as `refine`: "quick", true, false, a number of seconds or a `Refine`.
+
+    Returns False for no refinement, and None for what cannot be understood.
+    """
     if given is False or isinstance(given, Refine):
         return given
     if given is True or given == "quick":

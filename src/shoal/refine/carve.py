@@ -1,4 +1,4 @@
-"""New groups are carved out of others in the cells of the lattice."""
+"""Carving: the records of a lattice cell leave their groups and become a new group where that lowers the cost."""
 
 from __future__ import annotations
 
@@ -21,31 +21,30 @@ from shoal.methods.lattice import Rows, make_lattice, part_costs
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
 
-MOST_LOOKS = 800_000_000  # lattice points times records
-MOST_POINTS = 20_000
+MOST_LOOKS = 800_000_000  # lattice points times records of one pass, to bound time
+MOST_POINTS = 20_000  # lattice points of one pass, however few the records
 FEWEST_POINTS = (
     1_000  # with fewer, in very large tables, carving gains next to nothing and is left out
 )
-KEY_BYTES = 100_000_000
+KEY_BYTES = 100_000_000  # bytes of lattice keys kept at once; costs of the same number of entries come with them
 CHUNK = 128  # lattice points between two reports of progress
 
 
 @dataclass
 class Carver:
-    """The lattice of a problem, with the points that have cells worth looking at."""
+    """What carving needs from one pass to the next: the lattice, and which of its points are worth a visit."""
 
     refined: Refined
     reach: Reach
     cells: Cells
     steps: Rows
     costs: Floats  # of the points, mean over records
-    full: npt.NDArray[
-        np.bool_
-    ]  # whether a point had a cell of k records, some of them dearer elsewhere
+    # Whether a point, when last visited, had a cell of k records of which some cost more in their groups.
+    full: npt.NDArray[np.bool_]
 
     @classmethod
     def of(cls, refined: Refined, reach: Reach, seed: int) -> Carver:
-        """Prepare the lattice."""
+        """Make the lattice of a partition's problem, with every point worth a visit."""
         problem = refined.problem
         points = min(MOST_POINTS, MOST_LOOKS // problem.table.records)
         points = points if points >= FEWEST_POINTS else 1
@@ -67,7 +66,7 @@ class Carver:
         )
 
     def carve_all(self, progress: Progress) -> int:
-        """Carve at every point, cheapest first; returns the number of groups carved."""
+        """Carve at every point that is worth a visit, cheapest first; returns the number of groups carved."""
         points, carved, some = np.flatnonzero(self.full), 0, 1
         search = self.refined.search
         for start in range(0, len(points), CHUNK):

@@ -1,4 +1,4 @@
-"""Neighbourhoods in turn, down to a local optimum."""
+"""Descent to a local optimum: the neighbourhoods of local search, one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shoal.refine.swaps import swap_all
 
 
 def descend(refined: Refined, seed: int, progress: Progress) -> None:
-    """Improve a partition until no neighbourhood gains much."""
+    """Improve a partition by every neighbourhood in turn."""
     move_all(refined, progress)
     dissolve_all(refined)
     split_all(refined)
@@ -33,7 +33,7 @@ def carve(refined: Refined, seed: int, progress: Progress) -> Carver:
 
 
 def settle_down(refined: Refined, reach: Reach, progress: Progress) -> None:
-    """Let single records find their places."""
+    """Improve a partition by the neighbourhoods that move single records, after larger changes."""
     move_all(refined, progress)
     dissolve_all(refined)
     swap_all(refined)

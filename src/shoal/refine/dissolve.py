@@ -1,4 +1,4 @@
-"""Groups dissolve into others."""
+"""Dissolving: all records of a group move to other groups."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from shoal.refine.partition import Refined
 
 
 def dissolve_all(refined: Refined) -> int:
-    """Dissolve groups whose records cost less elsewhere; returns how many did."""
+    """Dissolve every group whose records cost less in other groups; returns the number of groups dissolved."""
     return int(dissolve_groups(refined.search, np.arange(len(refined.search.s.size))))

@@ -1,4 +1,4 @@
-"""Single records move to other groups."""
+"""Moves: a single record leaves its group for another."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from shoal.kernels.refining.moves import move_records
 from shoal.progress import Progress
 from shoal.refine.partition import Refined
 
-MOST_WORK = 2_500_000_000  # records times groups times columns in one pass
-CHUNK = 100_000_000  # likewise, between two reports of progress
+# Records times groups times columns that one pass looks at, to bound its time: beyond, only the dearest records are
+# looked at.
+MOST_WORK = 2_500_000_000
+CHUNK = 100_000_000  # records times groups times columns between two reports of progress
 
 
 def move_all(refined: Refined, progress: Progress) -> int:
-    """Let every record that gains by it move, the dearest first; returns how many did.
+    """Move every record that costs less in another group, the dearest first; returns the number of moves.
 
     In a large table only the dearest records are looked at.
     """
@@ -24,10 +26,10 @@ def move_all(refined: Refined, progress: Progress) -> int:
 
 
 def most_movers(refined: Refined) -> int:
-    """How many records one pass looks at."""
+    """The number of records that one pass looks at."""
     return min(refined.problem.table.records, max(1, MOST_WORK // _work(refined)))
 
 
 def _work(refined: Refined) -> int:
-    """What looking for one record's best group takes."""
+    """The work of looking for one record's best group: groups times columns."""
     return len(refined.search.s.size) * len(refined.problem.columns)

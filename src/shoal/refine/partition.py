@@ -14,7 +14,7 @@ from shoal.problem import Problem
 
 @dataclass(frozen=True)
 class Refined:
-    """A problem and its partition as it changes."""
+    """A problem and its partition while refinement changes it; `search` is what the kernels work on."""
 
     problem: Problem
     search: Search
@@ -38,10 +38,10 @@ class Refined:
 
     @property
     def cost(self) -> float:
-        """What all groups cost together, but for the objective's constants."""
+        """The cost of all groups together, without the constants of the objective."""
         return float(self.search.s.cost[self.search.s.size > 0].sum())
 
     def dearest(self) -> Ints:
-        """All records, the dearest first, equal ones of a group together."""
+        """All records in descending order of what they cost, equal records of a group together."""
         order = np.lexsort((self.problem.points.of_record, -self.search.price))
         return order.astype(np.int32)

@@ -16,7 +16,7 @@ from shoal.refine.restarts import search_on
 def refine(
     problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
 ) -> tuple[Ints, tuple[str, ...]]:
-    """Improve a partition: (groups, notes).
+    """Improve a partition; returns the group of every record and notes for people.
 
     The result meets the requirement and never costs more. A partition that does not meet it is left as it is,
     for the audit to find.

@@ -1,7 +1,8 @@
-"""New partitions from the linear program whose dual is the certificate: cells that it would cover records by.
+"""New partitions by rounding a linear program, the relaxed problem: that of covering records by cells at least cost.
 
-Of an optimum of the relaxed problem most cells are used wholly or not at all (spec §6), so that opening those it uses
-most, and letting local search mend the rest, comes closer to the least loss than any search from a greedy start.
+Its dual gives the certificate. An optimum of the relaxed problem uses most cells wholly or not at all (spec §6), so
+that making groups of those it uses most, and letting local search mend the rest, comes closer to the least loss than
+any search from a greedy start.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from shoal.methods.settle import settle
 from shoal.problem import Problem
 from shoal.progress import silent
 
-FUSSY = 0.5  # share of a record beyond whole ones that a cell does not take
+# A cell that covers records of a point by a fraction beyond a whole number gets one more of them only if the fraction
+# is above this: the usual rounding.
+FUSSY = 0.5
 
 
 class Relaxation:
-    """The relaxed problem on its way to an optimum."""
+    """The relaxed problem (an LP), solved step by step, and partitions made by rounding what it has reached."""
 
     def __init__(self, problem: Problem, prices: Floats) -> None:
-        """Start from what a partition costs each record."""
+        """Start from `prices`, what each record pays in some partition."""
         self._problem = problem
         cells = Cells(problem)
         first, place, counts = cells.points
@@ -37,25 +40,25 @@ class Relaxation:
 
     @staticmethod
     def suits(problem: Problem) -> bool:
-        """Whether there is such a problem: what a closure costs must not depend on the record."""
+        """Whether a problem can be relaxed: the cost of a closure must be the same for all records."""
         return problem.class_count == 1 and problem.objective.monotone
 
     @property
     def total(self) -> float:
-        """What any partition costs at least."""
+        """A lower bound on the cost of any partition."""
         return self._ascent.total
 
     def advance(self, go_on: Callable[[], bool]) -> bool:
-        """Come closer to the optimum; False if `go_on` said no before the end."""
+        """Come one step closer to the optimum; returns False if `go_on` said no before its end."""
         return self._ascent.advance(go_on)
 
     def cells(self) -> Ints:
-        """The closures of all cells in use."""
+        """The closures of all cells that the solution so far uses."""
         bounds, members, _ = self._ascent.cover
         return close_groups(self._problem.arrays, self._codes, members, bounds)
 
     def round(self) -> Ints:
-        """A partition into the cells that are used most; it meets the requirement."""
+        """Round the solution so far to a partition that meets the requirement, cells that are used most first."""
         bounds, members, shares = self._ascent.cover
         opened = (
             np.maximum.reduceat(np.append(shares, 0.0), bounds[:-1]) if len(bounds) > 1 else shares

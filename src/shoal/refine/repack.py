@@ -1,4 +1,7 @@
-"""Neighbouring groups are made of other cells, of which the relaxed problem tells the most promising."""
+"""Repacking: the records of a few neighbouring groups are covered by another choice of cells.
+
+The relaxed problem tells which cells are promising. A pool is a few cells close to each other with all records in them.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,15 @@ from shoal.problem import Problem
 from shoal.refine.chains import MOST_PAIRS, PAIRS
 from shoal.refine.partition import Refined
 
-FEWEST, MOST = 3, 14  # open cells in a pool
-MOST_RECORDS = 3000  # in a pool
-FLIPS = 3  # random rivals taken in or out at once
-CERTAIN = 0.3  # of what a rival promises; the rest is left to chance
+FEWEST, MOST = (
+    3,
+    14,
+)  # cells with records in a pool, drawn at random; more find more and take longer
+MOST_RECORDS = 3000  # records in a pool, to bound the time it takes
+FLIPS = 3  # rivals, cells that could be used instead, taken in or out at random for each new start in a pool
+# What a rival promises is multiplied by this plus a random number from 0 to 1, so that not always the same rivals are
+# tried.
+CERTAIN = 0.3
 CHUNK = 256  # pools between two looks at the clock
 
 
@@ -34,10 +42,10 @@ def repack_all(
     rng: np.random.Generator,
     go_on: Callable[[], bool],
 ) -> Ints:
-    """Try, around every cell, other choices of cells; the group of every record, no dearer than before.
+    """Try other choices of cells around every cell; returns the group of every record, at no higher cost.
 
-    `cells` are the closures to choose from beside those of the groups, and search starts again, around each, from so
-    many random choices.
+    `cells` are the closures to choose from beside those of the groups. In each pool the search starts again from
+    `kicks` random choices.
     """
     candidates = make_candidates(refined, cells)
     number = len(candidates.cost)
@@ -53,7 +61,7 @@ def repack_all(
 
 
 def make_candidates(refined: Refined, cells: Ints) -> Candidates:
-    """Cells and the closures of all groups as candidates, in order of cost."""
+    """List the cells and the closures of all groups as candidates, in order of cost."""
     problem, own = refined.problem, refined.search.s.closures
     groups, number = pack(refined.search.s)
     is_used = refined.search.s.size > 0

@@ -16,15 +16,17 @@ from shoal.refine.relax import Relaxation
 from shoal.refine.repack import can_repack, repack_all
 from shoal.refine.ruin import ruin_and_recreate
 
-FIRST, EVERY, MOST = 6, 4, 22  # passes of the relaxation before a partition is made of it
-RELAXED = 0.6  # share of the budget that it may take
-UNRELAXED = 0.3  # share that may pass before
-KICKS = 10  # random choices to start again from, around every cell
+# Passes of the relaxed problem before it is rounded for the first time, between two roundings, and in all. A local
+# search follows every rounding, so that more roundings leave less of the budget for passes.
+FIRST, EVERY, MOST = 6, 4, 22
+UNRELAXED = 0.3  # share of the budget that the search before the relaxed problem may take
+RELAXED = 0.6  # share of the budget that may be spent when its last pass begins
+KICKS = 10  # random choices of cells that repacking starts from in each pool while it perturbs
 LITTLE = 1e-4  # share of the cost: gains below this are not worth another try of the same kind
 
 
 def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> Refined:
-    """The best partition found while the budget lasts."""
+    """Search on as long as the budget lasts, and return the best partition found."""
     problem = refined.problem
     if not Relaxation.suits(problem):
         ruin_and_recreate(carve(refined, seed, progress), seed, progress, clock)
@@ -33,7 +35,7 @@ def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> 
     rng = np.random.default_rng([seed, 2])
 
     def start(groups: Ints, share: float = 1.0) -> Refined:
-        """A local optimum near a partition."""
+        """Improve a partition to a local optimum."""
         found = Refined.of(problem, groups)
         if not can_repack(problem):
             descend(found, seed, progress)
@@ -58,7 +60,7 @@ def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> 
 def _relax(
     best: Refined, relaxation: Relaxation, start: Callable[[Ints], Refined], clock: Clock
 ) -> Refined:
-    """The best of partitions made of what the relaxed problem covers records by, and the given one."""
+    """Round the relaxed problem a few times on its way to the optimum; return the best partition, or the given one."""
     passes, due = 0, FIRST
     while passes < MOST and clock.goes_on("relaxing", RELAXED):
         if not relaxation.advance(lambda: clock.goes_on("relaxing")):
@@ -81,7 +83,7 @@ def _repack(
     clock: Clock,
     share: float = 1.0,
 ) -> Refined:
-    """Choose cells anew as long as that gains and less than a share of the budget is spent."""
+    """Repack all groups again and again, as long as that gains and less than a share of the budget is spent."""
     before = np.inf
     while refined.cost < (1 - LITTLE) * before and clock.goes_on("choosing cells", share):
         before = refined.cost

@@ -1,4 +1,4 @@
-"""Perturbation: neighbouring groups are united and carved anew, around one random record after the other."""
+"""Ruin and recreate (large neighbourhood search): groups around a random record are united and carved anew."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from shoal.refine.budget import Clock
 from shoal.refine.carve import Carver
 from shoal.refine.descent import settle_down
 
-BATCH = 32  # records in one step, with the lattice in one order
-MOVES = 16  # steps between two passes of moves
-MOST_NEAR = 8  # groups around a record that are looked at
-NOISE = 0.1  # share of its cost by which a lattice point may come later
+BATCH = 32  # random records in one step, for all of which lattice points come in the same order
+MOVES = 16  # steps between two passes of moves over all records
+MOST_NEAR = 8  # groups around a record that are looked at; between 2 and so many are drawn
+NOISE = 0.1  # share of its cost by which a lattice point may come later, so that new groups differ from the old
 
 
 def ruin_and_recreate(carver: Carver, seed: int, progress: Progress, clock: Clock) -> None:
-    """Perturb as long as the budget lasts."""
+    """Ruin and recreate as long as the budget lasts, with moves of single records in between."""
     refined = carver.refined
     rng = np.random.default_rng([seed, 1])
     batch = 0

@@ -1,4 +1,4 @@
-"""Large groups split in two."""
+"""Splits: a large group becomes two."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shoal.refine.partition import Refined
 
 
 def split_all(refined: Refined) -> int:
-    """Split groups of at least 2k records that gain by it, again and again; returns how often."""
+    """Split groups of at least 2k records as long as that lowers the cost; returns the number of splits."""
     groups, splits = np.arange(len(refined.search.s.size)), 0
     while len(groups):
         groups = split_groups(refined.search, groups)

@@ -1,19 +1,21 @@
-"""Pairs of records swap their groups."""
+"""Swaps: two records of different groups change places."""
 
 from __future__ import annotations
 
 from shoal.kernels.refining.swaps import swap_records
 from shoal.refine.partition import Refined
 
-NEAR = 2  # groups to swap with
-MOST_WORK = (
-    500_000_000  # records times what finding the nearest groups and trying their members takes
-)
-TRIAL = 25  # what trying a member takes, for each member of a group
+NEAR = 2  # nearest groups whose members a record tries to swap with
+# Records times the work for each of them, to bound the time of a pass: groups times columns to find the nearest
+# groups, and TRIAL for each pair of members that may be tried.
+MOST_WORK, TRIAL = 500_000_000, 25
 
 
 def swap_all(refined: Refined) -> int:
-    """Swap records that gain by it, the dearest first; in a large table only these. Returns how many did."""
+    """Swap records where that lowers the cost, the dearest first; returns the number of swaps.
+
+    In a large table only the dearest records are looked at.
+    """
     search, trials = len(refined.search.s.size), NEAR * refined.problem.k**2
     most = max(1, MOST_WORK // (search * len(refined.problem.columns) + TRIAL * trials))
     return int(swap_records(refined.search, refined.dearest()[:most], NEAR))

@@ -121,20 +121,21 @@ def count(number: int, noun: str) -> str:
 
 def percent(share: float) -> str:
     """A share that reads as none or all only if it is."""
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    if 0.999 < share < 1:
-        return "> 99.9 %"
-    return f"{100 * share:.1f} %"
+    return _percent(share, 1)
 
 
 def whole_percent(share: float) -> str:
     """A share of originals, no finer than whole percents, that reads as none or all only if it is."""
-    if 0 < share < 0.01:
-        return "< 1 %"
-    if 0.99 < share < 1:
-        return "> 99 %"
-    return f"{100 * share:.0f} %"
+    return _percent(share, 0)
+
+
+def _percent(share: float, decimals: int) -> str:
+    least = 10.0 ** -(decimals + 2)
+    if 0 < share < least:
+        return f"< {100 * least:.{decimals}f} %"
+    if 1 - least < share < 1:
+        return f"> {100 - 100 * least:.{decimals}f} %"
+    return f"{100 * share:.{decimals}f} %"
 
 
 def number(value: float, digits: int = 3) -> str:

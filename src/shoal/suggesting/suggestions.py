@@ -20,7 +20,7 @@ from shoal.suggesting import words
 from shoal.suggesting.choice import Chooser, person_columns
 from shoal.suggesting.models import Chosen, model_for
 from shoal.suggesting.profile import PLAIN, Profile, profile_of
-from shoal.suggesting.reading import LEAST, Found, found_column, text_markers, writing_of
+from shoal.suggesting.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
 from shoal.suggesting.remarks import RELEASED, about_kept, about_persons, missing_texts
 from shoal.suggesting.rules import (
     DROP,
@@ -196,32 +196,9 @@ def _suggested(
     broken: Mapping[str, str],
     remarks: list[str],
 ) -> Suggestions:
-    frame, names = source.data, words.names_in_words(source.data.columns)
-    said = tuple(given.missing)
-    with ThreadPoolExecutor() as threads:
-        markers = dict(
-            zip(
-                usable,
-                threads.map(lambda c: text_markers(c.without(said)), usable.values()),
-                strict=True,
-            )
-        )
-        plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
-        writing = writing_of(list(plain.values()), given, source.is_text)
-        input = writing.input
-
-        def look(name: str) -> tuple[Profile, Verdict | None]:
-            profile = profile_of(
-                usable[name].without(said),
-                names[name],
-                markers[name],
-                input,
-                writing.formats.get(name, []),
-                source.is_text,
-            )
-            return profile, _formulas(usable[name]) or verdict_of(profile)
-
-        looked = dict(zip(usable, threads.map(look, usable), strict=True))
+    frame, said = source.data, tuple(given.missing)
+    writing, looked = _looked_at(source, given, usable)
+    input = writing.input
     profiles = {name: profile for name, (profile, _) in looked.items()}
     chooser = Chooser(profiles, {name: verdict for name, (_, verdict) in looked.items()}, input)
     verdicts = chooser.choose()
@@ -254,6 +231,36 @@ def _suggested(
         persons=tuple(persons),
         models={name: chosen.make() for name, chosen in models.items()},
     )
+
+
+def _looked_at(
+    source: Source, given: Input, usable: Mapping[str, Found]
+) -> tuple[Writing, dict[str, tuple[Profile, Verdict | None]]]:
+    """How the table is written, and of each usable column its profile and what that says on its own."""
+    names, said = words.names_in_words(source.data.columns), tuple(given.missing)
+    with ThreadPoolExecutor() as threads:
+        markers = dict(
+            zip(
+                usable,
+                threads.map(lambda c: text_markers(c.without(said)), usable.values()),
+                strict=True,
+            )
+        )
+        plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
+        writing = writing_of(list(plain.values()), given, source.is_text)
+
+        def look(name: str) -> tuple[Profile, Verdict | None]:
+            profile = profile_of(
+                usable[name].without(said),
+                names[name],
+                markers[name],
+                writing.input,
+                writing.formats.get(name, []),
+                source.is_text,
+            )
+            return profile, _formulas(usable[name]) or verdict_of(profile)
+
+        return writing, dict(zip(usable, threads.map(look, usable), strict=True))
 
 
 def _usual_k(records: int) -> int:

@@ -58,7 +58,7 @@ def merge_equal(table: Table, groups: Ints, closures: Ints) -> Closed:
 
 
 def loosened(closed: Closed, share: float, seed: int | None = None) -> Closed:
-    """The same groups with closures drawn at random above their own; those that then read the same become one.
+    """Draw closures at random above those of the groups; groups that then read the same become one.
 
     The draws are fresh chance: whoever could repeat them would know which closures are tight. A seed makes them
     repeatable, which only tests may want.

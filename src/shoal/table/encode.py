@@ -70,14 +70,14 @@ class Table:
 
     @cached_property
     def classes(self) -> Ints:
-        """A number per record for its combination of sensitive values."""
+        """The class of each record: a number for its combination of sensitive values."""
         if not self.sensitive:
             return np.zeros(self.records, dtype=np.int32)
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return distinct_rows(rows).place
 
     def take(self, records: Records) -> Table:
-        """Some of the records, with the same domains."""
+        """The table of some of the records, with the same domains."""
         columns = tuple(
             replace(column, counts=np.bincount(codes, minlength=column.form.size).astype(float))
             for column, codes in zip(self.columns, self.codes[records].T, strict=True)
@@ -171,7 +171,7 @@ class _Found:
         return bool((self.place < 0).any())
 
     def in_order(self) -> _Found:
-        """The same with numbers or dates in place of texts; texts of one number become one."""
+        """The column with numbers or dates in place of texts; texts of one number become one."""
         assert self.typed is not None
         distinct = pc.unique(self.typed)
         values = distinct.take(pc.array_sort_indices(distinct))
@@ -255,7 +255,7 @@ def _encode_sensitive(found: _Found) -> Sensitive:
 
 
 def _folded(found: _Found) -> _Found:
-    """Make texts of one value one; those that show nothing are missing."""
+    """Make one text of all that stand for one value; texts that show nothing are missing values."""
     forms = fold_all(found.values).to_pylist()
     first: dict[str, int] = {"": -1}
     kept = [i for i, form in enumerate(forms) if first.setdefault(form, i) == i]

@@ -29,7 +29,7 @@ def fold(text: str) -> str:
 
 
 def fold_all(values: pa.Array) -> pa.Array:
-    """The same for many texts at once."""
+    """Fold many texts at once."""
     if not pc.all(pc.string_is_ascii(values)).as_py():
         return pa.array([fold(text) for text in values.to_pylist()], type=pa.large_string())
     spaced = pc.replace_substring_regex(pc.ascii_lower(values), _ASCII_SPACES, " ")

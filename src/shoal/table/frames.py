@@ -53,7 +53,7 @@ def open_frame(table: Any) -> Frame:
 
 
 def _takeable(table: pa.Table) -> pa.Table:
-    """The same table in types of which Arrow can pick records."""
+    """Give a table types of which Arrow can pick records."""
     for place, field in enumerate(table.schema):
         if not _can_be_taken(field.type):
             table = table.set_column(place, field.name, plain_column(table.column(place)))

@@ -78,7 +78,7 @@ def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
 
 
 def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
-    """What each group releases in one quasi-identifier, by released column."""
+    """The values that each group releases in one quasi-identifier, by released column."""
     if style == "text" or not isinstance(form, RangeForm):
         return {name: pa.array(form.text(closures), type=pa.string())}
     values = form.values
@@ -94,7 +94,7 @@ def read_release(table: Table, frame: Frame) -> Closed:
     Raises
     ------
     InputError
-        Where columns are missing, texts are no closure of their column, or records lie outside theirs.
+        Where records or columns are missing, or texts are no closure of their column.
     """
     if frame.shape[0] != table.records:
         raise InputError(

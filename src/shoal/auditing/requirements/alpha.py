@@ -83,7 +83,7 @@ class AlphaK(Requirement):
         return np.asarray(share.max(axis=1, initial=0.0))
 
     def _absent(self, labels: Sequence[str]) -> int:
-        """How many of the named values no label stands for."""
+        """The number of named values that no label stands for."""
         known = set(map(_meaning, labels))
         return len({_meaning(written(value)) for value in self.values or ()} - known)
 
@@ -96,7 +96,7 @@ class AlphaK(Requirement):
 
 
 def _meaning(text: str) -> str | Decimal | tuple[datetime, str]:
-    """What all spellings of a value have in common; 1.0 and 1 are one number, and a time is one in every zone."""
+    """The key that all spellings of a value share; 1.0 and 1 are one number, and a time is one in every zone."""
     plain = same_value(text)
     if _NUMBER.fullmatch(plain):
         return Decimal(plain).normalize()

@@ -52,14 +52,14 @@ class Requirement(ABC):
 
     @abstractmethod
     def describe(self, column: str) -> str:
-        """What is required of a column, in a few words."""
+        """Say in a few words what is required of a column."""
 
     @abstractmethod
     def remedy(self, column: str, table: Floats, reached: float) -> str:
-        """Why the whole table misses it, with the numbers, and the nearest setting that it meets."""
+        """Say with numbers why the whole table misses the requirement, and the nearest setting that it meets."""
 
     def problems(self) -> list[str]:
-        """Sentences for parameters that cannot be."""
+        """Return a sentence for every parameter that has an impossible value."""
         if isinstance(self.columns, str):
             return [
                 f"'columns' of {self.name} must be a list of columns; write ['{self.columns}']."
@@ -71,22 +71,22 @@ class Requirement(ABC):
         return []
 
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
-        """Sentences for a sensitive column whose values it cannot be asked of.
+        """Return a sentence for everything that keeps the requirement from being asked of a column.
 
         `ordered` says that they are numbers or dates.
         """
         return []
 
     def reading_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
-        """The same for a release, which may lack values of its table."""
+        """Return such sentences for the column of a release, which may lack values of its table."""
         return self.value_problems(column, labels, ordered)
 
     def remark(self, labels: Labels) -> str:
-        """What to add to a proof about values of a release, empty where there is nothing to add."""
+        """A remark to add to a proof about values of a release; empty where there is nothing to add."""
         return ""
 
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
-        """Which levels suffice."""
+        """Whether each of some levels suffices."""
         if self.rising:
             return levels >= self.required - TOLERANCE
         return levels <= self.required + TOLERANCE
@@ -96,7 +96,7 @@ class Requirement(ABC):
         return float(levels.min() if self.rising else levels.max())
 
     def over(self, sensitive: Sequence[str]) -> tuple[str, ...]:
-        """The columns it is about, given all sensitive ones."""
+        """The columns that the requirement is about, given all sensitive ones."""
         return tuple(sensitive if self.columns is None else self.columns)
 
 

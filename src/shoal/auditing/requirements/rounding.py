@@ -6,17 +6,17 @@ import math
 
 
 def floor(value: float) -> str:
-    """A number with four decimals that is not larger."""
+    """Round down to four decimals."""
     return _short(math.floor(value * 1e4 + 1e-6))
 
 
 def ceil(value: float) -> str:
-    """A number with four decimals that is not smaller."""
+    """Round up to four decimals."""
     return _short(math.ceil(value * 1e4 - 1e-6))
 
 
 def above(value: float) -> str:
-    """A number with four decimals that is larger."""
+    """The next number with four decimals that is larger."""
     return _short(math.floor(value * 1e4 + 1e-6) + 1)
 
 

@@ -1,0 +1,136 @@
+"""The arguments and options of the commands: how each is written and what its help says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Table = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TABLE", help="CSV, Parquet, JSON-lines or Excel file.", show_default=False
+    ),
+]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Also say how it was done.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(help="Also write a report for people: proof, cost and risk in one HTML file."),
+]
+K = Annotated[int | None, typer.Option("-k", help="Least number of records that read the same.")]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-q",
+        "--quasi-identifier",
+        metavar="COLUMN[:MODEL[:FILE]]",
+        help="Column to generalize; MODEL is suppression, interval, subset, order[:FILE], hierarchy:FILE; repeatable.",
+    ),
+]
+Sensitive = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s", "--sensitive", metavar="COLUMN", help="Column to release unchanged; repeatable."
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("-x", "--keep", metavar="COLUMN", help="Column to release as it is; repeatable."),
+]
+Others = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT", help="Columns that are not named: refuse (default), drop or keep."
+    ),
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that may be released although it betrays something; repeatable.",
+    ),
+]
+Encoding = Annotated[str | None, typer.Option(help="Of the file, like cp1252; usually UTF-8.")]
+Delimiter = Annotated[str | None, typer.Option(help="Between fields, like ';' or tab.")]
+Decimal = Annotated[str | None, typer.Option(help="Decimal sign of numbers, '.' or ','.")]
+DateFormat = Annotated[str | None, typer.Option(help="How dates are written, like %d.%m.%Y.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; usually the first.")]
+Missing = Annotated[
+    str | None, typer.Option(help="Texts that stand for a missing value, like '?,97,98,99'.")
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME:KEY=VALUE",
+        help="Requirement beyond k, repeatable, see `shoal requirements`; e.g. diversity:l=3:kind=entropy.",
+    ),
+]
+Identifiers = Annotated[
+    list[str] | None,
+    typer.Option("-i", "--identifier", metavar="COLUMN", help="Column to remove; repeatable."),
+]
+SuppressionLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SHARE", help="Largest share of records that may be left out."),
+]
+Objective = Annotated[str | None, typer.Option(help="Measure to minimize, see `shoal measures`.")]
+MiShare = Annotated[float | None, typer.Option("--w", help="Share of mi in objective wmi.")]
+Weights = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN=NUMBER", help="How much a column matters.")
+]
+MethodName = Annotated[str | None, typer.Option(help="See `shoal methods`.")]
+MethodOptions = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the method.")
+]
+Refinement = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOW_LONG",
+        help="How long to improve the groups: quick, off, a number of seconds, or steps=NUMBER.",
+    ),
+]
+Seed = Annotated[int | None, typer.Option(help="Makes chance repeatable.")]
+KeepOrder = Annotated[
+    bool | None,
+    typer.Option("--keep-order/--shuffle", help="Keep the order of records (can identify)."),
+]
+Loosen = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Share of general values that shall be more general than their group needs.",
+    ),
+]
+Render = Annotated[
+    str | None, typer.Option(help="text, or bounds: two columns per interval or order.")
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output.")]
+Certify = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Say how far from the optimum the loss can be; 0 is a quick look, more is sharper.",
+    ),
+]
+SaveSettings = Annotated[
+    Path | None, typer.Option(help="Also write the settings that make this release again.")
+]
+Title = Annotated[str | None, typer.Option(help="What the release is about, for the report.")]
+OfTheOutput = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Check everything and say what would be done.")
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Also train classifiers for this column; without --holdout, part of ORIGINAL is "
+        "set aside and the rest anonymized anew by the settings.",
+    ),
+]

@@ -1,0 +1,123 @@
+"""The commands that look at a finished release: `shoal audit` and `shoal evaluate`."""
+
+from __future__ import annotations
+
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import arguments as a
+from shoal.cli import outputs, say
+from shoal.cli.gathering import Given, gathers, promise_given, reading_given
+from shoal.errors import raise_problems
+
+if TYPE_CHECKING:
+    from shoal.auditing.verdict import Verdict
+
+
+@gathers(given=promise_given, reading=reading_given)
+def audit(
+    *,
+    table: a.Table,
+    settings: a.SettingsFile = None,
+    given: Given,
+    reading: dict[str, Any],
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Prove that a table keeps its requirements, or exit with 3."""
+    from shoal.cli.show import audited
+    from shoal.examine import examine_table
+    from shoal.settings import make_settings
+
+    raise_problems(given.problems)
+    promised = make_settings(settings, reading, **given.settings)
+    verdict = examine_table(table, promised, keeps_sheet="sheet" in reading)
+    if json and not quiet:
+        say(dumps({"table": str(table), **verdict.to_dict()}))
+    _exit_unless_proved(verdict)
+    if not (quiet or json):
+        audited(verdict.audit)
+
+
+@gathers(given=promise_given, reading=reading_given)
+def evaluate(
+    *,
+    table: Annotated[
+        Path, typer.Argument(metavar="ORIGINAL", help="The original table.", show_default=False)
+    ],
+    release: Annotated[
+        Path, typer.Argument(metavar="RELEASE", help="A release of it.", show_default=False)
+    ],
+    settings: a.SettingsFile = None,
+    given: Given,
+    reading: dict[str, Any],
+    queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
+    sum_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
+    ] = None,
+    target: a.Target = None,
+    holdout: Annotated[
+        Path | None, typer.Option(help="Original records outside the release to test on.")
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PEOPLE",
+            help="Whom ORIGINAL was drawn from, for the risk among all people: a file with all of them, their "
+            "number, or the share that is in ORIGINAL, like 0.1.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Makes chance repeatable.")] = 0,
+    report: a.Report = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
+    from shoal._evaluate import evaluate as compare
+    from shoal.cli.evaluated import show_evaluation
+    from shoal.settings import make_settings
+
+    problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
+    if holdout and target is None:
+        problems.append("A --holdout is to test classifiers on; name the column with --target.")
+    raise_problems(problems + given.problems)
+    chosen = make_settings(settings, reading, **given.settings)
+    raise_problems(outputs.lost(report, outputs.files_read(chosen)) if report else [])
+    found = compare(
+        table,
+        release,
+        settings=chosen,
+        queries=queries,
+        sum_column=sum_column,
+        target=target,
+        holdout=holdout,
+        population=_people(population),
+        seed=seed,
+    )
+    if report:
+        found.save_report(report, overwrite=overwrite)
+    if not quiet:
+        show_evaluation(found, json, report)
+    _exit_unless_proved(found.verdict)
+
+
+def _people(given: str | None) -> Path | float | None:
+    """A number of people, the share of them in the table, or the file that lists them."""
+    if given is None:
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        return Path(given)
+
+
+def _exit_unless_proved(verdict: Verdict) -> None:
+    """Say which requirements are missed and exit with 3, if there are any."""
+    if not verdict.is_proved:
+        for failure in verdict.failures:
+            say(f"shoal: {failure}", error=True)
+        raise typer.Exit(3)

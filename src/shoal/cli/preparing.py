@@ -1,0 +1,58 @@
+"""The commands that prepare a first run: `shoal init`, `shoal compile` and `shoal doctor`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import arguments as a
+from shoal.cli import outputs
+from shoal.cli.gathering import gathers, reading_given
+from shoal.errors import raise_problems
+
+
+@gathers(reading=reading_given)
+def init(
+    *,
+    table: a.Table,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
+    overwrite: a.Overwrite = False,
+    reading: dict[str, Any],
+) -> None:
+    """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
+    from shoal.cli.suggested import tell
+    from shoal.io import write_text
+    from shoal.settings.reading import read_input
+    from shoal.suggesting import suggest
+
+    target = output or Path(table.name.split(".")[0] + ".toml")
+    problems = outputs.place_problems(target, [table], overwrite)
+    how = read_input(reading, problems)
+    raise_problems(problems)
+    found = suggest(table, input=how)
+    write_text(found.to_toml(table.name), target, overwrite)
+    tell(found, table, target)
+
+
+def compile(
+    everything: Annotated[
+        bool, typer.Option("--all", help="Kernels of all methods, not of the default one alone.")
+    ] = False,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="How many compile at once; usually all processors.")
+    ] = None,
+    quiet: a.Quiet = False,
+) -> None:
+    """Compile kernels now, so that the first run need not."""
+    from shoal.cli.first_run import compile_kernels
+
+    compile_kernels(everything, processes, quiet)
+
+
+def doctor(json: a.Json = False) -> None:
+    """Say which versions and compiled kernels are in use and what the next run will compile."""
+    from shoal.cli.first_run import examine
+
+    examine(json)

@@ -1,0 +1,94 @@
+"""The commands that make a release: `shoal anonymize` and `shoal demo`."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import arguments as a
+from shoal.cli import outputs, say
+from shoal.cli.gathering import Given, gathers, reading_given, release_given
+from shoal.errors import InputError, raise_problems
+
+
+@gathers(given=release_given, reading=reading_given)
+def anonymize(
+    *,
+    table: a.Table,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    ] = None,
+    settings: a.SettingsFile = None,
+    given: Given,
+    overwrite: a.Overwrite = False,
+    certify: a.Certify = None,
+    save_settings: a.SaveSettings = None,
+    report: a.Report = None,
+    title: a.Title = None,
+    reading: dict[str, Any],
+    output_encoding: a.OfTheOutput = None,
+    output_delimiter: a.OfTheOutput = None,
+    dry_run: a.DryRun = False,
+    quiet: a.Quiet = False,
+    verbose: a.Verbose = False,
+    json: a.Json = False,
+) -> None:
+    """Anonymize a table and write the release once it is proved."""
+    from shoal.cli.run import Outputs, look_ahead, run
+    from shoal.settings import make_settings
+
+    problems = outputs.place_problems(output, [table, settings], overwrite, is_table=True)
+    problems += outputs.place_problems(save_settings, [table], overwrite)
+    problems += outputs.place_problems(report, [table, settings], overwrite)
+    problems += outputs.named_twice(output, save_settings, report)
+    if output is None and not dry_run:
+        problems.append("There is no output; name a file with -o.")
+    problems += given.problems
+    try:
+        chosen: Any = make_settings(settings, reading, **given.settings, title=title)
+        for path in filter(None, (output, save_settings, report)):
+            problems += outputs.lost(path, outputs.files_read(chosen))
+    except InputError as error:
+        problems += error.problems
+    if certify is not None and not 0 <= certify < inf:
+        problems.append("The --certify option must be a number of seconds, 0 or more.")
+    raise_problems(problems)
+    wanted = Outputs(
+        output, save_settings, report, overwrite, output_delimiter, output_encoding, certify
+    )
+    if dry_run:
+        look_ahead(table, chosen, wanted, json)
+    else:
+        run(table, chosen, wanted, quiet, verbose, json)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to write the release.")] = Path(
+        "shoal-demo"
+    ),
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Anonymize the sample table, 48,842 people of a US census."""
+    from shoal import samples
+    from shoal.cli.run import Outputs, run
+    from shoal.settings import make_settings
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"Folder '{folder}' cannot be made: {error.strerror}; choose another."
+        ) from None
+    if not (quiet or json):
+        say(
+            "The sample: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), eight quasi-identifiers, "
+            "income sensitive, k = 10."
+        )
+    output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
+    report = folder / "adult-report.html"
+    wanted = Outputs(output, settings, report, overwrite=True)
+    run(samples.adult(), make_settings(samples.adult_settings()), wanted, quiet, False, json)

@@ -1,0 +1,151 @@
+"""Everything that can be wrong with settings, the table aside, in sentences that say the remedy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from shoal.errors import near_miss, shown
+from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
+from shoal.privacy import TCloseness
+from shoal.refine import Refine
+from shoal.settings.checks import is_number, is_weight, is_whole, option_problems, wrong
+from shoal.table.render import STYLES, bound_names
+
+if TYPE_CHECKING:
+    from shoal.settings.settings import Settings
+
+Others = Literal["refuse", "drop", "keep"]  # what becomes of columns without a role
+OTHERS = get_args(Others)
+
+
+def settings_problems(settings: Settings) -> list[str]:
+    """Sentences for everything wrong with settings, those about roles and requirements first."""
+    found = _role_problems(settings)
+    if not settings.quasi_identifiers:
+        found.append("There are no quasi-identifiers; name the columns to generalize.")
+    if not settings.k:
+        found.append("k is missing or 0; say how many records at least must read the same.")
+    elif not is_whole(settings.k, 1):
+        found.append(wrong("k", "a whole number of at least 1", settings.k))
+    found += _requirement_problems(settings) + _suppression_problems(settings)
+    found += _objective_problems(settings)
+    if not is_whole(settings.seed, 0) or settings.seed >= 2**64:
+        found.append(wrong("seed", "a whole number from 0 to 2^64 - 1", settings.seed))
+    if not isinstance(settings.keep_order, bool):
+        found.append(wrong("keep_order", "true or false", settings.keep_order))
+    found += _loosen_problems(settings)
+    if settings.others not in OTHERS:
+        found.append(wrong("others", "'refuse', 'drop' or 'keep'", settings.others))
+    if not isinstance(settings.title, str):
+        found.append(wrong("title", "text", settings.title))
+    if settings.render not in STYLES:
+        found.append(wrong("render", "'text' or 'bounds'", settings.render))
+    if isinstance(settings.refine, Refine):
+        found += settings.refine.problems()
+    return found + _method_problems(settings)
+
+
+def _objective_problems(settings: Settings) -> list[str]:
+    """What is wrong with the measure to minimize, its share of mi and the weights of columns."""
+    found = []
+    if not isinstance(settings.objective, str):
+        found.append(wrong("objective", "the name of a measure", settings.objective))
+    else:
+        found += check_measure(settings.objective, OBJECTIVES)
+        if settings.objective in NEEDS_SENSITIVE and not settings.sensitive:
+            found.append(f"Measure '{settings.objective}' needs a sensitive column; name one.")
+    if not (is_number(settings.w) and 0 <= settings.w <= 1):
+        found.append(wrong("w", "a number from 0 to 1", settings.w))
+    for name, weight in settings.weights.items():
+        if name not in settings.quasi_identifiers:
+            known = near_miss(name, settings.quasi_identifiers) or "; leave it out."
+            found.append(f"Weight for '{name}', which is no quasi-identifier{known}")
+        if not is_weight(weight):
+            found.append(
+                f"The weight of '{name}' must be a finite number above 0. Got {shown(weight)} instead."
+            )
+    return found
+
+
+def _method_problems(settings: Settings) -> list[str]:
+    """What is wrong with the method: the requirements it cannot keep, its options, then its columns."""
+    method, found = settings.method, []
+    if settings.requirements and not method.honours_requirements():
+        which = " with these options" if type(method)().honours_requirements() else ""
+        found.append(
+            f"Method '{method.name}'{which} can keep k only; "
+            "choose another method or drop the requirements."
+        )
+    options = option_problems(method) or method.problems()
+    return found + (options or method.column_problems(settings.sensitive))
+
+
+def _role_problems(settings: Settings) -> list[str]:
+    """Columns with two roles, and bounds that would overwrite a column."""
+    roles = {
+        "quasi-identifier": tuple(settings.quasi_identifiers),
+        "sensitive": settings.sensitive,
+        "identifier": settings.identifiers,
+        "kept": settings.keep,
+    }
+    seen: dict[str, str] = {}
+    problems = []
+    for role, names in roles.items():
+        for name in names:
+            if seen.get(name) == role:
+                problems.append(f"Column '{name}' is named twice as {role}; name it once.")
+            elif name in seen:
+                problems.append(
+                    f"Column '{name}' is both {seen[name]} and {role}; give it one role."
+                )
+            seen[name] = role
+    if settings.render == "bounds":
+        for name in settings.quasi_identifiers:
+            for taken in set(bound_names(name)) & set(seen):
+                problems.append(
+                    f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
+                )
+    return problems
+
+
+def _suppression_problems(settings: Settings) -> list[str]:
+    limit = settings.suppression_limit
+    if not (is_number(limit) and 0 <= limit < 1):
+        return [wrong("suppression_limit", "a share from 0 to below 1", limit)]
+    found = []
+    if limit and not settings.method.homogeneous:
+        found.append(
+            f"Method '{settings.method.name}' cannot leave records out; set suppression_limit to 0."
+        )
+    if limit and any(isinstance(item, TCloseness) for item in settings.requirements):
+        found.append(
+            "Leaving records out changes the distribution that closeness compares groups with; "
+            "set suppression_limit to 0 or drop closeness."
+        )
+    return found
+
+
+def _loosen_problems(settings: Settings) -> list[str]:
+    if not (is_number(settings.loosen) and 0 <= settings.loosen < 1):
+        return [wrong("loosen", "a share from 0 to below 1", settings.loosen)]
+    if settings.loosen and not settings.method.may_be_loosened():
+        return [
+            f"The closures of method '{settings.method.name}' cannot be loosened: it is chosen for how they fit "
+            "together; set loosen to 0 or choose a method of local recoding."
+        ]
+    return []
+
+
+def _requirement_problems(settings: Settings) -> list[str]:
+    """Parameters that cannot be, and columns that are not sensitive."""
+    found = [problem for item in settings.requirements for problem in item.problems()]
+    if settings.requirements and not settings.sensitive:
+        return [*found, "Requirements are about sensitive columns; name at least one."]
+    for item in settings.requirements:
+        named = item.columns if isinstance(item.columns, tuple) else ()
+        for name in named:
+            if isinstance(name, str) and name not in settings.sensitive:
+                close = near_miss(name, settings.sensitive)
+                remedy = close or f". Sensitive columns: {', '.join(settings.sensitive)}."
+                found.append(f"Column '{name}' of {item.name} is not a sensitive column{remedy}")
+    return found
