@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 import shoal
@@ -179,3 +180,28 @@ def test_a_population_of_another_type_is_refused() -> None:
     people = pa.table({"age": ["young"] * 3, "town": ["Lyon"] * 3})
     with pytest.raises(shoal.InputError, match="Column 'age' of the population is of another type"):
         evaluated(people)
+
+
+def test_the_command_line_takes_a_share_a_number_and_a_file(tmp_path, capsys, monkeypatch) -> None:
+    from shoal.cli import main
+
+    people, table = everybody()
+    pa.csv.write_csv(people, tmp_path / "people.csv")
+    pa.csv.write_csv(table, tmp_path / "table.csv")
+    given = ["-q", "age", "-q", "town", "-k", "5"]
+    made = ["anonymize", str(tmp_path / "table.csv"), *given, "--method", "mondrian"]
+    outputs = []
+    for argument in ([], ["0.25"], ["800"], [str(tmp_path / "people.csv")]):
+        command = [*made, "-o", str(tmp_path / "release.csv"), "--refine", "off", "--quiet"]
+        if argument:
+            files = [str(tmp_path / name) for name in ("table.csv", "release.csv")]
+            command = ["evaluate", *files, *given, "--queries", "0", "--population", *argument]
+        monkeypatch.setattr("sys.argv", ["shoal", *command])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+        outputs.append(capsys.readouterr().out)
+    assert outputs[1] == outputs[2]
+    assert all("among all" in out and "800 people" in out for out in outputs[1:])
+    assert "unique people" in outputs[1]
+    assert "fewest alike" in outputs[3]
