@@ -83,14 +83,14 @@ class Lending:
         room = n // problem.k + 1
         order = np.argsort(problem.points.of_record, kind="stable").astype(np.int32)
         covering = Covering(
-            problem.values[order],
-            problem.points.of_record[order],
-            np.full(n, -1, np.int32),
-            np.arange(n, dtype=np.int32),
-            np.empty(n, np.int32),
-            np.zeros((room, problem.tallied), np.int32),
-            np.zeros(room, np.int64),
-            np.zeros(room),
+            values=problem.values[order],
+            columns=problem.points.of_record[order],
+            group=np.full(n, -1, np.int32),
+            uncovered=np.arange(n, dtype=np.int32),
+            covered=np.empty(n, np.int32),
+            tally=np.zeros((room, problem.tallied), np.int32),
+            size=np.zeros(room, np.int64),
+            price=np.zeros(room),
         )
         return cls(
             problem,

@@ -41,8 +41,8 @@ class Trees(NamedTuple):
 def shares_child(paths, slot, order, low, high):
     """Whether all members have the same node in a slot."""
     child = paths[order[low], slot]
-    for p in range(low + 1, high):
-        if paths[order[p], slot] != child:
+    for at in range(low + 1, high):
+        if paths[order[at], slot] != child:
             return False
     return True
 
@@ -52,8 +52,8 @@ def spans(paths, slot, order, low, high, least, most, null):
     """Whether the least range that holds all members' codes is that from `least` to `most`."""
     is_domain = most == null and least < most  # which null and any other value span
     has_least, has_most = False, False
-    for p in range(low, high):
-        code = paths[order[p], slot]
+    for at in range(low, high):
+        code = paths[order[at], slot]
         has_least |= code == least or (is_domain and code != null)
         has_most |= code == most
         if has_least and has_most:
@@ -65,8 +65,8 @@ def spans(paths, slot, order, low, high, least, most, null):
 def weigh(paths, slot, weights, order, low, high, weight, touched):
     """Add the members' weights up by node, into `weight`; returns how many nodes there are, listed in `touched`."""
     parts = 0
-    for p in range(low, high):
-        i = order[p]
+    for at in range(low, high):
+        i = order[at]
         node = paths[i, slot]
         if weight[node] == 0:
             touched[parts] = node
@@ -76,58 +76,60 @@ def weigh(paths, slot, weights, order, low, high, weight, touched):
 
 
 @inner
-def lower_node(t, j, k, order, low, high, at, depth, weight, touched):
+def lower_node(trees, j, k, order, low, high, at, depth, weight, touched):
     """Lower a node of column j as far as all members go.
 
     Returns it, its depth, the least that a node at or below it with k members costs, and whether there are
     any below it.
     """
-    first = t.node[j]
-    while at >= t.leaves[j]:
-        parts = weigh(t.paths, t.slot[j] + depth, t.weights, order, low, high, weight, touched)
+    first = trees.node[j]
+    while at >= trees.leaves[j]:
+        parts = weigh(
+            trees.paths, trees.slot[j] + depth, trees.weights, order, low, high, weight, touched
+        )
         if parts > 1:
-            least, has_parts = t.cost[first + at], False
-            for q in range(parts):
-                child = touched[q]
+            least, has_parts = trees.cost[first + at], False
+            for part in range(parts):
+                child = touched[part]
                 if weight[child] >= k:
                     has_parts = True
-                    least = min(least, t.floor[first + child])
+                    least = min(least, trees.floor[first + child])
                 weight[child] = 0
             return at, depth, least, has_parts
         at = touched[0]
         weight[at] = 0
         depth += 1
-    return at, depth, t.cost[first + at], False
+    return at, depth, trees.cost[first + at], False
 
 
 @allocating
-def narrow_range(t, j, k, order, low, high, weight, touched):
+def narrow_range(trees, j, k, order, low, high, weight, touched):
     """The least range of column j that holds all members; with null and others, the whole domain.
 
     Returns its ends, what it costs, and the least that a range of k members costs.
     """
-    parts = weigh(t.paths, t.slot[j], t.weights, order, low, high, weight, touched)
+    parts = weigh(trees.paths, trees.slot[j], trees.weights, order, low, high, weight, touched)
     codes = touched[:parts]
     sort_numbers(codes)
-    c, e = t.compiled, t.ranged[j]
-    null = c.null[e]
+    c, column = trees.compiled, trees.ranged[j]
+    null = c.null[column]
     a, b = codes[0], codes[parts - 1]
     if parts > 1 and b == null:
         a = 0
-    cost = range_cost(c, 0, e, a, b)
+    cost = range_cost(c, 0, column, a, b)
     least = cost
     start, held = 0, 0
     for stop in range(parts):
         if codes[stop] == null:
             if weight[null] >= k:
-                least = min(least, range_cost(c, 0, e, null, null))
+                least = min(least, range_cost(c, 0, column, null, null))
             break
         held += weight[codes[stop]]
         if held >= k:
             while held - weight[codes[start]] >= k:
                 held -= weight[codes[start]]
                 start += 1
-            least = min(least, range_cost(c, 0, e, codes[start], codes[stop]))
+            least = min(least, range_cost(c, 0, column, codes[start], codes[stop]))
     for code in codes:
         weight[code] = 0
     return a, b, cost, least
@@ -142,8 +144,8 @@ def sort_parts(
     `end` says at the beginning of each part where it ends; returns where the last one does.
     """
     parts = 0
-    for p in range(low, high):
-        i = order[p]
+    for at in range(low, high):
+        i = order[at]
         child = paths[i, slot]
         if tally[child] == 0:
             touched[parts] = child
@@ -153,8 +155,8 @@ def sort_parts(
     if every:
         sort_numbers(touched[:parts])
     start = low
-    for q in range(parts):
-        child = touched[q]
+    for part in range(parts):
+        child = touched[part]
         if weight[child] >= k or every:
             end[start] = start + tally[child]
             weight[child] = start
@@ -162,8 +164,8 @@ def sort_parts(
         else:
             weight[child] = -1
     last = start
-    for p in range(low, high):
-        i = order[p]
+    for at in range(low, high):
+        i = order[at]
         child = paths[i, slot]
         to = weight[child]
         if to < 0:
@@ -172,9 +174,9 @@ def sort_parts(
         else:
             moved[to - low] = i
             weight[child] += 1
-    for p in range(low, high):
-        order[p] = moved[p - low]
-    for q in range(parts):
-        tally[touched[q]] = 0
-        weight[touched[q]] = 0
+    for at in range(low, high):
+        order[at] = moved[at - low]
+    for part in range(parts):
+        tally[touched[part]] = 0
+        weight[touched[part]] = 0
     return last

@@ -51,43 +51,43 @@ class Walk(NamedTuple):
     top: np.ndarray  # int64[2]: the cell at which the walk stands, points looked at so far
 
 
-def make_walk(t, top):
+def make_walk(trees, top):
     """A walk at its beginning, to cells whose `top` largest numbers are above their cost on average."""
-    n, r = t.paths.shape[0], t.root.size
-    stack = t.paths.shape[1] + 3
-    nodes = np.diff(t.node).max()
-    room = n * (1 + (t.ranged >= 0).sum())
+    n, r = trees.paths.shape[0], trees.root.size
+    stack = trees.paths.shape[1] + 3
+    nodes = np.diff(trees.node).max()
+    room = n * (1 + (trees.ranged >= 0).sum())
     place = np.zeros(2, np.int64)
     place[0] = -1
     return Walk(
-        np.arange(room, dtype=np.int32),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros((stack, top + 1)),
-        np.zeros((stack, top + 1), np.int64),
-        np.zeros((stack, 2), np.int64),
-        np.zeros(stack),
-        np.zeros(stack),
-        np.zeros(stack),
-        np.zeros((stack, r), np.int64),
-        np.zeros((stack, r), np.int64),
-        np.zeros((stack, r), np.int64),
-        np.zeros((stack, r)),
-        np.zeros((stack, r)),
-        np.zeros((stack, r), np.bool_),
-        np.zeros(room, np.int64),
-        np.zeros(n, np.int32),
-        np.zeros(n),
-        np.zeros(n, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        place,
+        order=np.arange(room, dtype=np.int32),
+        low=np.zeros(stack, np.int64),
+        high=np.zeros(stack, np.int64),
+        free=np.zeros(stack, np.int64),
+        first=np.zeros(stack, np.int64),
+        column=np.zeros(stack, np.int64),
+        part=np.zeros(stack, np.int64),
+        last=np.zeros(stack, np.int64),
+        stop=np.zeros(stack, np.int64),
+        mass=np.zeros(stack, np.int64),
+        largest=np.zeros((stack, top + 1)),
+        heavy=np.zeros((stack, top + 1), np.int64),
+        held=np.zeros((stack, 2), np.int64),
+        sum=np.zeros(stack),
+        reach=np.zeros(stack),
+        floor=np.zeros(stack),
+        depth=np.zeros((stack, r), np.int64),
+        at=np.zeros((stack, r), np.int64),
+        to=np.zeros((stack, r), np.int64),
+        cost=np.zeros((stack, r)),
+        least=np.zeros((stack, r)),
+        has_parts=np.zeros((stack, r), np.bool_),
+        end=np.zeros(room, np.int64),
+        moved=np.zeros(n, np.int32),
+        values=np.zeros(n),
+        weights=np.zeros(n, np.int64),
+        tally=np.zeros(nodes, np.int64),
+        weight=np.zeros(nodes, np.int64),
+        touched=np.zeros(nodes, np.int64),
+        top=place,
     )

@@ -10,26 +10,26 @@ def top_sum(values, weights, size, k):
     """Sum of the k largest of the first `size` values, each standing for `weights` of them; reorders both."""
     low, high, need, total = 0, size, k, 0.0
     while need > 0 and low < high:
-        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
+        first, middle, last = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(first, middle), min(max(first, middle), last))
         above, at, end = low, low, high  # larger ones, equal ones, not looked at, smaller ones
         heavier, equal, part = 0, 0, 0.0
         while at < end:
-            v, w = values[at], weights[at]
-            if v > pivot:
+            value, weight = values[at], weights[at]
+            if value > pivot:
                 values[at], weights[at] = values[above], weights[above]
-                values[above], weights[above] = v, w
-                heavier += w
-                part += w * v
+                values[above], weights[above] = value, weight
+                heavier += weight
+                part += weight * value
                 above += 1
                 at += 1
-            elif v == pivot:
-                equal += w
+            elif value == pivot:
+                equal += weight
                 at += 1
             else:
                 end -= 1
                 values[at], weights[at] = values[end], weights[end]
-                values[end], weights[end] = v, w
+                values[end], weights[end] = value, weight
         if heavier >= need:
             high = above
             continue

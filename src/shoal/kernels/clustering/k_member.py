@@ -15,8 +15,8 @@ def widens(c, closure, spare, record):
     """Let the closure cover a record; whether that changed it. `spare` is scratch."""
     spare[:, 0] = closure[:, 0]
     widen_closure(c, closure, 0, record)
-    for s in range(closure.shape[0]):
-        if closure[s, 0] != spare[s, 0]:
+    for slot in range(closure.shape[0]):
+        if closure[slot, 0] != spare[slot, 0]:
             return True
     return False
 

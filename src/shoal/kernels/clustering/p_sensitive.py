@@ -36,13 +36,13 @@ def make_pool(codes, classes):
     """An empty pool with room for all records."""
     records, columns = codes.shape
     return Pool(
-        codes,
-        classes,
-        np.zeros((columns, records), np.int32),
-        np.zeros(records, np.int32),
-        np.zeros(records, np.int64),
-        np.zeros(records, np.int64),
-        np.zeros(2, np.int64),
+        codes=codes,
+        classes=classes,
+        columns=np.zeros((columns, records), np.int32),
+        kinds=np.zeros(records, np.int32),
+        places=np.zeros(records, np.int64),
+        left=np.zeros(records, np.int64),
+        size=np.zeros(2, np.int64),
     )
 
 

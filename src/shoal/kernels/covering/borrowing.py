@@ -46,12 +46,12 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
     mask = np.uint64(size - 1)
     table_weight[:size] = 0
     for i in range(keys.size):
-        h = keys[i] & mask
-        while table_weight[h] != 0 and table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        table_key[h] = keys[i]
-        table_weight[h] += 1
-        place[i] = h
+        bucket = keys[i] & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        table_key[bucket] = keys[i]
+        table_weight[bucket] += 1
+        place[i] = bucket
     most = keys.size // max(1, least)
     bounds, at, cells = np.zeros(most + 1, np.int64), np.empty(most, np.int64), 0
     for i in range(keys.size):
@@ -88,24 +88,24 @@ def find_lenders(
             key = part_keys[step[0], column]
             for part in range(1, step.size):
                 key ^= part_keys[step[part], column]
-            h = key & mask
-            while table_weight[h] != 0 and table_key[h] != key:
-                h = (h + np.uint64(1)) & mask
-            cell = NUMBERED - table_weight[h] if table_weight[h] < 0 else -1
+            bucket = key & mask
+            while table_weight[bucket] != 0 and table_key[bucket] != key:
+                bucket = (bucket + np.uint64(1)) & mask
+            cell = NUMBERED - table_weight[bucket] if table_weight[bucket] < 0 else -1
         if 0 <= cell < cells:
             following[i] = first[cell]
             first[cell] = i
 
 
 @inner
-def shift(v, i, counts, by):
+def shift(cover, i, counts, by):
     """Add record i to some counts, or take it off."""
-    for t in range(v.values.shape[1]):
-        counts[v.values[i, t]] += by
+    for t in range(cover.values.shape[1]):
+        counts[cover.values[i, t]] += by
 
 
 @allocating
-def borrow(q, v, counts, size, most, first, following, cost, budget):
+def borrow(q, cover, counts, size, most, first, following, cost, budget):
     """Borrow records from the chain that begins with `first` until `counts` comply; returns those borrowed.
 
     All that they pay more than before, now that they pay `cost`, must stay within the budget. Lenders are
@@ -115,48 +115,48 @@ def borrow(q, v, counts, size, most, first, following, cost, budget):
     lack = lacking(q, counts, size)
     m = first
     while m >= 0 and size < most and lack > 0.0:
-        g = v.group[m]
-        if v.size[g] > q.k and cost - v.price[g] <= budget + ROUNDING:
-            shift(v, m, counts, 1)
+        g = cover.group[m]
+        if cover.size[g] > q.k and cost - cover.price[g] <= budget + ROUNDING:
+            shift(cover, m, counts, 1)
             now = lacking(q, counts, size + 1)
             lends = False
             if now < lack - 1e-12:
-                shift(v, m, v.tally[g], -1)
-                lends = is_diverse(q, v.tally[g], v.size[g] - 1)
+                shift(cover, m, cover.tally[g], -1)
+                lends = is_diverse(q, cover.tally[g], cover.size[g] - 1)
                 if not lends:
-                    shift(v, m, v.tally[g], 1)
+                    shift(cover, m, cover.tally[g], 1)
             if lends:
-                v.size[g] -= 1
+                cover.size[g] -= 1
                 size += 1
                 lack = now
-                budget -= cost - v.price[g]
+                budget -= cost - cover.price[g]
                 borrowed[number] = m
                 number += 1
             else:
-                shift(v, m, counts, -1)
+                shift(cover, m, counts, -1)
         m = following[m]
     return borrowed[:number]
 
 
 @allocating
-def give_back(v, borrowed):
+def give_back(cover, borrowed):
     """Undo `borrow`."""
     for m in borrowed:
-        v.size[v.group[m]] += 1
-        shift(v, m, v.tally[v.group[m]], 1)
+        cover.size[cover.group[m]] += 1
+        shift(cover, m, cover.tally[cover.group[m]], 1)
 
 
 @allocating
-def found_group(v, members, borrowed, counts, cost, g):
+def found_group(cover, members, borrowed, counts, cost, g):
     """Make a group of uncovered records and borrowed ones."""
     for i in members:
-        v.group[i] = g
+        cover.group[i] = g
     for i in borrowed:
-        v.group[i] = g
+        cover.group[i] = g
     for value in range(counts.size):
-        v.tally[g, value] = counts[value]
-    v.size[g] = members.size + borrowed.size
-    v.price[g] = cost
+        cover.tally[g, value] = counts[value]
+    cover.size[g] = members.size + borrowed.size
+    cover.price[g] = cost
 
 
 @inner
@@ -169,27 +169,27 @@ def cell_cost(part_costs, step, column):
 
 
 @inner
-def forget_poor(q, v, covered):
+def forget_poor(q, cover, covered):
     """Keep, of the covered records, those whose group may still lend: groups never grow. Returns their number."""
     kept = 0
-    for i in v.covered[:covered]:
-        if v.size[v.group[i]] > q.k:
-            v.covered[kept] = i
+    for i in cover.covered[:covered]:
+        if cover.size[cover.group[i]] > q.k:
+            cover.covered[kept] = i
             kept += 1
     return kept
 
 
 @inner
-def set_apart(v, left, covered):
+def set_apart(cover, left, covered):
     """Sort the first `left` uncovered records into those that are and those now covered: the number of each."""
     still = 0
     for at in range(left):
-        i = v.uncovered[at]
-        if v.group[i] < 0:
-            v.uncovered[still] = i
+        i = cover.uncovered[at]
+        if cover.group[i] < 0:
+            cover.uncovered[still] = i
             still += 1
         else:
-            v.covered[covered] = i
+            cover.covered[covered] = i
             covered += 1
     return still, covered
 
@@ -197,7 +197,7 @@ def set_apart(v, left, covered):
 @kernel
 def walk_lending(
     q,
-    v,
+    cover,
     part_keys,
     part_costs,
     steps,
@@ -217,8 +217,8 @@ def walk_lending(
     `shares` of its own number of records and until that has added `markups` of the cell's cost to what each of its
     own pays. Returns (records left uncovered, covered records that may lend, number of groups).
     """
-    covered = forget_poor(q, v, covered)
-    n = v.group.size
+    covered = forget_poor(q, cover, covered)
+    n = cover.group.size
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
     keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
     first, following = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -231,7 +231,7 @@ def walk_lending(
             continue
         waiting[places[step]] = np.inf
         least = int(np.ceil(q.k / (1.0 + share) - 1e-9)) if markup > 0.0 else q.k
-        cell_keys(part_keys, steps[step], v.columns, v.uncovered[:left], keys)
+        cell_keys(part_keys, steps[step], cover.columns, cover.uncovered[:left], keys)
         order, bounds = sort_by_cell(keys[:left], least, table_key, table_weight, place)
         cells = bounds.size - 1
         if cells == 0:
@@ -241,8 +241,8 @@ def walk_lending(
             find_lenders(
                 part_keys,
                 steps[step],
-                v.columns,
-                v.covered[:covered],
+                cover.columns,
+                cover.covered[:covered],
                 cells,
                 table_size(left),
                 table_key,
@@ -251,28 +251,28 @@ def walk_lending(
                 following,
             )
         for cell in range(cells):
-            members = taken(v.uncovered, order[bounds[cell] : bounds[cell + 1]])
-            cost = cell_cost(part_costs, steps[step], v.columns[members[0]])
+            members = taken(cover.uncovered, order[bounds[cell] : bounds[cell + 1]])
+            cost = cell_cost(part_costs, steps[step], cover.columns[members[0]])
             if cost > limit:
                 waiting[places[step]] = min(waiting[places[step]], cost)
                 continue
             counts[:] = 0
             for i in members:
-                shift(v, i, counts, 1)
+                shift(cover, i, counts, 1)
             if complies(q, counts, members.size):
-                found_group(v, members, members[:0], counts, cost, groups)
+                found_group(cover, members, members[:0], counts, cost, groups)
                 groups += 1
             elif markup > 0.0 and first[cell] >= 0:
                 most = int(members.size * (1.0 + share))
                 budget = markup * cost * members.size
                 borrowed = borrow(
-                    q, v, counts, members.size, most, first[cell], following, cost, budget
+                    q, cover, counts, members.size, most, first[cell], following, cost, budget
                 )
                 if complies(q, counts, members.size + borrowed.size):
-                    found_group(v, members, borrowed, counts, cost, groups)
+                    found_group(cover, members, borrowed, counts, cost, groups)
                     groups += 1
                 else:
-                    give_back(v, borrowed)
+                    give_back(cover, borrowed)
         if groups > before:
-            left, covered = set_apart(v, left, covered)
+            left, covered = set_apart(cover, left, covered)
     return left, covered, groups

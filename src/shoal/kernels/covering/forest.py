@@ -30,7 +30,10 @@ class Forest(NamedTuple):
 def make_forest(points):
     """A forest without links."""
     return Forest(
-        np.full(points, -1, np.int32), np.zeros(points), np.zeros(points), np.full(points, np.inf)
+        link=np.full(points, -1, np.int32),
+        length=np.zeros(points),
+        limit=np.zeros(points),
+        gap=np.full(points, np.inf),
     )
 
 
@@ -59,19 +62,19 @@ def kth_distance(out, weights, k):
 
 
 @kernel
-def measure_points(c, pairs, codes, columns, classes, weights, f, k, start, stop):
+def measure_points(c, pairs, codes, columns, classes, weights, forest, k, start, stop):
     """Fill `limit` and `gap` for those of the points start..stop that have fewer than k records."""
     closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(weights.size)
     for p in range(start, stop):
         if weights[p] < k:
             distances(c, pairs, codes, columns, classes, p, closure, out)
-            f.limit[p] = kth_distance(out, weights, k)
+            forest.limit[p] = kth_distance(out, weights, k)
             out[p] = np.inf
-            f.gap[p] = out.min()
+            forest.gap[p] = out.min()
 
 
 @kernel
-def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
+def link_trees(c, pairs, codes, columns, classes, first, forest, s, k, steps):
     """Link the root of a tree below k, the one with the nearest point outside first, up to `steps` times.
 
     Of the points outside the tree within the root's limit it links to the one whose tree costs least to
@@ -81,28 +84,28 @@ def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
     totals, scratch = np.empty(first.size), np.empty(first.size)
     done = 0
     while done < steps:
-        p = np.argmin(f.gap)
-        if f.gap[p] == np.inf:
+        p = np.argmin(forest.gap)
+        if forest.gap[p] == np.inf:
             break
         distances(c, pairs, codes, columns, classes, p, closure, out)
         nearest = np.inf
         for i in range(first.size):
             if out[i] < nearest and s.group[first[i]] != p:
                 nearest = out[i]
-        if nearest > f.gap[p]:  # what was nearest is in the tree by now
-            f.gap[p] = nearest
+        if nearest > forest.gap[p]:  # what was nearest is in the tree by now
+            forest.gap[p] = nearest
             continue
         totals_with_group(c, pairs, s.closures, s.counts, first.size, p, totals, scratch)
         best, least = -1, np.inf
         for i in range(first.size):
             tree = s.group[first[i]]
-            if out[i] <= f.limit[p] and tree != p and totals[tree] - s.cost[tree] < least:
+            if out[i] <= forest.limit[p] and tree != p and totals[tree] - s.cost[tree] < least:
                 best, least = i, totals[tree] - s.cost[tree]
         tree = s.group[first[best]]
-        f.link[p], f.length[p], f.gap[p] = best, out[best], np.inf
+        forest.link[p], forest.length[p], forest.gap[p] = best, out[best], np.inf
         merge(c, s, tree, p)
         if s.size[tree] >= k:
-            f.gap[tree] = np.inf
+            forest.gap[tree] = np.inf
         done += 1
     return done
 
@@ -112,10 +115,10 @@ def records_below(link, weights):
     """Records of each point and of all that link to it, directly or not."""
     below = np.zeros(link.size, np.int64)
     for p in range(link.size):
-        q = p
-        while q >= 0:
-            below[q] += weights[p]
-            q = link[q]
+        above = p
+        while above >= 0:
+            below[above] += weights[p]
+            above = link[above]
     return below
 
 
@@ -130,10 +133,10 @@ def cut_links(link, below, longest_first, k):
             root = link[root]
         if below[root] - below[p] < k:
             continue
-        q = link[p]
-        while q >= 0:
-            below[q] -= below[p]
-            q = link[q]
+        above = link[p]
+        while above >= 0:
+            below[above] -= below[p]
+            above = link[above]
         link[p] = -1
 
 
@@ -183,20 +186,20 @@ def split_hub(length, child, sibling, below, weights, root, k, most, part, first
     one for each point that links to the hub. Far ones are gathered first, so that near ones stay with the
     hub's own records. Returns the hub and the number of its own records in each group.
     """
-    hub, q = root, child[root]
-    while q >= 0:
-        if below[q] >= k:
-            hub, q = q, child[q]
+    hub, branch = root, child[root]
+    while branch >= 0:
+        if below[branch] >= k:
+            hub, branch = branch, child[branch]
         else:
-            q = sibling[q]
+            branch = sibling[branch]
     tops, lengths = [root], [length[hub]]
     sizes = [below[root] - below[hub]]
-    q = child[hub]
-    while q >= 0:
-        tops.append(q)
-        lengths.append(length[q])
-        sizes.append(below[q])
-        q = sibling[q]
+    branch = child[hub]
+    while branch >= 0:
+        tops.append(branch)
+        lengths.append(length[branch])
+        sizes.append(below[branch])
+        branch = sibling[branch]
     order = np.argsort(-np.array(lengths), kind="mergesort")
     bins, singles = gather(np.array(sizes)[order], weights[hub], k, most)
     for b in range(order.size):
@@ -239,8 +242,8 @@ def part_records(link, length, below, weights, k, most, members, bounds):
             give(groups, members, given, hub, singles[b], count + b)
         count += singles.size
     for p in range(link.size):
-        q = p
-        while part[q] < 0:
-            q = link[q]
-        give(groups, members, given, p, bounds[p + 1] - given[p], part[q])
+        above = p
+        while part[above] < 0:
+            above = link[above]
+        give(groups, members, given, p, bounds[p + 1] - given[p], part[above])
     return groups

@@ -83,14 +83,18 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
             continue
         mask = np.uint64(table_size(n) - 1)
         for i in range(n):
-            h = keys[columns, i] & mask
-            while table_key[h] != keys[columns, i]:
-                h = (h + np.uint64(1)) & mask
-            if table_weight[h] >= k:
-                key[found], place[found], weight[found] = table_key[h], at, table_weight[h]
+            bucket = keys[columns, i] & mask
+            while table_key[bucket] != keys[columns, i]:
+                bucket = (bucket + np.uint64(1)) & mask
+            if table_weight[bucket] >= k:
+                key[found], place[found], weight[found] = (
+                    table_key[bucket],
+                    at,
+                    table_weight[bucket],
+                )
                 cost[found] = rungs.cost[:, here[i]][rows].sum()
                 found += 1
-                table_weight[h] = -1
+                table_weight[bucket] = -1
     return found
 
 
@@ -98,10 +102,10 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
 def slot_of(table, keys, key):
     """Where a hash table of numbers of `keys` has that of a key, or an empty slot (−1) for it."""
     mask = np.uint64(table.size - 1)
-    h = key & mask
-    while table[h] >= 0 and keys[table[h]] != key:
-        h = (h + np.uint64(1)) & mask
-    return h
+    bucket = key & mask
+    while table[bucket] >= 0 and keys[table[bucket]] != key:
+        bucket = (bucket + np.uint64(1)) & mask
+    return bucket
 
 
 @kernel

@@ -43,52 +43,59 @@ class Descent(NamedTuple):
 
 
 @allocating
-def count_below(x, codes, level, records, counts, by):
+def count_below(rungs, codes, level, records, counts, by):
     """Count records by their bins one rung down in every column."""
     columns, at, some = np.empty(level.size, np.int64), np.empty(level.size, np.int64), 0
     for j in range(level.size):
         if level[j] > 0:
-            columns[some], at[some] = j, x.start[x.first[j] + level[j] - 1]
+            columns[some], at[some] = j, rungs.start[rungs.first[j] + level[j] - 1]
             some += 1
     for i in records:
-        for c in range(some):
-            j = columns[c]
-            counts[x.base[j] + x.bins[at[c] + codes[i, j]]] += by
+        for part in range(some):
+            j = columns[part]
+            counts[rungs.base[j] + rungs.bins[at[part] + codes[i, j]]] += by
 
 
 @inner
-def recount(x, codes, d, f):
+def recount(rungs, codes, descent, f):
     """Count the records of cell f anew, or from the cell above where that is less work."""
-    counts, cell = d.counts[f], d.order[: d.high[f]]
-    if f == 0 or 2 * d.high[f] < d.high[f - 1]:
+    counts, cell = descent.counts[f], descent.order[: descent.high[f]]
+    if f == 0 or 2 * descent.high[f] < descent.high[f - 1]:
         counts[:] = 0
-        count_below(x, codes, d.level[f], cell, counts, 1)
+        count_below(rungs, codes, descent.level[f], cell, counts, 1)
         return
     for place in range(counts.size):
-        counts[place] = d.counts[f - 1, place]
-    count_below(x, codes, d.level[f - 1], d.order[d.high[f] : d.high[f - 1]], counts, -1)
+        counts[place] = descent.counts[f - 1, place]
+    count_below(
+        rungs,
+        codes,
+        descent.level[f - 1],
+        descent.order[descent.high[f] : descent.high[f - 1]],
+        counts,
+        -1,
+    )
     j = 0
-    while d.level[f, j] == d.level[f - 1, j]:
+    while descent.level[f, j] == descent.level[f - 1, j]:
         j += 1
-    counts[x.base[j] : x.base[j + 1]] = 0
-    if d.level[f, j] > 0:
-        at = x.start[x.first[j] + d.level[f, j] - 1]
+    counts[rungs.base[j] : rungs.base[j + 1]] = 0
+    if descent.level[f, j] > 0:
+        at = rungs.start[rungs.first[j] + descent.level[f, j] - 1]
         for i in cell:
-            counts[x.base[j] + x.bins[at + codes[i, j]]] += 1
+            counts[rungs.base[j] + rungs.bins[at + codes[i, j]]] += 1
 
 
 @inner
-def best_step(x, codes, level, seed, size, counts, k):
+def best_step(rungs, codes, level, seed, size, counts, k):
     """The step a seed takes, as the place of its bin in the counts, −1 where all would leave less than k records."""
     best, step = -1.0, -1
     for j in range(level.size):
         if level[j] == 0:
             continue
-        rung = x.first[j] + level[j] - 1
-        place = x.base[j] + x.bins[x.start[rung] + codes[seed, j]]
+        rung = rungs.first[j] + level[j] - 1
+        place = rungs.base[j] + rungs.bins[rungs.start[rung] + codes[seed, j]]
         kept = counts[place]
         if kept >= k:
-            saved = x.cost[rung + 1] - x.cost[rung]
+            saved = rungs.cost[rung + 1] - rungs.cost[rung]
             gain = np.inf if kept == size else saved / np.log(size / kept)
             if gain > best:
                 best, step = gain, place
@@ -96,99 +103,104 @@ def best_step(x, codes, level, seed, size, counts, k):
 
 
 @allocating
-def choose_steps(x, codes, d, f, k):
+def choose_steps(rungs, codes, descent, f, k):
     """Sort the seeds of cell f by the step each wants to take, those that end here first."""
-    size, level = d.high[f], d.level[f]
-    is_large = f < d.counts.shape[0] and size * level.size >= d.scratch.size
-    counts = d.counts[f] if is_large else d.scratch
+    size, level = descent.high[f], descent.level[f]
+    is_large = f < descent.counts.shape[0] and size * level.size >= descent.scratch.size
+    counts = descent.counts[f] if is_large else descent.scratch
     if is_large:
-        recount(x, codes, d, f)
+        recount(rungs, codes, descent, f)
     else:
-        count_below(x, codes, level, d.order[:size], counts, 1)
-    seeds = d.seeds[d.next_seed[f] : d.last_seed[f]]
-    wish = d.wish[d.next_seed[f] : d.last_seed[f]]
-    for s in range(seeds.size):
-        wish[s] = best_step(x, codes, level, seeds[s], size, counts, k)
+        count_below(rungs, codes, level, descent.order[:size], counts, 1)
+    seeds = descent.seeds[descent.next_seed[f] : descent.last_seed[f]]
+    wish = descent.wish[descent.next_seed[f] : descent.last_seed[f]]
+    for at in range(seeds.size):
+        wish[at] = best_step(rungs, codes, level, seeds[at], size, counts, k)
     if not is_large:
-        count_below(x, codes, level, d.order[:size], counts, -1)
+        count_below(rungs, codes, level, descent.order[:size], counts, -1)
     order = order_of(wish)
     sorted_seeds, sorted_wish = taken(seeds, order), taken(wish, order)
-    for s in range(seeds.size):
-        seeds[s], wish[s] = sorted_seeds[s], sorted_wish[s]
+    for at in range(seeds.size):
+        seeds[at], wish[at] = sorted_seeds[at], sorted_wish[at]
 
 
 @inner
-def descend(x, codes, d, f):
+def descend(rungs, codes, descent, f):
     """Make the next cell below f, with all seeds that step into it."""
-    step, first = d.wish[d.next_seed[f]], d.next_seed[f]
-    while d.next_seed[f] < d.last_seed[f] and d.wish[d.next_seed[f]] == step:
-        d.next_seed[f] += 1
-    d.next_seed[f + 1], d.last_seed[f + 1] = first, d.next_seed[f]
+    step, first = descent.wish[descent.next_seed[f]], descent.next_seed[f]
+    while (
+        descent.next_seed[f] < descent.last_seed[f] and descent.wish[descent.next_seed[f]] == step
+    ):
+        descent.next_seed[f] += 1
+    descent.next_seed[f + 1], descent.last_seed[f + 1] = first, descent.next_seed[f]
     j = 0
-    while x.base[j + 1] <= step:
+    while rungs.base[j + 1] <= step:
         j += 1
-    for i in range(d.level.shape[1]):
-        d.level[f + 1, i] = d.level[f, i]
-    d.level[f + 1, j] -= 1
-    at, taken, kept = x.start[x.first[j] + d.level[f + 1, j]], step - x.base[j], 0
-    for p in range(d.high[f]):
-        i = d.order[p]
-        if x.bins[at + codes[i, j]] == taken:
-            d.order[p], d.order[kept] = d.order[kept], i
+    for i in range(descent.level.shape[1]):
+        descent.level[f + 1, i] = descent.level[f, i]
+    descent.level[f + 1, j] -= 1
+    at, taken, kept = rungs.start[rungs.first[j] + descent.level[f + 1, j]], step - rungs.base[j], 0
+    for place in range(descent.high[f]):
+        i = descent.order[place]
+        if rungs.bins[at + codes[i, j]] == taken:
+            descent.order[place], descent.order[kept] = descent.order[kept], i
             kept += 1
-    d.high[f + 1] = kept
+    descent.high[f + 1] = kept
 
 
-def make_descent(x, records, seeds, most_counts):
+def make_descent(rungs, records, seeds, most_counts):
     """A descent at the top of the lattice."""
-    r = x.first.size - 1
-    depth = x.cost.size - r + 1
-    rows = max(1, min(depth, most_counts // x.base[-1]))
+    r = rungs.first.size - 1
+    depth = rungs.cost.size - r + 1
+    rows = max(1, min(depth, most_counts // rungs.base[-1]))
     level = np.zeros((depth, r), np.int64)
     high, last_seed = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
     for j in range(r):
-        level[0, j] = x.first[j + 1] - x.first[j] - 1
+        level[0, j] = rungs.first[j + 1] - rungs.first[j] - 1
     high[0], last_seed[0] = records.size, seeds.size
     return Descent(
-        records.copy(),
-        high,
-        level,
-        seeds.copy(),
-        np.zeros(seeds.size, np.int64),
-        np.zeros(depth, np.int64),
-        last_seed,
-        np.empty((rows, x.base[-1]), np.int32),
-        np.zeros(x.base[-1], np.int32),
+        order=records.copy(),
+        high=high,
+        level=level,
+        seeds=seeds.copy(),
+        wish=np.zeros(seeds.size, np.int64),
+        next_seed=np.zeros(depth, np.int64),
+        last_seed=last_seed,
+        counts=np.empty((rows, rungs.base[-1]), np.int32),
+        scratch=np.zeros(rungs.base[-1], np.int32),
     )
 
 
-def propose_points(x, codes, records, seeds, k, most_counts):
+def propose_points(rungs, codes, records, seeds, k, most_counts):
     """The lattice points where seeds end, int32[points, r], one per cell, and how many seeds end in each.
 
     `records` are those that count, the seeds among them. `most_counts` limits memory: counts kept on the way.
     """
-    return descend_all(x, codes, make_descent(x, records, seeds, most_counts), k)
+    return descend_all(rungs, codes, make_descent(rungs, records, seeds, most_counts), k)
 
 
 @kernel
-def descend_all(x, codes, d, k):
+def descend_all(rungs, codes, descent, k):
     """Let all seeds of a descent go down."""
-    seeds, r = d.seeds.size, codes.shape[1]
+    seeds, r = descent.seeds.size, codes.shape[1]
     ends, number = np.empty((seeds, r), np.int32), np.zeros(seeds, np.int64)
     points, f, is_new = 0, 0, True
     while f >= 0:
         if is_new:
-            choose_steps(x, codes, d, f, k)
-            if d.wish[d.next_seed[f]] < 0:
+            choose_steps(rungs, codes, descent, f, k)
+            if descent.wish[descent.next_seed[f]] < 0:
                 for j in range(r):
-                    ends[points, j] = d.level[f, j]
+                    ends[points, j] = descent.level[f, j]
                 points += 1
-            while d.next_seed[f] < d.last_seed[f] and d.wish[d.next_seed[f]] < 0:
-                d.next_seed[f] += 1
+            while (
+                descent.next_seed[f] < descent.last_seed[f]
+                and descent.wish[descent.next_seed[f]] < 0
+            ):
+                descent.next_seed[f] += 1
                 number[points - 1] += 1
-        is_new = d.next_seed[f] < d.last_seed[f]
+        is_new = descent.next_seed[f] < descent.last_seed[f]
         if is_new:
-            descend(x, codes, d, f)
+            descend(rungs, codes, descent, f)
             f += 1
         else:
             f -= 1

@@ -70,11 +70,11 @@ def list_inside(c, closures, column, first, points):
 def add_inside(bits, rows, sizes, weights, of_closure, of_point):
     """Add the points in all rows of a closure to its weight, and its size to theirs."""
     for g in range(sizes.size):
-        for w in range(bits.shape[1]):
-            word = bits[rows[g, 0], w]
+        for at in range(bits.shape[1]):
+            word = bits[rows[g, 0], at]
             for j in range(1, rows.shape[1]):
-                word &= bits[rows[g, j], w]
-            i = w * WORD
+                word &= bits[rows[g, j], at]
+            i = at * WORD
             while word:
                 if word & 1:
                     of_closure[g] += weights[i]

@@ -31,26 +31,26 @@ def add_exactly(meets, start, points, order, first, weights, answers):
     points that meet its narrowest condition.
     """
     columns = start.size - 1
-    for q in range(answers.size):
+    for query in range(answers.size):
         narrow, least = 0, weights.size + 1
         for j in range(columns):
             found = 0
             for code in range(start[j + 1] - start[j]):
-                if meets[start[j] + code, q]:
+                if meets[start[j] + code, query]:
                     at = start[j] + j + code
                     found += first[at + 1] - first[at]
             if found < least:
                 narrow, least = j, found
         for code in range(start[narrow + 1] - start[narrow]):
-            if not meets[start[narrow] + code, q]:
+            if not meets[start[narrow] + code, query]:
                 continue
             at = start[narrow] + narrow + code
             for i in range(first[at], first[at + 1]):
                 p = order[narrow, i]
                 inside = True
                 for j in range(columns):
-                    if not meets[start[j] + points[p, j], q]:
+                    if not meets[start[j] + points[p, j], query]:
                         inside = False
                         break
                 if inside:
-                    answers[q] += weights[p]
+                    answers[query] += weights[p]

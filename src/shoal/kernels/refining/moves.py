@@ -18,10 +18,10 @@ from shoal.kernels.shared.state import cost_without
 
 
 @inner
-def are_unlike(codes, i, j):
+def are_unlike(codes, i, other):
     """Whether two records differ in any column."""
-    for c in range(codes.shape[1]):
-        if codes[i, c] != codes[j, c]:
+    for j in range(codes.shape[1]):
+        if codes[i, j] != codes[other, j]:
             return True
     return False
 

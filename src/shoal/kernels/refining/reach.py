@@ -73,34 +73,34 @@ def make_reach(c, codes, point, room, pairs):
         counts = np.bincount(ranks[:, j], minlength=c.start[j + 1] - c.start[j])
         below.append(np.append(0, np.cumsum(counts)))
     return Reach(
-        ranks,
-        point,
-        np.append(0, np.cumsum(np.bincount(point, minlength=points))),
-        np.argsort(point, kind="stable").astype(np.int32),
-        low,
-        high,
-        np.ascontiguousarray(np.argsort(ranks, axis=0, kind="stable").T.astype(np.int32)),
-        np.concatenate(below),
-        np.append(0, np.cumsum([part.size for part in below])),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.empty(pairs, np.int32),
-        np.empty(pairs, np.int32),
-        np.full(points, NONE, np.int64),
-        np.empty(pairs, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(room),
-        np.full(room, -np.inf),
-        np.full(room, NONE, np.int32),
-        np.full(room, NONE, np.int32),
-        np.full(room, NONE, np.int32),
-        np.zeros(room, np.int64),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.zeros(room, np.int64),
-        np.zeros(points, np.int64),
-        np.empty(room, np.int32),
-        np.zeros(1, np.int64),
+        ranks=ranks,
+        point=point,
+        first=np.append(0, np.cumsum(np.bincount(point, minlength=points))),
+        records=np.argsort(point, kind="stable").astype(np.int32),
+        low=low,
+        high=high,
+        sorted=np.ascontiguousarray(np.argsort(ranks, axis=0, kind="stable").T.astype(np.int32)),
+        below=np.concatenate(below),
+        column=np.append(0, np.cumsum([part.size for part in below])),
+        begin=np.zeros(room, np.int64),
+        end=np.zeros(room, np.int64),
+        covered=np.empty(pairs, np.int32),
+        owner=np.empty(pairs, np.int32),
+        newest=np.full(points, NONE, np.int64),
+        older=np.empty(pairs, np.int64),
+        used=np.zeros(1, np.int64),
+        price=np.zeros(room),
+        value=np.full(room, -np.inf),
+        source=np.full(room, NONE, np.int32),
+        via=np.full(room, NONE, np.int32),
+        origin=np.full(room, NONE, np.int32),
+        spent=np.zeros(room, np.int64),
+        next=np.empty(room, np.int32),
+        gives=np.empty(room, np.int32),
+        seen=np.zeros(room, np.int64),
+        passed=np.zeros(points, np.int64),
+        queue=np.empty(room, np.int32),
+        clock=np.zeros(1, np.int64),
     )
 
 
@@ -110,40 +110,40 @@ def rank_leaves(c, low, high):
     for j in range(c.form.size):
         if c.form[j] != TREE:
             continue
-        s, end = c.start[j], c.start[j + 1]
-        leaves = np.zeros(end - s, np.int32)
-        for node in range(end - s):
+        base, end = c.start[j], c.start[j + 1]
+        leaves = np.zeros(end - base, np.int32)
+        for node in range(end - base):
             leaves[node] = 1
-        for node in range(end - s - 1):  # children come before their parents
-            if c.parent[s + node] != node:
-                leaves[c.parent[s + node]] += leaves[node]
+        for node in range(end - base - 1):  # children come before their parents
+            if c.parent[base + node] != node:
+                leaves[c.parent[base + node]] += leaves[node]
         high[end - 1] = leaves[-1]
-        taken = np.zeros(end - s, np.int32)
-        for node in range(end - s - 2, -1, -1):
-            parent = c.parent[s + node]
-            low[s + node] = low[s + parent] + taken[parent]
+        taken = np.zeros(end - base, np.int32)
+        for node in range(end - base - 2, -1, -1):
+            parent = c.parent[base + node]
+            low[base + node] = low[base + parent] + taken[parent]
             taken[parent] += leaves[node]
-            high[s + node] = low[s + node] + leaves[node]
+            high[base + node] = low[base + node] + leaves[node]
 
 
 @njit(inline="always")
-def span(x, w, g, j):
+def span(x, reach, g, j):
     """The ranks that column j of group g covers, the last one excluded; of a set, all."""
     first = x.c.slot[j]
     if x.c.form[j] == TREE:
         at = x.c.start[j] + x.s.closures[first, g]
-        return w.low[at], w.high[at]
+        return reach.low[at], reach.high[at]
     if x.c.form[j] == RANGE:
         return x.s.closures[first, g], x.s.closures[first + 1, g] + 1
     return np.int32(0), np.int32(x.c.start[j + 1] - x.c.start[j])
 
 
 @inner
-def holds(x, w, g, p):
+def holds(x, reach, g, p):
     """Whether group g covers a distinct record."""
     for j in range(x.c.form.size):
-        low, high = span(x, w, g, j)
-        rank = w.ranks[p, j]
+        low, high = span(x, reach, g, j)
+        rank = reach.ranks[p, j]
         if rank < low or rank >= high:
             return False
         if x.c.form[j] == SET:
@@ -154,19 +154,19 @@ def holds(x, w, g, p):
 
 
 @allocating
-def list_pairs(x, w, g):
+def list_pairs(x, reach, g):
     """Pair group g with all that it covers; what it was paired with before no longer counts."""
     r, has_sets = x.c.form.size, False
     low, high = np.empty(r, np.int32), np.empty(r, np.int32)
-    best, begin, end = 0, 0, w.ranks.shape[0] + 1
+    best, begin, end = 0, 0, reach.ranks.shape[0] + 1
     for j in range(r):
-        low[j], high[j] = span(x, w, g, j)
-        first, last = w.below[w.column[j] + low[j]], w.below[w.column[j] + high[j]]
+        low[j], high[j] = span(x, reach, g, j)
+        first, last = reach.below[reach.column[j] + low[j]], reach.below[reach.column[j] + high[j]]
         if last - first < end - begin:
             best, begin, end = j, first, last
         has_sets |= x.c.form[j] == SET
-    used, ranks, order = w.used[0], w.ranks, w.sorted[best]
-    w.begin[g] = used
+    used, ranks, order = reach.used[0], reach.ranks, reach.sorted[best]
+    reach.begin[g] = used
     for at in range(begin, end):
         p = order[at]
         inside = True
@@ -174,63 +174,71 @@ def list_pairs(x, w, g):
             if ranks[p, j] < low[j] or ranks[p, j] >= high[j]:
                 inside = False
                 break
-        if inside and used < w.covered.size and (not has_sets or holds(x, w, g, p)):
-            w.covered[used], w.owner[used] = p, g
-            w.older[used] = w.newest[p]
-            w.newest[p] = used
+        if inside and used < reach.covered.size and (not has_sets or holds(x, reach, g, p)):
+            reach.covered[used], reach.owner[used] = p, g
+            reach.older[used] = reach.newest[p]
+            reach.newest[p] = used
             used += 1
-    w.end[g] = w.used[0] = used
+    reach.end[g] = reach.used[0] = used
 
 
 @kernel
-def list_all_pairs(x, w):
+def list_all_pairs(x, reach):
     """Pair all groups anew."""
-    w.used[0] = 0
-    w.newest[:] = NONE
-    w.begin[:] = 0
-    w.end[:] = 0
+    reach.used[0] = 0
+    reach.newest[:] = NONE
+    reach.begin[:] = 0
+    reach.end[:] = 0
     for g in range(x.s.size.size):
         if x.s.size[g] > 0:
-            list_pairs(x, w, g)
+            list_pairs(x, reach, g)
 
 
 @kernel
-def find_supplies(x, w):
+def find_supplies(x, reach):
     """Find the dearest group with records to spare from which a chain leads to each group."""
     s = x.s
     for g in range(s.size.size):
-        w.value[g], w.source[g], w.via[g] = -np.inf, NONE, NONE
-        w.price[g] = s.cost[g] / s.size[g] if s.size[g] > 0 else 0.0
-    w.clock[0] += 1
+        reach.value[g], reach.source[g], reach.via[g] = -np.inf, NONE, NONE
+        reach.price[g] = s.cost[g] / s.size[g] if s.size[g] > 0 else 0.0
+    reach.clock[0] += 1
     less = np.empty(s.size.size)
     for g in range(less.size):
-        less[g] = -w.price[g]
+        less[g] = -reach.price[g]
     for source in np.argsort(less):
-        if s.size[source] > x.q.k and w.source[source] == NONE:
-            w.value[source], w.source[source] = w.price[source], source
-            w.queue[0] = source
+        if s.size[source] > x.q.k and reach.source[source] == NONE:
+            reach.value[source], reach.source[source] = reach.price[source], source
+            reach.queue[0] = source
             head, tail = 0, 1
             while head < tail:
-                tail = spread_supply(x, w, w.queue[head], tail)
+                tail = spread_supply(x, reach, reach.queue[head], tail)
                 head += 1
 
 
 @inner
-def spread_supply(x, w, g, tail):
+def spread_supply(x, reach, g, tail):
     """Let the groups that could take in a record of group g have its supply; they join the queue."""
     i = x.s.head[g]
     while i >= 0:
-        p = w.point[i]
-        if w.passed[p] != w.clock[0]:
-            w.passed[p] = w.clock[0]
-            e = w.newest[p]
-            while e >= 0:
-                to = w.owner[e]
-                if w.source[to] == NONE and w.begin[to] <= e < w.end[to] and x.s.size[to] > 0:
-                    w.value[to], w.source[to], w.via[to] = w.value[g], w.source[g], i
-                    w.origin[to] = g
-                    w.queue[tail] = to
+        p = reach.point[i]
+        if reach.passed[p] != reach.clock[0]:
+            reach.passed[p] = reach.clock[0]
+            pair = reach.newest[p]
+            while pair >= 0:
+                to = reach.owner[pair]
+                if (
+                    reach.source[to] == NONE
+                    and reach.begin[to] <= pair < reach.end[to]
+                    and x.s.size[to] > 0
+                ):
+                    reach.value[to], reach.source[to], reach.via[to] = (
+                        reach.value[g],
+                        reach.source[g],
+                        i,
+                    )
+                    reach.origin[to] = g
+                    reach.queue[tail] = to
                     tail += 1
-                e = w.older[e]
+                pair = reach.older[pair]
         i = x.s.after[i]
     return tail

@@ -80,67 +80,69 @@ def cheapest(choice):
 
 
 @allocating
-def price(o, k, choice, limit):
+def price(pool, k, choice, limit):
     """What a choice costs the pool, or any number that is not below `limit`; `chosen` then says who goes where.
 
     Records go to the cheapest cell. A cell that has fewer than k then draws what it lacks from other rivals with more,
     from the dearest on, and last from outside the pool.
     """
-    o.size[:] = 0
+    pool.size[:] = 0
     total = 0.0
-    for at in range(o.records.size):
-        within, rival, cost = o.lies_in[at] & choice, ELSEWHERE, o.outside[at]
+    for at in range(pool.records.size):
+        within, rival, cost = pool.lies_in[at] & choice, ELSEWHERE, pool.outside[at]
         if within != np.uint64(0):
             first = cheapest(within)
-            if o.cost[first] < cost:
-                rival, cost = first, o.cost[first]
+            if pool.cost[first] < cost:
+                rival, cost = first, pool.cost[first]
         total += cost
-        o.chosen[at] = rival
-        o.size[rival] += 1
-    for rival in range(o.rivals.size):
+        pool.chosen[at] = rival
+        pool.size[rival] += 1
+    for rival in range(pool.rivals.size):
         if total >= limit:
             break
-        if has(choice, rival) and o.size[rival] < k:
-            total += draw(o, k, rival)
+        if has(choice, rival) and pool.size[rival] < k:
+            total += draw(pool, k, rival)
     return total
 
 
 @allocating
-def draw(o, k, rival):
+def draw(pool, k, rival):
     """Let a rival draw the records that it lacks; returns what they pay more."""
-    o.shared[:] = 0
-    o.drawn[:] = 0
-    for at in range(o.records.size):
-        if has(o.lies_in[at], rival):
-            o.shared[o.chosen[at]] += 1
-    lacking, more = k - o.size[rival], 0.0
-    for other in range(o.rivals.size - 1, -1, -1):
-        if other != rival and o.shared[other] > 0:
-            o.drawn[other] = max(0, min(o.shared[other], o.size[other] - k, lacking))
-            lacking -= o.drawn[other]
-    o.drawn[ELSEWHERE] = min(o.shared[ELSEWHERE], lacking)
-    if lacking > o.drawn[ELSEWHERE]:
+    pool.shared[:] = 0
+    pool.drawn[:] = 0
+    for at in range(pool.records.size):
+        if has(pool.lies_in[at], rival):
+            pool.shared[pool.chosen[at]] += 1
+    lacking, more = k - pool.size[rival], 0.0
+    for other in range(pool.rivals.size - 1, -1, -1):
+        if other != rival and pool.shared[other] > 0:
+            pool.drawn[other] = max(0, min(pool.shared[other], pool.size[other] - k, lacking))
+            lacking -= pool.drawn[other]
+    pool.drawn[ELSEWHERE] = min(pool.shared[ELSEWHERE], lacking)
+    if lacking > pool.drawn[ELSEWHERE]:
         return np.inf
-    for at in range(o.records.size):
-        other = o.chosen[at]
-        if o.drawn[other] > 0 and has(o.lies_in[at], rival):
-            more += o.cost[rival] - (o.outside[at] if other == ELSEWHERE else o.cost[other])
-            o.drawn[other] -= 1
-            o.size[other] -= 1
-            o.chosen[at] = rival
-            o.size[rival] += 1
+    for at in range(pool.records.size):
+        other = pool.chosen[at]
+        if pool.drawn[other] > 0 and has(pool.lies_in[at], rival):
+            more += pool.cost[rival] - (
+                pool.outside[at] if other == ELSEWHERE else pool.cost[other]
+            )
+            pool.drawn[other] -= 1
+            pool.size[other] -= 1
+            pool.chosen[at] = rival
+            pool.size[rival] += 1
     return more
 
 
 @allocating
-def improve(o, k, choice, cost):
+def improve(pool, k, choice, cost):
     """Take rivals in or out, or exchange two, while that gains: (choice, cost)."""
-    number, gains = o.rivals.size, True
+    number, gains = pool.rivals.size, True
     while gains:
         gains = False
         for a in range(number):
             other = flip(choice, a)
-            found = price(o, k, other, cost - GAIN)
+            found = price(pool, k, other, cost - GAIN)
             if found < cost - GAIN:
                 choice, cost, gains = other, found, True
         if gains:
@@ -149,38 +151,38 @@ def improve(o, k, choice, cost):
             for b in range(number):
                 if has(choice, a) and not has(choice, b):
                     other = flip(flip(choice, a), b)
-                    found = price(o, k, other, cost - GAIN)
+                    found = price(pool, k, other, cost - GAIN)
                     if found < cost - GAIN:
                         choice, cost, gains = other, found, True
     return choice, cost
 
 
 @allocating
-def owners_of(v, c, number, most, owned):
+def owners_of(candidates, candidate, number, most, owned):
     """The open cells, up to `number`, that own most records of candidate c, with at most so many records in all.
 
     `owned` is scratch, zero between uses.
     """
     found = [np.int64(0) for _ in range(0)]
-    for e in range(v.begin[c], v.end[c]):
-        p = v.covered[e]
-        for i in v.records[v.first[p] : v.first[p + 1]]:
-            if owned[v.s.group[i]] == 0:
-                found.append(np.int64(v.s.group[i]))
-            owned[v.s.group[i]] += 1
+    for pair in range(candidates.begin[candidate], candidates.end[candidate]):
+        p = candidates.covered[pair]
+        for i in candidates.records[candidates.first[p] : candidates.first[p + 1]]:
+            if owned[candidates.s.group[i]] == 0:
+                found.append(np.int64(candidates.s.group[i]))
+            owned[candidates.s.group[i]] += 1
     cells = np.array(found)
     cells = cells[np.argsort(-owned[cells], kind="mergesort")][:number]
     for cell in found:
         owned[cell] = 0
     kept, records = 0, 0
-    while kept < cells.size and records + v.s.size[cells[kept]] <= most:
-        records += v.s.size[cells[kept]]
+    while kept < cells.size and records + candidates.s.size[cells[kept]] <= most:
+        records += candidates.s.size[cells[kept]]
         kept += 1
     return cells[:kept]
 
 
 @allocating
-def rivals_of(v, k, cells, records, chance, within, promise):
+def rivals_of(candidates, k, cells, records, chance, within, promise):
     """Some open cells, and the candidates without records that promise most to them, in order of cost.
 
     What a candidate promises is what records of the pool that lie in it would pay less there, times a random number
@@ -188,105 +190,112 @@ def rivals_of(v, k, cells, records, chance, within, promise):
     """
     found = [np.int64(0) for _ in range(0)]
     for i in records:
-        p, cost = v.point[i], v.cost[v.s.group[i]]
-        for c in v.owner[v.start[p] : v.start[p + 1]]:
-            if v.s.size[c] == 0:
-                if within[c] == 0:
-                    found.append(np.int64(c))
-                within[c] += 1
-                promise[c] += max(0.0, cost - v.cost[c])
-    others = np.array([c for c in found if within[c] >= k and promise[c] > 0.0], np.int64)
+        p, cost = candidates.point[i], candidates.cost[candidates.s.group[i]]
+        for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+            if candidates.s.size[cell] == 0:
+                if within[cell] == 0:
+                    found.append(np.int64(cell))
+                within[cell] += 1
+                promise[cell] += max(0.0, cost - candidates.cost[cell])
+    others = np.array(
+        [cell for cell in found if within[cell] >= k and promise[cell] > 0.0], np.int64
+    )
     order = np.argsort(-promise[others] * chance[others], kind="mergesort")
-    for c in found:
-        within[c] = 0
-        promise[c] = 0.0
+    for cell in found:
+        within[cell] = 0
+        promise[cell] = 0.0
     return np.sort(np.concatenate((cells, others[order[: RIVALS - cells.size]])))
 
 
 @allocating
-def make_pool(v, k, cells, chance, number, within, promise):
+def make_pool(candidates, k, cells, chance, number, within, promise):
     """The records of some open cells with their rivals, and the present choice: (pool, choice, cost).
 
     `number` is scratch: -1 between uses.
     """
-    records = np.empty(v.s.size[cells].sum(), np.int32)
+    records = np.empty(candidates.s.size[cells].sum(), np.int32)
     at = 0
-    for c in cells:
-        i = v.s.head[c]
+    for cell in cells:
+        i = candidates.s.head[cell]
         while i >= 0:
             records[at] = i
             at += 1
-            i = v.s.after[i]
-    rivals = rivals_of(v, k, cells, records, chance, within, promise)
+            i = candidates.s.after[i]
+    rivals = rivals_of(candidates, k, cells, records, chance, within, promise)
     choice, cost = np.uint64(0), 0.0
     for a in range(rivals.size):
         number[rivals[a]] = a
-        if v.s.size[rivals[a]] > 0:
+        if candidates.s.size[rivals[a]] > 0:
             choice = flip(choice, a)
     lies_in, outside = np.zeros(records.size, np.uint64), np.full(records.size, np.inf)
     for at in range(records.size):
-        cost += v.cost[v.s.group[records[at]]]
-        p = v.point[records[at]]
-        for c in v.owner[v.start[p] : v.start[p + 1]]:
-            if number[c] >= 0:
-                lies_in[at] = flip(lies_in[at], number[c])
-            elif v.s.size[c] > 0:
-                outside[at] = min(outside[at], v.cost[c])
+        cost += candidates.cost[candidates.s.group[records[at]]]
+        p = candidates.point[records[at]]
+        for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+            if number[cell] >= 0:
+                lies_in[at] = flip(lies_in[at], number[cell])
+            elif candidates.s.size[cell] > 0:
+                outside[at] = min(outside[at], candidates.cost[cell])
     pool = Pool(
-        records,
-        rivals,
-        v.cost[rivals],
-        lies_in,
-        outside,
-        np.empty(records.size, np.int64),
-        np.zeros(RIVALS + 1, np.int64),
-        np.zeros(RIVALS + 1, np.int64),
-        np.zeros(RIVALS + 1, np.int64),
+        records=records,
+        rivals=rivals,
+        cost=candidates.cost[rivals],
+        lies_in=lies_in,
+        outside=outside,
+        chosen=np.empty(records.size, np.int64),
+        size=np.zeros(RIVALS + 1, np.int64),
+        shared=np.zeros(RIVALS + 1, np.int64),
+        drawn=np.zeros(RIVALS + 1, np.int64),
     )
     return pool, choice, cost
 
 
 @allocating
-def cheapest_outside(v, i, number):
+def cheapest_outside(candidates, i, number):
     """The cheapest open cell outside the pool that record i lies in."""
-    p = v.point[i]
-    for c in v.owner[v.start[p] : v.start[p + 1]]:
-        if number[c] < 0 and v.s.size[c] > 0:
-            return c
+    p = candidates.point[i]
+    for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+        if number[cell] < 0 and candidates.s.size[cell] > 0:
+            return cell
     return -1
 
 
 @kernel
-def repack(v, k, around, numbers, most, chance, kicks):
+def repack(candidates, k, around, numbers, most, chance, kicks):
     """Choose anew around some candidates, with pools of so many cells each and at most so many records.
 
     After the best choice near the present one is found, search starts again from that with a few random rivals taken
     in or out: as many times as there are rows of `kicks`, which are random numbers for each candidate. Returns what
     was gained.
     """
-    owned, within = np.zeros(v.cost.size, np.int64), np.zeros(v.cost.size, np.int64)
-    number, promise = np.full(v.cost.size, -1, np.int64), np.zeros(v.cost.size)
+    owned, within = (
+        np.zeros(candidates.cost.size, np.int64),
+        np.zeros(candidates.cost.size, np.int64),
+    )
+    number, promise = np.full(candidates.cost.size, -1, np.int64), np.zeros(candidates.cost.size)
     gained = 0.0
-    for t in range(around.size):
-        cells = owners_of(v, around[t], numbers[t], most, owned)
+    for turn in range(around.size):
+        cells = owners_of(candidates, around[turn], numbers[turn], most, owned)
         if cells.size < 2:
             continue
-        o, choice, cost = make_pool(v, k, cells, chance, number, within, promise)
-        best, least = improve(o, k, choice, cost)
-        for kick in kicks[t]:
+        pool, choice, cost = make_pool(candidates, k, cells, chance, number, within, promise)
+        best, least = improve(pool, k, choice, cost)
+        for kick in kicks[turn]:
             other = best
             for random in kick:
-                other = flip(other, random % o.rivals.size)
-            other, found = improve(o, k, other, np.inf)
+                other = flip(other, random % pool.rivals.size)
+            other, found = improve(pool, k, other, np.inf)
             if found < least - GAIN:
                 best, least = other, found
         if least < cost - GAIN:
-            gained += cost - price(o, k, best, np.inf)
-            for at in range(o.records.size):
-                i, to = o.records[at], o.chosen[at]
-                c = cheapest_outside(v, i, number) if to == ELSEWHERE else o.rivals[to]
-                if c != v.s.group[i]:
-                    unlink(v.s, i)
-                    link(v.s, i, c)
-        number[o.rivals] = -1
+            gained += cost - price(pool, k, best, np.inf)
+            for at in range(pool.records.size):
+                i, to = pool.records[at], pool.chosen[at]
+                cell = (
+                    cheapest_outside(candidates, i, number) if to == ELSEWHERE else pool.rivals[to]
+                )
+                if cell != candidates.s.group[i]:
+                    unlink(candidates.s, i)
+                    link(candidates.s, i, cell)
+        number[pool.rivals] = -1
     return gained

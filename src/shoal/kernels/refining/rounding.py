@@ -18,14 +18,14 @@ def round_cells(bounds, members, shares, order, first, records, k, fussy):
     group = np.full(records.size, -1, np.int32)
     free = first[1:] - first[:-1]
     groups = 0
-    for c in order:
-        within = members[bounds[c] : bounds[c + 1]]
+    for cell in order:
+        within = members[bounds[cell] : bounds[cell + 1]]
         if free[within].sum() < k:
             continue
         size = 0
-        for at in np.argsort(-shares[bounds[c] : bounds[c + 1]], kind="mergesort"):
+        for at in np.argsort(-shares[bounds[cell] : bounds[cell + 1]], kind="mergesort"):
             p = within[at]
-            share = shares[bounds[c] + at] * (first[p + 1] - first[p])
+            share = shares[bounds[cell] + at] * (first[p + 1] - first[p])
             takes = min(free[p], max(int(np.ceil(share - fussy)), k - size))
             for _ in range(takes):
                 group[records[first[p + 1] - free[p]]] = groups

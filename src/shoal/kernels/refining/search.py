@@ -51,21 +51,21 @@ def make_search(c, pairs, q, s, codes, classes):
     """A search that begins with a state."""
     n, room = classes.size, s.size.size
     x = Search(
-        c,
-        pairs,
-        q,
-        s,
-        codes,
-        classes,
-        np.zeros(n),
-        np.full(n, FAR),
-        np.zeros(room),
-        np.zeros(2, np.int64),
-        np.empty(2 * n, np.int32),
-        np.empty(2 * n, np.int32),
-        np.empty(room, np.int32),
-        np.full(room, -1.0),
-        np.zeros(room, np.bool_),
+        c=c,
+        pairs=pairs,
+        q=q,
+        s=s,
+        codes=codes,
+        classes=classes,
+        price=np.zeros(n),
+        joins=np.full(n, FAR),
+        rest=np.zeros(room),
+        number=np.zeros(2, np.int64),
+        moved=np.empty(2 * n, np.int32),
+        origin=np.empty(2 * n, np.int32),
+        touched=np.empty(room, np.int32),
+        before=np.full(room, -1.0),
+        lost=np.zeros(room, np.bool_),
     )
     reprice_all(x)
     return x
@@ -156,8 +156,8 @@ def cheapest_of(x, i, banned, added):
 def finish(x):
     """Close groups that lost records; returns what all touched groups cost more than before."""
     change = 0.0
-    for t in range(x.number[TOUCHED]):
-        g = x.touched[t]
+    for touched_at in range(x.number[TOUCHED]):
+        g = x.touched[touched_at]
         if x.lost[g]:
             close(x.c, x.s, x.codes, g)
         change += x.s.cost[g] - x.before[g]
@@ -167,8 +167,8 @@ def finish(x):
 @inner
 def all_comply(x):
     """Whether every touched group meets the requirement."""
-    for t in range(x.number[TOUCHED]):
-        g = x.touched[t]
+    for touched_at in range(x.number[TOUCHED]):
+        g = x.touched[touched_at]
         if x.s.size[g] > 0 and not group_complies(x.q, x.s, g):
             return False
     return True
@@ -177,18 +177,18 @@ def all_comply(x):
 @inner
 def forget(x):
     """Begin anew."""
-    for t in range(x.number[TOUCHED]):
-        x.before[x.touched[t]] = -1.0
-        x.lost[x.touched[t]] = False
+    for touched_at in range(x.number[TOUCHED]):
+        x.before[x.touched[touched_at]] = -1.0
+        x.lost[x.touched[touched_at]] = False
     x.number[:] = 0
 
 
 @inner
 def keep(x):
     """Let the change stand."""
-    for t in range(x.number[TOUCHED]):
-        if x.s.size[x.touched[t]] > 0:
-            reprice(x, x.touched[t])
+    for touched_at in range(x.number[TOUCHED]):
+        if x.s.size[x.touched[touched_at]] > 0:
+            reprice(x, x.touched[touched_at])
     forget(x)
 
 
@@ -201,10 +201,10 @@ def undo(x):
         unlink(x.s, i)
         link(x.s, i, x.origin[at])
         x.s.counts[x.classes[i], x.origin[at]] += 1.0
-    for t in range(x.number[TOUCHED]):
-        close(x.c, x.s, x.codes, x.touched[t])
-        if x.s.size[x.touched[t]] > 0:
-            reprice(x, x.touched[t])
+    for touched_at in range(x.number[TOUCHED]):
+        close(x.c, x.s, x.codes, x.touched[touched_at])
+        if x.s.size[x.touched[touched_at]] > 0:
+            reprice(x, x.touched[touched_at])
     forget(x)
 
 

@@ -47,10 +47,10 @@ def split_groups(x, groups):
 
 
 @inner
-def pair_cost(x, closures, i, j):
+def pair_cost(x, closures, i, other):
     """What the closure of two records costs the first one."""
     open_closure(x.c, closures, 0, x.codes[i])
-    widen_closure(x.c, closures, 0, x.codes[j])
+    widen_closure(x.c, closures, 0, x.codes[other])
     return closure_cost(x.c, x.classes[i], closures, 0)
 
 
@@ -58,10 +58,10 @@ def pair_cost(x, closures, i, j):
 def farthest(x, closures, members, i):
     """The record that costs most together with record i."""
     best, most = i, -1.0
-    for j in members:
-        cost = pair_cost(x, closures, i, j)
+    for other in members:
+        cost = pair_cost(x, closures, i, other)
         if cost > most:
-            best, most = j, cost
+            best, most = other, cost
     return best
 
 

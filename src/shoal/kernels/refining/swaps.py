@@ -41,9 +41,9 @@ def swap_records(x, records, near):
             if added[g] == np.inf:
                 break
             added[g] = np.inf
-            j = best_partner(x, i, g)
-            if j >= 0:
-                transfer(x, j, own)
+            partner = best_partner(x, i, g)
+            if partner >= 0:
+                transfer(x, partner, own)
                 transfer(x, i, g)
                 if keep_if_better(x) > 0.0:
                     swaps += 1
@@ -56,11 +56,11 @@ def best_partner(x, i, g):
     """The record of group g that gains most by a swap with record i, −1 for none."""
     best, least = -1, -GAIN
     own = x.s.group[i]
-    for j in members_of(x.s, g):
-        transfer(x, j, own)
+    for partner in members_of(x.s, g):
+        transfer(x, partner, own)
         transfer(x, i, g)
         change = finish(x)
         undo(x)
         if change < least:
-            best, least = j, change
+            best, least = partner, change
     return best

@@ -26,13 +26,13 @@ def weigh_cells(keys, active, weights, k, table_key, table_weight):
     table_weight[:size] = 0
     full = 0
     for i in range(keys.size):
-        h = keys[i] & mask
-        while table_weight[h] != 0 and table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        table_key[h] = keys[i]
-        before = table_weight[h]
-        table_weight[h] = before + weights[active[i]]
-        if before < k and table_weight[h] >= k:
+        bucket = keys[i] & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        table_key[bucket] = keys[i]
+        before = table_weight[bucket]
+        table_weight[bucket] = before + weights[active[i]]
+        if before < k and table_weight[bucket] >= k:
             full += 1
     return full
 
@@ -49,14 +49,14 @@ def take_full_cells(keys, active, weights, k, table_key, table_weight, group, ne
     mask = np.uint64(table_size(keys.size) - 1)
     left = 0
     for i in range(keys.size):
-        h = keys[i] & mask
-        while table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        if table_weight[h] < 0:  # the cell is a group already: minus its number, less one
-            group[active[i]] = -table_weight[h] - 1
-        elif table_weight[h] >= k:
+        bucket = keys[i] & mask
+        while table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        if table_weight[bucket] < 0:  # the cell is a group already: minus its number, less one
+            group[active[i]] = -table_weight[bucket] - 1
+        elif table_weight[bucket] >= k:
             group[active[i]] = next_group
-            table_weight[h] = -next_group - 1
+            table_weight[bucket] = -next_group - 1
             next_group += 1
         else:
             active[left] = active[i]

@@ -62,21 +62,21 @@ def meet(parent, start, a, b):
 
 
 @inner
-def spread_cost(c, j, several, linear, p, q):
+def spread_cost(c, j, several, linear, records, second):
     """Cost of a RANGE or SET closure of column j from the sums over its values."""
     kind = c.kind[j]
     if kind == LINEAR:
         return c.jump[j] + linear if several else 0.0
-    if p <= 0.0:
+    if records <= 0.0:
         return 0.0
     if kind == LOG:
-        own = c.blend[j] * np.log2(q) if q > 0.0 else 0.0
-        return c.scale[j] * (np.log2(p) - own)
+        own = c.blend[j] * np.log2(second) if second > 0.0 else 0.0
+        return c.scale[j] * (np.log2(records) - own)
     if not several:
         return 0.0
     if kind == ENTROPY:
-        return c.scale[j] * max(0.0, np.log2(p) - q / p)
-    return c.scale[j] * max(0.0, p * np.log2(p) - q)
+        return c.scale[j] * max(0.0, np.log2(records) - second / records)
+    return c.scale[j] * max(0.0, records * np.log2(records) - second)
 
 
 @inner
@@ -86,53 +86,53 @@ def range_cost(c, y, j, low, high):
         low = low if low == high else 0
     if c.unit[j] > 0.0:
         return c.jump[j] + (high - low) * c.unit[j] if low < high else 0.0
-    s = c.start[j]
+    base = c.start[j]
     return spread_cost(
         c,
         j,
         low < high,
-        c.cost[y, s + high] - c.cost[y, s + low],
-        c.records[s + high + 1] - c.records[s + low],
-        c.second[y, s + high + 1] - c.second[y, s + low],
+        c.cost[y, base + high] - c.cost[y, base + low],
+        c.records[base + high + 1] - c.records[base + low],
+        c.second[y, base + high + 1] - c.second[y, base + low],
     )
 
 
 @inner
 def set_sums(c, y, j, closures, g, others, h, extra):
     """Size and sums of the union of two sets of column j and one more code; h or extra may be -1."""
-    s, first = c.start[j], c.slot[j]
-    size, linear, p, q = 0, 0.0, 0.0, 0.0
+    base, first = c.start[j], c.slot[j]
+    size, linear, records, second = 0, 0.0, 0.0, 0.0
     has_null = False
-    for w in range(c.slot[j + 1] - first):
-        word = closures[first + w, g]
+    for word_at in range(c.slot[j + 1] - first):
+        word = closures[first + word_at, g]
         if h >= 0:
-            word |= others[first + w, h]
-        if extra >= 0 and extra // BITS == w:
+            word |= others[first + word_at, h]
+        if extra >= 0 and extra // BITS == word_at:
             word |= 1 << (extra % BITS)
-        e = s + w * BITS
+        e = base + word_at * BITS
         while word:
             if word & 1:
                 size += 1
                 linear += c.cost[y, e]
-                p += c.records[e]
-                q += c.second[y, e]
-                has_null |= e - s == c.null[j]
+                records += c.records[e]
+                second += c.second[y, e]
+                has_null |= e - base == c.null[j]
             word >>= 1
             e += 1
     if has_null and size > 1:
-        linear, p, q = 0.0, 0.0, 0.0
-        for e in range(s, c.start[j + 1]):
+        linear, records, second = 0.0, 0.0, 0.0
+        for e in range(base, c.start[j + 1]):
             linear += c.cost[y, e]
-            p += c.records[e]
-            q += c.second[y, e]
-    return size, linear, p, q
+            records += c.records[e]
+            second += c.second[y, e]
+    return size, linear, records, second
 
 
 @inner
 def set_cost(c, y, j, closures, g, others, h, extra):
     """Cost of the union of two sets of column j and one more code; h or extra may be -1."""
-    size, linear, p, q = set_sums(c, y, j, closures, g, others, h, extra)
-    return spread_cost(c, j, size > 1, linear, p, q)
+    size, linear, records, second = set_sums(c, y, j, closures, g, others, h, extra)
+    return spread_cost(c, j, size > 1, linear, records, second)
 
 
 @inner
@@ -189,8 +189,8 @@ def open_closure(c, closures, g, record):
         first = c.slot[j]
         code = record[j]
         if c.form[j] == SET:
-            for s in range(first, c.slot[j + 1]):
-                closures[s, g] = 0
+            for slot in range(first, c.slot[j + 1]):
+                closures[slot, g] = 0
             closures[first + code // BITS, g] = 1 << (code % BITS)
         else:
             closures[first, g] = code
@@ -224,5 +224,5 @@ def join_closures(c, closures, g, others, h):
             closures[first, g] = min(closures[first, g], others[first, h])
             closures[first + 1, g] = max(closures[first + 1, g], others[first + 1, h])
         else:
-            for s in range(first, c.slot[j + 1]):
-                closures[s, g] |= others[s, h]
+            for slot in range(first, c.slot[j + 1]):
+                closures[slot, g] |= others[slot, h]

@@ -70,9 +70,9 @@ def spread_nulls(c, closures):
                     closures[first, g] = 0
             elif closures[first + null // BITS, g] >> (null % BITS) & 1:
                 alone = True
-                for s in range(first, c.slot[j + 1]):
-                    bit = 1 << (null % BITS) if s == first + null // BITS else 0
-                    alone &= closures[s, g] == bit
+                for slot in range(first, c.slot[j + 1]):
+                    bit = 1 << (null % BITS) if slot == first + null // BITS else 0
+                    alone &= closures[slot, g] == bit
                 if not alone:
                     for code in range(c.start[j + 1] - c.start[j]):
                         closures[first + code // BITS, g] |= 1 << (code % BITS)

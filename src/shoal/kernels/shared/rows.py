@@ -45,7 +45,7 @@ def make_pairs(c):
             mode[j] = CLIMB
     table = np.zeros((c.cost.shape[0], total))
     fill_tables(c, mode, offset, table)
-    return Pairs(mode, offset, table)
+    return Pairs(mode=mode, offset=offset, table=table)
 
 
 @kernel
@@ -53,11 +53,11 @@ def fill_tables(c, mode, offset, table):
     """Fill the squares of all tabulated columns."""
     for j in range(c.form.size):
         if c.form[j] == TREE and mode[j] == TABLE:
-            s = c.start[j]
-            nodes = c.start[j + 1] - s
+            base = c.start[j]
+            nodes = c.start[j + 1] - base
             for a in range(nodes):
                 for b in range(nodes):
-                    at = s + meet(c.parent, s, a, b)
+                    at = base + meet(c.parent, base, a, b)
                     for y in range(table.shape[0]):
                         table[y, offset[j] + a * nodes + b] = c.cost[y, at]
 
@@ -65,10 +65,10 @@ def fill_tables(c, mode, offset, table):
 @inner
 def add_tree(c, pairs, y, j, nodes, node, out):
     """Add to `out` the cost of each of `nodes` meeting `node` in column j."""
-    s = c.start[j]
-    size = c.start[j + 1] - s
+    base = c.start[j]
+    size = c.start[j + 1] - base
     if pairs.mode[j] == FLAT:
-        same, other = c.cost[y, s + node], c.cost[y, s + size - 1]
+        same, other = c.cost[y, base + node], c.cost[y, base + size - 1]
         for g in range(out.size):
             out[g] += same if nodes[g] == node else other
     elif pairs.mode[j] == TABLE:
@@ -77,19 +77,19 @@ def add_tree(c, pairs, y, j, nodes, node, out):
             out[g] += row[nodes[g]]
     else:
         for g in range(out.size):
-            out[g] += c.cost[y, s + meet(c.parent, s, nodes[g], node)]
+            out[g] += c.cost[y, base + meet(c.parent, base, nodes[g], node)]
 
 
 @inner
 def add_range(c, y, j, lows, highs, low, high, out):
     """Add to `out` the cost of each range lows..highs joined with low..high in column j."""
-    s = c.start[j]
+    base = c.start[j]
     unit, jump = c.unit[j], c.jump[j]
     if unit > 0.0 and jump == 0.0 and c.null[j] < 0:
         for g in range(out.size):
             out[g] += (max(highs[g], high) - min(lows[g], low)) * unit
     elif c.kind[j] == LINEAR and c.null[j] < 0:
-        prefix = c.cost[y, s : c.start[j + 1]]
+        prefix = c.cost[y, base : c.start[j + 1]]
         for g in range(out.size):
             a, b = min(lows[g], low), max(highs[g], high)
             out[g] += prefix[b] - prefix[a] + (jump if a < b else 0.0)

@@ -33,16 +33,16 @@ def make_state(c, values, tallied, room):
     """A state without groups; `tallied` is the number of values that are counted."""
     classes, records = c.cost.shape[0], values.shape[0]
     return State(
-        np.full(records, -1, np.int32),
-        np.full(room, -1, np.int32),
-        np.full(records, -1, np.int32),
-        np.full(records, -1, np.int32),
-        np.zeros(room, np.int64),
-        np.zeros((c.slot[-1], room), np.int32),
-        np.zeros((classes, room)),
-        np.zeros(room),
-        values,
-        np.zeros((room, tallied), np.int32),
+        group=np.full(records, -1, np.int32),
+        head=np.full(room, -1, np.int32),
+        after=np.full(records, -1, np.int32),
+        before=np.full(records, -1, np.int32),
+        size=np.zeros(room, np.int64),
+        closures=np.zeros((c.slot[-1], room), np.int32),
+        counts=np.zeros((classes, room)),
+        cost=np.zeros(room),
+        values=values,
+        tally=np.zeros((room, tallied), np.int32),
     )
 
 

@@ -47,8 +47,8 @@ def hilbert_words(points, bits):
         place = 0
         for level in range(bits - 1, -1, -1):
             for j in range(r):
-                w = place // WORD
-                words[w, i] = words[w, i] << 1 | (point[j] >> level & 1)
+                word = place // WORD
+                words[word, i] = words[word, i] << 1 | (point[j] >> level & 1)
                 place += 1
     return words
 

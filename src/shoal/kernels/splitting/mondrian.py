@@ -117,10 +117,10 @@ def split_column(c, q, j, codes, values, segment, closure, relaxed):
     for i in range(segment.size):
         own[i] = codes[segment[i], j]
     if c.form[j] == TREE:
-        s, node = c.start[j], closure[c.slot[j], 0]
+        base, node = c.start[j], closure[c.slot[j], 0]
         for i in range(own.size):
-            while c.parent[s + own[i]] != node:
-                own[i] = c.parent[s + own[i]]
+            while c.parent[base + own[i]] != node:
+                own[i] = c.parent[base + own[i]]
         return part_children(q, own, values)
     order, cut = cut_segment(q, own, values, c.null[j], relaxed)
     if cut == 0:

@@ -28,35 +28,41 @@ def make_segments(order):
     stack = np.empty((order.size + 1, 2), np.int64)
     stack[0] = 0, order.size
     group = np.full(order.size, -1, np.int32)
-    return Segments(order, stack, np.ones(1, np.int64), group, np.zeros(1, np.int64))
+    return Segments(
+        order=order,
+        stack=stack,
+        depth=np.ones(1, np.int64),
+        group=group,
+        groups=np.zeros(1, np.int64),
+    )
 
 
 @allocating
-def take_segment(s):
+def take_segment(segments):
     """The records of the segment on top of the stack; `keep_whole` or `part_segment` must follow."""
-    s.depth[0] -= 1
-    low, high = s.stack[s.depth[0]]
-    return s.order[low:high].copy()
+    segments.depth[0] -= 1
+    low, high = segments.stack[segments.depth[0]]
+    return segments.order[low:high].copy()
 
 
 @allocating
-def keep_whole(s, segment):
+def keep_whole(segments, segment):
     """Make the segment just taken a group."""
-    s.group[segment] = s.groups[0]
-    s.groups[0] += 1
+    segments.group[segment] = segments.groups[0]
+    segments.groups[0] += 1
 
 
 @allocating
-def part_segment(s, segment, side):
+def part_segment(segments, segment, side):
     """Put both sides of the segment just taken on the stack, the first on top."""
-    depth = s.depth[0]
-    low, high = s.stack[depth]
+    depth = segments.depth[0]
+    low, high = segments.stack[depth]
     middle = high - np.sum(side)
-    s.order[low:middle] = segment[side == 0]
-    s.order[middle:high] = segment[side == 1]
-    s.stack[depth, 0], s.stack[depth, 1] = middle, high
-    s.stack[depth + 1, 0], s.stack[depth + 1, 1] = low, middle
-    s.depth[0] += 2
+    segments.order[low:middle] = segment[side == 0]
+    segments.order[middle:high] = segment[side == 1]
+    segments.stack[depth, 0], segments.stack[depth, 1] = middle, high
+    segments.stack[depth + 1, 0], segments.stack[depth + 1, 1] = low, middle
+    segments.depth[0] += 2
 
 
 @inner

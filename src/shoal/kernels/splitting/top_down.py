@@ -161,24 +161,24 @@ def pick_records(c, pairs, s, codes, classes, g, h, need):
             totals_with_each(
                 c, pairs, columns, member_classes, members.size, closure, counts, 0, added, scratch
             )
-            for m in range(members.size):
-                added[m] = np.inf if taken[m] else added[m] - leaves[member_classes[m]]
-        m = first_least(added)
-        taken[m], added[m] = True, np.inf
+            for at in range(members.size):
+                added[at] = np.inf if taken[at] else added[at] - leaves[member_classes[at]]
+        at = first_least(added)
+        taken[at], added[at] = True, np.inf
         before = closure.copy()
-        widen_closure(c, closure, 0, columns[:, m])
-        counts[member_classes[m], 0] += 1.0
+        widen_closure(c, closure, 0, columns[:, at])
+        counts[member_classes[at], 0] += 1.0
         stale = leaves.size > 1 or not np.array_equal(closure, before)
     change = total_cost(c, closure, counts, 0) - s.cost[g] - s.cost[h]
     counts[:, 0] = s.counts[:, g] + s.counts[:, h] - counts[:, 0]
     first = True
-    for m in range(members.size):
-        if not taken[m]:
+    for at in range(members.size):
+        if not taken[at]:
             if first:
-                open_closure(c, closure, 0, columns[:, m])
+                open_closure(c, closure, 0, columns[:, at])
                 first = False
             else:
-                widen_closure(c, closure, 0, columns[:, m])
+                widen_closure(c, closure, 0, columns[:, at])
     return members[taken], change + total_cost(c, closure, counts, 0)
 
 

@@ -201,9 +201,9 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
             best[:] = side
         for g in range(2):
             for j in range(r):
-                s = c.start[j]
+                base = c.start[j]
                 if c.form[j] == RANGE:
-                    known = places[s : c.start[j + 1] - 1 - (c.null[j] >= 0)]
+                    known = places[base : c.start[j + 1] - 1 - (c.null[j] >= 0)]
                     means[g, j] = mean_code(columns[j], side, g, known, c.null[j])
                 else:
                     means[g, j] = mode_code(columns[j], side, g, tally)
