@@ -1,7 +1,9 @@
-"""Numbers y for records such that in every cell the k largest are on average at most what the cell costs.
+"""Dual variables of the covering problem: one per record, such that every cell can pay for its k largest.
 
-`repair` makes any numbers so, in one walk over all closed cells, and lists the cells that it had to change
-them for; `project_cells` brings numbers close to that for listed cells only, again and again.
+Let a number y be given to every record. The numbers are *valid* (dual feasible) if in every cell the k largest of
+them are on average at most what the cell costs a record; their sum is then a lower bound of the cost of any
+partition. `repair` makes any numbers valid in one walk over all closed cells and lists the cells for which it had
+to lower some; `project_cells` makes numbers nearly valid for the listed cells only, round after round.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.arrays import order_of, taken
 
-LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
+LISTED = 1e-9  # a cell is listed if the mean of its k largest duals exceeds its cost by this
 
 
 @allocating
 def sort_down(values, items, weights, size):
-    """Sort the first few values, with what belongs to them, in descending order."""
+    """Sort the first `size` values in descending order, and `items` and `weights` along with them."""
     less = np.empty(size)
     for at in range(size):
         less[at] = -values[at]
@@ -30,7 +32,10 @@ def sort_down(values, items, weights, size):
 
 @inner
 def cap_of(values, weights, size, k, limit):
-    """The cap under which the k largest of descending values sum up to `limit`, and their mean without it."""
+    """Return the cap under which the k largest of descending values sum up to `limit`, and their mean without a cap.
+
+    Each value counts weights[i] times.
+    """
     total, held = 0.0, 0
     for i in range(size):
         weight = min(weights[i], k - held)
@@ -51,13 +56,16 @@ def cap_of(values, weights, size, k, limit):
 
 @kernel
 def repair(trees, walk, k, duals, slack, keep, until, cells, bounds, limits, members):
-    """Lower `y` until it is valid, listing the cells it is lowered for, or until so many points were looked at.
+    """Lower `duals` until they are valid, and list the cells for which they are lowered.
 
-    In a cell whose k largest numbers are too large on average they are capped until they are not; lowering
-    numbers never makes another cell worse, so one walk over all cells suffices. Where they are by at most `slack`
-    above the least that cells below cost, they are capped to that instead, and the walk need not go there. Of each
-    listed cell the largest numbers are kept, `keep` records. Returns whether the walk is at its end, and the number
-    of cells listed.
+    In a cell whose k largest duals are on average above its cost, the largest are capped until they are not.
+    Lowering numbers never makes another cell invalid, so one walk over all cells suffices. If the mean is at most
+    `slack` above the least cost of any cell at or below this one, the duals are capped to that least cost instead
+    and the walk need not go further down: the bound gets looser, the walk shorter.
+
+    A listed cell is limits[cell] (its cost) and members[bounds[cell]:bounds[cell + 1]], its points with the largest
+    duals that hold `keep` records; `cells` is the number of cells listed so far. The walk stops once walk.top[1]
+    points were looked at, namely `until`. Returns whether the walk is at its end, and the number of listed cells.
     """
     n = duals.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -104,7 +112,10 @@ def repair(trees, walk, k, duals, slack, keep, until, cells, bounds, limits, mem
 
 @inner
 def project(duals, weights, size, k, limit, out):
-    """Nearest numbers to descending `z` whose k largest sum up to `limit`, into `out`."""
+    """Fill `out` with the vector nearest to the descending `duals` whose k largest entries sum up to `limit`.
+
+    This is the Euclidean projection, where entry i counts weights[i] times.
+    """
     top, held, last = 0.0, 0, 0
     while held < k:
         top += weights[last] * duals[last]
@@ -145,9 +156,10 @@ def project(duals, weights, size, k, limit, out):
 
 @kernel
 def project_cells(duals, weights, k, bounds, limits, members, taken, order):
-    """One round of Dykstra's projections of `y` onto what listed cells allow; returns the largest change.
+    """Do one round of Dykstra's projections of `duals` onto the constraints of the listed cells.
 
-    `taken` is what each cell took from its members when it was last visited.
+    `taken` is what each cell subtracted from its members at its last visit (Dykstra's corrections). Returns the
+    largest change of any dual.
     """
     largest = 0
     for cell in range(limits.size):

@@ -1,12 +1,13 @@
 """Walk the closed cells of trees and ranges: every closure that some group of k records can have, once.
 
-A cell is closed if no column's closure could be a lower one without losing a record; a group's closure always
-is. The walk goes down from the whole domains, one column after the other, and never returns to an earlier
-column (as in LCM, Uno et al. 2004): a cell whose records share a lower closure in an earlier column is met
-elsewhere, and so is all below it. Columns of ranges come last.
+A cell is closed if no column's closure can be lowered without losing a record; the closure of a group always is.
+The walk goes down from the whole domains, one column after the other, and never returns to an earlier column (as in
+LCM, Uno et al. 2004): a cell whose records share a lower closure in an earlier column is met elsewhere, and so is
+everything below it. Columns of ranges come last.
 
-Most of the walk is spared: a cell knows the least that any cell of k records at or below it costs, as columns
-before the one that its parts differ in stay as they are, and others can only become what k of its records share.
+Most of the walk is pruned (branch and bound): for each cell the least cost of any cell of k records at or below it
+is known, because the columns before the one in which its parts differ stay as they are, and the others can at best
+become what k of its records share. `duals` are the numbers of records, one per point, that `ascent` explains.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from shoal.kernels.bounding.largest import keep_top, top_sum
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import range_cost
 
-RANGE_LOOKS = 3  # what a range takes beside its points
+RANGE_LOOKS = 3  # work of a range besides its points, in points looked at
 
 
 @allocating
 def close(trees, walk, f, k, limit):
-    """Lower the closure of cell f from its first column on as far as it goes.
+    """Lower the closure of cell f as far as its members allow, from column walk.first[f] on.
 
-    Returns whether it is met only here and some cell at or below it can cost less than `limit`.
+    Returns whether the walk meets this cell only here, and some cell at or below it can cost less than `limit`.
     """
     order, low, high = walk.order, walk.low[f], walk.high[f]
     first, r = walk.first[f], trees.root.size
@@ -78,7 +79,7 @@ def close(trees, walk, f, k, limit):
 
 @inner
 def begin(walk, f):
-    """Begin the cell above f on the stack, like f but for the column that its parts differ in."""
+    """Copy the closure of cell f to the next cell on the stack."""
     for j in range(walk.at.shape[1]):
         walk.at[f + 1, j] = walk.at[f, j]
         walk.to[f + 1, j] = walk.to[f, j]
@@ -89,7 +90,11 @@ def begin(walk, f):
 
 @inner
 def mean_of_top(duals, weights, top, floor, order, low, high, values, heavy):
-    """The mean of the members' largest numbers, so many records; just the largest if that is at most `floor`."""
+    """Return the mean of the members' largest duals, over `top` records.
+
+    If even the largest dual is at most `floor`, that one is returned: the cell is not wanted anyway. `values` and
+    `heavy` are scratch.
+    """
     largest = -np.inf
     for at in range(low, high):
         i = order[at]
@@ -103,7 +108,7 @@ def mean_of_top(duals, weights, top, floor, order, low, high, values, heavy):
 
 @inner
 def begin_node(trees, walk, f, j, top, duals):
-    """Put the next part of cell f in a tree's column on the stack; whether it is wanted."""
+    """Put the next part of cell f in a tree's column j on the stack; return whether it is wanted."""
     low = walk.part[f]
     high = walk.end[low]
     walk.part[f] = high
@@ -135,10 +140,10 @@ def begin_node(trees, walk, f, j, top, duals):
 
 @inner
 def begin_range(trees, walk, f, j, k, top, duals):
-    """Put the next wanted part of cell f in a column of ranges on the stack; whether there is one.
+    """Put the next wanted part of cell f in a column of ranges on the stack; return whether there is one.
 
-    From each code present up, ranges grow until they cost too much for the cell. Null stands alone or, with others,
-    for the whole domain, which is the cell itself.
+    From each code that occurs, ranges grow upwards until they cost too much for the cell. Null stands alone; with
+    other values it stands for the whole domain, which is the cell itself.
     """
     slot, column = trees.slot[j], trees.ranged[j]
     null = trees.compiled.null[column]
@@ -154,7 +159,7 @@ def begin_range(trees, walk, f, j, k, top, duals):
         cost = range_cost(trees.compiled, 0, column, a, b)
         looks += RANGE_LOOKS
         if start == last or (b == null and a != null) or others + cost >= reach:
-            low = stop = walk.end[low]  # on to the next code
+            low = stop = walk.end[low]  # continue with ranges from the next code
             mass, size, held, total = 0, 0, 0, 0.0
             continue
         stop = walk.end[start]
@@ -191,13 +196,13 @@ def begin_range(trees, walk, f, j, k, top, duals):
 
 @allocating
 def next_column(trees, walk, f, k):
-    """Sort cell f by the next column; whether there is one in which cells of it can cost less than its reach."""
+    """Sort cell f by its next column; return whether there is one where its parts can cost less than its reach."""
     j = walk.column[f]
     if j >= walk.first[f]:
         walk.floor[f] += walk.cost[f, j] - walk.least[f, j]
     j += 1
     while j < trees.root.size and not walk.has_parts[f, j]:
-        j += 1  # there, the least is what the closure costs
+        j += 1  # its only closure of k records is the present one
     if j == trees.root.size or walk.floor[f] >= walk.reach[f]:
         return False
     walk.column[f] = j
@@ -227,7 +232,7 @@ def next_column(trees, walk, f, k):
 
 @allocating
 def begin_table(trees, walk, k):
-    """Put the whole table on the stack."""
+    """Put the whole table on the stack, as the first cell."""
     n = trees.paths.shape[0]
     walk.low[1], walk.high[1], walk.free[1], walk.first[1] = 0, n, n, 0
     for j in range(trees.root.size):
@@ -241,10 +246,11 @@ def begin_table(trees, walk, k):
 
 @allocating
 def next_cell(trees, walk, k, top, duals):
-    """Go to the next cell; whether there is one.
+    """Go to the next cell; return whether there is one.
 
-    Wanted are cells of at least k records that cost less than the mean of their `top` largest numbers `y`; some
-    others are met beside. The mean is the cell's `reach`; lower it when the numbers of its records are lowered.
+    Wanted are cells of at least k records that cost less than the mean of their `top` largest duals; some others
+    are met on the way. This mean is walk.reach of the cell; a caller that lowers duals of its records should lower
+    it too.
     """
     f = walk.top[0]
     if f < 0:
@@ -270,7 +276,7 @@ def next_cell(trees, walk, k, top, duals):
 
 @inner
 def cell_cost(walk):
-    """What the cell's closure costs a record."""
+    """Return what the closure of the present cell costs a record."""
     cost = 0.0
     for j in range(walk.cost.shape[1]):
         cost += walk.cost[walk.top[0], j]
@@ -279,11 +285,11 @@ def cell_cost(walk):
 
 @kernel
 def cheapest_cells(trees, walk, k, most, least):
-    """Lower `least` to what the cheapest closed cell of at least k records costs that holds each point.
+    """Lower least[p] to the cost of the cheapest closed cell of at least k records that holds point p.
 
-    `w` is a walk at its beginning, by the single largest number. `least` must start at the cost of some such cell, or
-    at infinity. Returns whether the walk was finished within looks at `most` points, and their number. Only cells that
-    are too dear for all their records are not looked into.
+    `walk` has not begun and was made with top = 1. `least` must start at the cost of some such cell, or at
+    infinity. Returns whether the walk was finished before `most` points were looked at, and how many were. A cell
+    is skipped only if it and all below it are too expensive for all their points.
     """
     while next_cell(trees, walk, k, 1, least):
         cost = cell_cost(walk)

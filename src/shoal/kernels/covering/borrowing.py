@@ -1,9 +1,10 @@
-"""Walk lattice points like `cells`, by single records: cells that lack little borrow it from finished groups.
+"""Walk over lattice points and make groups of their cells; cells that lack a few records borrow them.
 
-A finished group lends a record if it meets the requirement without it. Cells of uncovered records that meet
-the requirement with a few borrowed ones become groups; without borrowing, surplus records and rare sensitive
-values would be used up by the first groups, and what is left could only be covered at great cost. The price of a
-cell is its cost per record newly covered: lenders' records pay what they did not pay before.
+A *cell* is the set of records that share all bins at a lattice point. A cell of uncovered records that meets the
+requirement becomes a group. One that nearly meets it may borrow records in the same cell from finished groups; a
+group lends a record if it still meets the requirement without it. Without borrowing, the first groups would use up
+surplus records and rare sensitive values, and the remaining records could only be covered at great cost. Borrowed
+records pay the difference between the cell's cost and what they paid in their group before.
 """
 
 from __future__ import annotations
@@ -18,29 +19,32 @@ from shoal.kernels.shared.arrays import taken
 from shoal.kernels.shared.cells import cell_keys, table_size
 from shoal.kernels.shared.rules import complies, is_diverse, lacking
 
-ROUNDING = 1e-6  # costs of parts are numbers of single precision
-NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
+ROUNDING = 1e-6  # tolerance, since the costs of parts are single-precision numbers
+NUMBERED = -(1 << 40)  # in a hash table of weights, NUMBERED − c stands for cell number c
 
 
 @bundle
 class Covering(NamedTuple):
-    """Which records have which group, and what groups could lend."""
+    """The cover so far: the group of each record, and what groups need to know to lend records."""
 
-    values: np.ndarray  # int32[n, tallies]
-    columns: np.ndarray  # int32[n], where a record's keys stand
-    group: np.ndarray  # int32[n], -1 for none
-    uncovered: np.ndarray  # int32[n], the first few are meant
-    covered: np.ndarray  # int32[n], likewise
-    tally: np.ndarray  # int32[groups, values]
-    size: np.ndarray  # int64[groups]
-    price: np.ndarray  # float64[groups], what a record paid when the group was made
+    values: np.ndarray  # int32[n, tallies], the sensitive value of each record in each tally
+    # int32[n], the point of each record: its column in arrays of keys and costs
+    columns: np.ndarray
+    group: np.ndarray  # int32[n], the group of each record, -1 while it is uncovered
+    uncovered: np.ndarray  # int32[n], a list of uncovered records; its length is kept by the caller
+    covered: np.ndarray  # int32[n], a list of covered records that may be lent; its length likewise
+    tally: np.ndarray  # int32[groups, values], members of each group by sensitive value
+    size: np.ndarray  # int64[groups], number of members
+    price: np.ndarray  # float64[groups], what each member paid when the group was made
 
 
 @allocating
 def sort_by_cell(keys, least, table_key, table_weight, place):
-    """Sort records by cell: (order, bounds); cells below `least` records are left out.
+    """Sort records by cell: (order, bounds), where order[bounds[c]:bounds[c + 1]] are the places of cell c's records.
 
-    The hash table then holds NUMBERED − cell for those cells; it and `place` are scratch.
+    Cells of fewer than `least` records are left out; the others are numbered from 0. keys[i] is the cell key at
+    place i. Afterwards the hash table (open addressing) holds NUMBERED − cell for numbered cells and the number of
+    records for the others. `place`, int64[records], is scratch.
     """
     size = table_size(keys.size)
     mask = np.uint64(size - 1)
@@ -75,10 +79,10 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
 def find_lenders(
     part_keys, step, columns, covered, cells, table, table_key, table_weight, first, following
 ):
-    """Chain the covered records in each cell: from first[cell] on by following[record].
+    """Build a linked list of the covered records in each cell: it starts at first[cell] and goes on by `following`.
 
-    `table` is the size of the hash table. Records with equal keys, which mostly follow each other, are looked
-    up once.
+    The hash table is that of `sort_by_cell`; `table` is its size. Records of the same point, which mostly follow
+    each other in `covered`, are looked up once.
     """
     mask = np.uint64(table - 1)
     column, cell = -1, -1
@@ -99,17 +103,19 @@ def find_lenders(
 
 @inner
 def shift(cover, i, counts, by):
-    """Add record i to some counts, or take it off."""
+    """Add record i to a row of counts (by = 1), or take it off (by = -1)."""
     for t in range(cover.values.shape[1]):
         counts[cover.values[i, t]] += by
 
 
 @allocating
 def borrow(q, cover, counts, size, most, first, following, cost, budget):
-    """Borrow records from the chain that begins with `first` until `counts` comply; returns those borrowed.
+    """Borrow records from the linked list that begins with `first` until `counts` comply; return those borrowed.
 
-    All that they pay more than before, now that they pay `cost`, must stay within the budget. Lenders are
-    changed and `counts` too; where it does not suffice, `give_back` undoes it.
+    `counts` are the sensitive values of the cell's own `size` records; the cell may grow to `most` records. A
+    borrowed record pays `cost` instead of its group's price; the sum of these differences stays within `budget`.
+    The lenders and `counts` are changed in place; if borrowing does not suffice, `give_back` undoes the changes to
+    lenders.
     """
     borrowed, number = np.empty(max(0, most - size), np.int32), 0
     lack = lacking(q, counts, size)
@@ -140,7 +146,7 @@ def borrow(q, cover, counts, size, most, first, following, cost, budget):
 
 @allocating
 def give_back(cover, borrowed):
-    """Undo `borrow`."""
+    """Return borrowed records to their groups (the undo of `borrow`)."""
     for m in borrowed:
         cover.size[cover.group[m]] += 1
         shift(cover, m, cover.tally[cover.group[m]], 1)
@@ -148,7 +154,7 @@ def give_back(cover, borrowed):
 
 @allocating
 def found_group(cover, members, borrowed, counts, cost, g):
-    """Make a group of uncovered records and borrowed ones."""
+    """Make group g of uncovered records (`members`) and borrowed ones, with these counts and this price."""
     for i in members:
         cover.group[i] = g
     for i in borrowed:
@@ -161,7 +167,10 @@ def found_group(cover, members, borrowed, counts, cost, g):
 
 @inner
 def cell_cost(part_costs, step, column):
-    """What a record whose costs stand in a column pays in its cell."""
+    """Return what a record of a point pays in its cell: the sum over the parts of the columns.
+
+    `step` names a row of `part_costs` for each part, `column` is the point.
+    """
     cost = 0.0
     for part in range(step.size):
         cost += part_costs[step[part], column]
@@ -170,7 +179,10 @@ def cell_cost(part_costs, step, column):
 
 @inner
 def forget_poor(q, cover, covered):
-    """Keep, of the covered records, those whose group may still lend: groups never grow. Returns their number."""
+    """Keep only those covered records whose group has more than k members and may still lend; return their number.
+
+    Groups never grow, so the other records can never be lent again.
+    """
     kept = 0
     for i in cover.covered[:covered]:
         if cover.size[cover.group[i]] > q.k:
@@ -181,7 +193,7 @@ def forget_poor(q, cover, covered):
 
 @inner
 def set_apart(cover, left, covered):
-    """Sort the first `left` uncovered records into those that are and those now covered: the number of each."""
+    """Partition uncovered[:left] in place; return (records still uncovered, length of the list of covered records)."""
     still = 0
     for at in range(left):
         i = cover.uncovered[at]
@@ -210,12 +222,18 @@ def walk_lending(
     covered,
     groups,
 ):
-    """Visit lattice points in order; at each, cells may borrow within the terms of the visit.
+    """Visit lattice points in the given order; at each, make groups of cells, which may borrow records.
 
-    Cells that cost more than `limits` wait. Cells never grow, so a visit is left out where even the cheapest that had
-    to wait at the last one costs more, which is kept in `waiting`, at the visit's place. A cell borrows at most
-    `shares` of its own number of records and until that has added `markups` of the cell's cost to what each of its
-    own pays. Returns (records left uncovered, covered records that may lend, number of groups).
+    Visit i is at lattice point steps[i], a row of `part_keys` and `part_costs` for each part of the columns. Its
+    terms are limits[i], markups[i] and shares[i]. A cell that costs a record more than the limit has to wait for a
+    later visit. A cell may borrow at most `share` times its own number of records, and borrowing may add at most
+    `markup` times the cell's cost to what each of its own records pays.
+
+    waiting[places[i]] is the cost of the cheapest cell that had to wait at the last visit with that place. Cells
+    only lose records, so a visit is skipped if this cost is above its limit.
+
+    `left` and `covered` are the lengths of the two lists in `cover`, `groups` is the number of groups so far.
+    Returns these three after the walk.
     """
     covered = forget_poor(q, cover, covered)
     n = cover.group.size

@@ -1,8 +1,9 @@
-"""Propose points of a lattice too large to walk: those where records have a cheap cell of at least k.
+"""Propose points of a lattice that is too large to walk: those where some records have a cheap cell of at least k.
 
-From the top of the lattice, where all records share one cell, each of some records called seeds goes down one rung
-at a time, as long as its cell keeps k records. It takes the step that saves most for what it costs in (the
-logarithm of) records. Seeds that take the same steps share the work: their ways are a tree of cells.
+Some records are chosen as *seeds*. Each starts at the top of the lattice, where all records share one cell, and
+goes down one rung at a time as long as its cell keeps k records. It takes the step with the highest ratio of cost
+saved to the logarithm of the factor by which the cell shrinks. Seeds that take the same steps share the work, so
+their ways form a tree of cells, which is walked depth first.
 """
 
 from __future__ import annotations
@@ -18,33 +19,35 @@ from shoal.kernels.shared.arrays import order_of, taken
 
 @bundle
 class Rungs(NamedTuple):
-    """The ladders of all columns; rungs of column j are those from first[j] to first[j + 1], cheapest first."""
+    """The ladders of all columns: rungs first[j]:first[j + 1] are those of column j, the cheapest first."""
 
-    first: np.ndarray  # int64[r + 1]
-    start: np.ndarray  # int64[rungs], where a rung's bins begin
-    bins: np.ndarray  # int32[…], by code, numbered within the column
-    cost: np.ndarray  # float64[rungs], of a record on average
-    base: np.ndarray  # int64[r + 1], where a column's counts begin
+    first: np.ndarray  # int64[r + 1], the first rung of each column
+    start: np.ndarray  # int64[rungs], where each rung's codes begin in `bins`
+    # int32[all rungs × codes of their columns], the bin of each code, numbered per column
+    bins: np.ndarray
+    cost: np.ndarray  # float64[rungs], what the rung costs a record on average
+    base: np.ndarray  # int64[r + 1], where each column's bins begin in a row of counts
 
 
 @bundle
 class Descent(NamedTuple):
-    """The way down to a cell: cell f is the first high[f] records of `order`, one step below cell f − 1."""
+    """The stack of cells on the way down: cell f is the first high[f] records of `order`, one step below cell f − 1."""
 
-    order: np.ndarray  # int32[n]
-    high: np.ndarray  # int64[depth]
-    level: np.ndarray  # int64[depth, r], rungs
-    seeds: np.ndarray  # int32[seeds], those of a cell are a stretch
-    wish: np.ndarray  # int64[seeds], the step each wants to take next, −1 for none
-    next_seed: np.ndarray  # int64[depth], whose step is taken next
-    last_seed: np.ndarray  # int64[depth]
-    counts: np.ndarray  # int32[cells, counts], for large cells near the top
-    scratch: np.ndarray  # int32[counts], zero between uses
+    order: np.ndarray  # int32[n], the records
+    high: np.ndarray  # int64[depth], the size of each cell
+    level: np.ndarray  # int64[depth, r], the rung of each column, counted from the cheapest
+    seeds: np.ndarray  # int32[seeds], the seeds, so ordered that those of a cell stand together
+    wish: np.ndarray  # int64[seeds], the step each seed takes next (see `best_step`), −1 for none
+    next_seed: np.ndarray  # int64[depth], the first seed of the cell that has not gone on
+    last_seed: np.ndarray  # int64[depth], the end of the cell's seeds
+    # int32[some cells, bins], records by bin one rung down, for large cells near the top
+    counts: np.ndarray
+    scratch: np.ndarray  # int32[bins], counts of the other cells; zero between uses
 
 
 @allocating
 def count_below(rungs, codes, level, records, counts, by):
-    """Count records by their bins one rung down in every column."""
+    """Count records by their bins one rung down in every column: `by` is 1, or -1 to take them off again."""
     columns, at, some = np.empty(level.size, np.int64), np.empty(level.size, np.int64), 0
     for j in range(level.size):
         if level[j] > 0:
@@ -58,7 +61,7 @@ def count_below(rungs, codes, level, records, counts, by):
 
 @inner
 def recount(rungs, codes, descent, f):
-    """Count the records of cell f anew, or from the cell above where that is less work."""
+    """Count the records of cell f by bin: anew, or from the counts of the cell above if that is less work."""
     counts, cell = descent.counts[f], descent.order[: descent.high[f]]
     if f == 0 or 2 * descent.high[f] < descent.high[f - 1]:
         counts[:] = 0
@@ -86,7 +89,7 @@ def recount(rungs, codes, descent, f):
 
 @inner
 def best_step(rungs, codes, level, seed, size, counts, k):
-    """The step a seed takes, as the place of its bin in the counts, −1 where all would leave less than k records."""
+    """Return the best step of a seed, as the place of its bin in the counts; −1 if all leave fewer than k records."""
     best, step = -1.0, -1
     for j in range(level.size):
         if level[j] == 0:
@@ -104,7 +107,7 @@ def best_step(rungs, codes, level, seed, size, counts, k):
 
 @allocating
 def choose_steps(rungs, codes, descent, f, k):
-    """Sort the seeds of cell f by the step each wants to take, those that end here first."""
+    """Find the step that each seed of cell f takes next and sort the seeds by it; those that end here come first."""
     size, level = descent.high[f], descent.level[f]
     is_large = f < descent.counts.shape[0] and size * level.size >= descent.scratch.size
     counts = descent.counts[f] if is_large else descent.scratch
@@ -126,7 +129,7 @@ def choose_steps(rungs, codes, descent, f, k):
 
 @inner
 def descend(rungs, codes, descent, f):
-    """Make the next cell below f, with all seeds that step into it."""
+    """Make the next cell below f, and hand on to it all seeds that step into it."""
     step, first = descent.wish[descent.next_seed[f]], descent.next_seed[f]
     while (
         descent.next_seed[f] < descent.last_seed[f] and descent.wish[descent.next_seed[f]] == step
@@ -149,7 +152,10 @@ def descend(rungs, codes, descent, f):
 
 
 def make_descent(rungs, records, seeds, most_counts):
-    """A descent at the top of the lattice."""
+    """Make a descent that stands at the top of the lattice.
+
+    `records` are the records that count. `most_counts` limits the memory for kept counts, in numbers.
+    """
     r = rungs.first.size - 1
     depth = rungs.cost.size - r + 1
     rows = max(1, min(depth, most_counts // rungs.base[-1]))
@@ -172,16 +178,17 @@ def make_descent(rungs, records, seeds, most_counts):
 
 
 def propose_points(rungs, codes, records, seeds, k, most_counts):
-    """The lattice points where seeds end, int32[points, r], one per cell, and how many seeds end in each.
+    """Return the lattice points where seeds end, int32[points, r], and how many seeds end in each.
 
-    `records` are those that count, the seeds among them. `most_counts` limits memory: counts kept on the way.
+    `records` are the records that count, the seeds among them. A lattice point may occur several times, once for
+    each cell. `most_counts` limits the memory for kept counts, in numbers.
     """
     return descend_all(rungs, codes, make_descent(rungs, records, seeds, most_counts), k)
 
 
 @kernel
 def descend_all(rungs, codes, descent, k):
-    """Let all seeds of a descent go down."""
+    """Let all seeds of a descent go down; returns what `propose_points` does."""
     seeds, r = descent.seeds.size, codes.shape[1]
     ends, number = np.empty((seeds, r), np.int32), np.zeros(seeds, np.int64)
     points, f, is_new = 0, 0, True
