@@ -153,10 +153,9 @@ def gather(sizes, single, k, most):
     """Sort branches of fewer than k records, and single records, into bins of k to `most` records.
 
     Branches are gathered in the order given until a bin has k records. Single records complete the last bin. If
-    they are too few for that, what is left over joins the smallest bin. If that bin would then exceed `most`, it is
-    split in two: it consists of two branches or parts, one of which has k − 1 records; that one and a single record
-    form one bin, and all the rest forms the other. Returns the bin of each branch and the number of single records
-    in each bin.
+    they are too few for that, what is left over joins the smallest bin. If that bin would then exceed `most`, it
+    consists of two branches, one of which has k − 1 records: that branch and a single record become one bin, and
+    all the rest becomes the other. Returns the bin of each branch and the number of single records in each bin.
     """
     bins = np.empty(sizes.size, np.int64)
     total, last = np.zeros(sizes.size + 1, np.int64), np.zeros(sizes.size + 1, np.int64)

@@ -46,7 +46,11 @@ DISSOLVED, LISTED = -1, -2  # values of Scratch.spare for a group that is to dis
 
 @kernel
 def carve_points(x, lattice, reach, steps):
-    """Carve what gains at each of some lattice points: (groups carved, what they gained, full cells seen)."""
+    """Carve groups at each of some lattice points if that gains: (groups carved, gain, full cells per lattice point).
+
+    `steps` has a row for each lattice point, see `Cells`. A cell is full if it has k records, counting those that
+    want in and those that it could afford.
+    """
     carved, gained = 0, 0.0
     full = np.zeros(steps.shape[0], np.int64)
     note_offers(x, lattice, reach)
@@ -58,7 +62,9 @@ def carve_points(x, lattice, reach, steps):
         least = 0.0
         for part in range(steps.shape[1]):
             least += lattice.least[steps[at, part]]
-        if highest <= least + ROUNDING:  # most points of a small pool
+        if (
+            highest <= least + ROUNDING
+        ):  # no record can gain here; true of most lattice points in a small pool
             continue
         sum_parts(lattice.costs, lattice.keys, steps[at], lattice.at, lattice.key)
         wanting = find_wanting(
@@ -101,7 +107,11 @@ def carve_points(x, lattice, reach, steps):
 
 @allocating
 def carve(x, buffers, reach, wants, other, others):
-    """Make a group of the records of one cell if that gains; returns what it gained."""
+    """Make a group of records of one cell if that gains; return what it gained.
+
+    `wants` are the records that want in; the `others` ones that could be added are linked from `other` on. First
+    the gain is estimated; only if it is positive, the group is founded for a try.
+    """
     less = np.empty(wants.size)
     for at in range(wants.size):
         less[at] = -x.price[wants[at]]
@@ -124,7 +134,7 @@ def carve(x, buffers, reach, wants, other, others):
 
 @allocating
 def best_of(buffers, other, others):
-    """The records of a chain, the best offer first."""
+    """Return the records of a linked list that begins with `other`, those with the best offer first."""
     found, less = np.empty(others, np.int32), np.empty(others)
     for at in range(others):
         found[at], less[at] = other, -buffers.offer[other]
@@ -134,7 +144,7 @@ def best_of(buffers, other, others):
 
 @inner
 def look_at(x, buffers, g):
-    """Note what group g can spare and what dissolving it would gain, once for every cell."""
+    """Set what group g can spare and what dissolving it would gain, unless that was done for the cell at hand."""
     if buffers.looked[g] != buffers.number[LOOKED]:
         buffers.looked[g] = buffers.number[LOOKED]
         buffers.spare[g] = max(0, x.s.size[g] - x.q.k)
@@ -143,7 +153,7 @@ def look_at(x, buffers, g):
 
 @inner
 def has_supply(x, buffers, reach, g):
-    """Whether group g can still be supplied; if so, that counts as spent."""
+    """Return whether group g can still be supplied along its stored chain; if so, mark the chain as used up."""
     source = reach.source[g]
     look_at(x, buffers, source)
     if buffers.spare[source] <= 0 or not is_open(x, reach, g):
@@ -162,9 +172,10 @@ def has_supply(x, buffers, reach, g):
 
 @inner
 def take_spared(x, buffers, reach, wants):
-    """Take the records that want into the cell and that their groups can spare: (what they gain, how many).
+    """Mark as TAKEN the records that want in and that their groups can spare: (estimated gain, number of records).
 
-    For the other groups, `worth` becomes what dissolving would gain.
+    A group can spare a record if it has more than k or, while the cell needs more, if it has a supply. For the
+    other groups, `worth` becomes what dissolving them would gain.
     """
     gain, taken = 0.0, 0
     buffers.number[LOOKED] += 1
@@ -192,7 +203,7 @@ def take_spared(x, buffers, reach, wants):
 
 @inner
 def take_from_dissolved(x, buffers, wants, gain, taken):
-    """Take the records whose groups cannot spare them but had better dissolve: (what all gain, how many)."""
+    """Mark as TAKEN the records whose groups cannot spare them but gain by dissolving: (gain, number), all together."""
     for i in wants:
         g = x.s.group[i]
         if buffers.place[i] == TAKEN or buffers.worth[g] <= GAIN:
@@ -208,7 +219,10 @@ def take_from_dissolved(x, buffers, wants, gain, taken):
 
 @inner
 def price_of_padding(x, buffers, reach, padding, need, most):
-    """What filling a cell with `need` more records would cost, infinite if too few can be had for `most`."""
+    """Return the estimated cost of adding `need` records of `padding`; infinite if it exceeds `most` first.
+
+    The records are tried in order; those whose groups cannot spare them are skipped.
+    """
     cost = 0.0
     for i in padding:
         if need == 0 or cost >= most:
@@ -227,7 +241,10 @@ def price_of_padding(x, buffers, reach, padding, need, most):
 
 @allocating
 def found_group(x, buffers, reach, wants, padding):
-    """Make a group of what was taken, filled with what serves the requirement; returns what it gained."""
+    """Make a group of the records marked as TAKEN, add padding until it complies, and keep that if it gains.
+
+    Groups marked as DISSOLVED hand their other records to the groups where they add least. Returns what was gained.
+    """
     g = free_group(x)
     if g < 0:
         return 0.0
@@ -257,7 +274,7 @@ def found_group(x, buffers, reach, wants, padding):
 
 @inner
 def can_part(x, reach, i):
-    """Whether the group of record i can spare it, maybe once another record has come for it."""
+    """Return whether the group of record i can spare it; if it has k records, it may draw one along its chain first."""
     own = x.s.group[i]
     if can_spare(x, i):
         return True
@@ -269,7 +286,7 @@ def can_part(x, reach, i):
 
 @inner
 def fill_up(x, reach, padding, g):
-    """Let records join group g, those that lose least first, until it meets the requirement."""
+    """Let records of `padding` join group g in order until it meets the requirement; skip those that do not help."""
     counts = x.s.tally[g]
     lack = lacking(x.q, counts, max(1, x.s.size[g]))
     for i in padding:

@@ -26,49 +26,57 @@ ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision 
 
 @bundle
 class Scratch(NamedTuple):
-    """What carving writes on; all between two cells as it was made."""
+    """Scratch buffers of carving; `place` is ELSEWHERE for all records before and after each call of `carve_points`.
 
-    here: np.ndarray  # float64[n], cost of a record in the cell at hand
-    place: np.ndarray  # int8[n], ELSEWHERE for all between two cells
-    number: (
-        np.ndarray
-    )  # int64[3], cells looked at so far; tries and successes at some lattice points
-    looked: np.ndarray  # int64[groups], when a group was last looked at
-    spare: np.ndarray  # int64[groups], what a group can still spare, or DISSOLVED
-    worth: np.ndarray  # float64[groups], what dissolving it would gain
-    key: np.ndarray  # uint64[n]
-    wanting: np.ndarray  # int32[n]
-    slot: np.ndarray  # int64[n]
-    offer: (
-        np.ndarray
-    )  # float64[n], what is saved elsewhere by taking a record, -inf if it cannot be spared
-    budget: np.ndarray  # float64[n], what a cell can spend on each record that it lacks
-    first: np.ndarray  # int64[n], first record in a cell that does not want, -1 for none
-    following: np.ndarray  # int64[n], the next one
-    others: np.ndarray  # int64[n], how many there are
-    table_key: np.ndarray  # uint64[table]
-    table_weight: np.ndarray  # int64[table]
+    The *cell at hand* is the one that carving is trying to make a group of. Arrays [n] by cell have an entry for
+    each numbered cell of a lattice point.
+    """
+
+    here: np.ndarray  # float64[n], what each record would cost in the cell at hand
+    place: np.ndarray  # int8[n], by record: ELSEWHERE, HERE or TAKEN
+    # int64[3], counters of cells looked at (a clock), groups tried, groups carved
+    number: np.ndarray
+    looked: np.ndarray  # int64[groups], the value of that clock when the group was last looked at
+    # int64[groups], records that the group can still spare; or DISSOLVED or LISTED
+    spare: np.ndarray
+    worth: np.ndarray  # float64[groups], what dissolving the group would gain
+    key: np.ndarray  # uint64[n], by place in `wanting`: the cell key of the record
+    wanting: np.ndarray  # int32[n], a list of the records that want into their cells
+    slot: np.ndarray  # int64[n], scratch of `sort_by_cell`
+    # float64[n], by record: saving elsewhere if it is taken, -inf if it cannot be spared
+    offer: np.ndarray
+    budget: np.ndarray  # float64[n], by cell: what it can spend on each further record it needs
+    # int64[n], by cell: first record of a linked list of those that do not want in, or -1
+    first: np.ndarray
+    following: np.ndarray  # int64[n], by record: the next one in that list
+    others: np.ndarray  # int64[n], by cell: the length of that list
+    table_key: np.ndarray  # uint64[a power of two], hash table: cell keys
+    table_weight: np.ndarray  # int64[a power of two], hash table: see `sort_by_cell`
 
 
 @bundle
 class Cells(NamedTuple):
-    """Every distinct record's cell and what it costs there, at the points of a lattice, and scratch."""
+    """The cell of every point and what it costs there, at all points of a lattice.
 
-    keys: np.ndarray  # uint64[rows, distinct]
-    costs: np.ndarray  # float32[rows, distinct]
-    least: np.ndarray  # float32[rows]
-    first: np.ndarray  # int64[distinct + 1], into `records`
-    records: np.ndarray  # int32[n], those of each distinct one
-    column: np.ndarray  # int32[n], the distinct one of each
-    top: np.ndarray  # float64[distinct], the most that one of its records paid when last looked
-    best: np.ndarray  # float64[distinct], the best offer of one of its records
-    at: np.ndarray  # float32[distinct], what it costs at the lattice point at hand
-    key: np.ndarray  # uint64[distinct], its cell there
-    scratch: Scratch
+    A point of the lattice picks a row for each part of the columns: the xor of keys is the cell, the sum of costs
+    the cost of a record. (A *point* of these arrays is a distinct combination of values, as everywhere.)
+    """
+
+    keys: np.ndarray  # uint64[rows, points]
+    costs: np.ndarray  # float32[rows, points], FAR if no cell of k records can hold the point
+    least: np.ndarray  # float32[rows], the least cost in each row
+    first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
+    records: np.ndarray  # int32[n], the records, sorted by point
+    column: np.ndarray  # int32[n], the point of each record
+    top: np.ndarray  # float64[points], the highest price of any of its records when last noted
+    best: np.ndarray  # float64[points], the best offer of any of its records when last noted
+    at: np.ndarray  # float32[points], the point's cost at the lattice point at hand
+    key: np.ndarray  # uint64[points], the point's cell key at the lattice point at hand
+    scratch: Scratch  # scratch buffers
 
 
 def make_scratch(n, room):
-    """Scratch for a search of so many records with room for so many groups."""
+    """Make scratch for a search of n records with room for so many groups."""
     return Scratch(
         here=np.zeros(n),
         place=np.zeros(n, np.int8),
@@ -90,7 +98,7 @@ def make_scratch(n, room):
 
 
 def make_cells(keys, costs, first, records, column, buffers):
-    """Cells of a lattice."""
+    """Make the cells of a lattice from their keys and costs, with the records of each point."""
     distinct = keys.shape[1]
     return Cells(
         keys=keys,
@@ -109,7 +117,10 @@ def make_cells(keys, costs, first, records, column, buffers):
 
 @kernel
 def price_out_rare(keys, costs, weights, k):
-    """Let records cost FAR where even the cell of a part of the columns holds fewer than k of them."""
+    """Set the cost of a point to FAR in rows where its cell has fewer than k records: no cell there can be a group.
+
+    A row covers some columns only; a cell of all columns is never larger.
+    """
     table_key = np.empty(table_size(weights.size), np.uint64)
     table_weight = np.empty(table_size(weights.size), np.int64)
     mask = np.uint64(table_size(weights.size) - 1)
@@ -128,7 +139,11 @@ def price_out_rare(keys, costs, weights, k):
 
 @inner
 def note_offers(x, lattice, reach):
-    """Note the most that any record of a distinct one pays, and what taking records would save elsewhere."""
+    """Note for each point the highest price and the best offer of its records, and each record's offer.
+
+    The offer of a record is the saving elsewhere if it is removed from its group: its price if the group has more
+    than k records, otherwise the value of the group's supply, see `reach`.
+    """
     for p in range(lattice.top.size):
         lattice.top[p], lattice.best[p] = 0.0, -np.inf
         for at in range(lattice.first[p], lattice.first[p + 1]):
@@ -141,7 +156,7 @@ def note_offers(x, lattice, reach):
 
 @inner
 def sum_parts(costs, keys, step, at, key):
-    """What every distinct record costs at a lattice point, and its cell there."""
+    """Compute cost and cell key of every point at a lattice point, whose rows are `step`: into `at` and `key`."""
     first_costs, second_costs, first_keys, second_keys = (
         costs[step[0]],
         costs[step[1]],
@@ -160,7 +175,7 @@ def sum_parts(costs, keys, step, at, key):
 
 @inner
 def find_wanting(price, top, cost, key, first, records, buffers):
-    """List the records that would cost less in their cell, with its key; returns how many there are."""
+    """List the records that would cost less in their cell than in their group, with the cell keys; return how many."""
     wanting = 0
     for p in range(top.size):
         if top[p] > cost[p] + ROUNDING:
@@ -177,7 +192,10 @@ def find_wanting(price, top, cost, key, first, records, buffers):
 
 @inner
 def find_budgets(x, buffers, order, bounds):
-    """Note what each cell could spend on each record that it lacks, generously; returns the most."""
+    """Set for each cell what it could spend on each record it needs to reach k; return the highest of these.
+
+    The estimate is generous: twice the gain of the records that want in.
+    """
     most = 0.0
     for cell in range(bounds.size - 1):
         wants = bounds[cell + 1] - bounds[cell]
@@ -192,7 +210,10 @@ def find_budgets(x, buffers, order, bounds):
 
 @inner
 def add_others(best, cost, key, first, records, buffers, wanting, cells, most):
-    """Chain, for each cell that some record wants into, the other records in it that it could afford."""
+    """Link, for each cell, the records in it that do not want in but that it could afford, into a list.
+
+    `most` is the highest budget of all cells, `wanting` the number of records that the hash table was made of.
+    """
     buffers.first[:cells] = -1
     buffers.others[:cells] = 0
     mask = np.uint64(table_size(wanting) - 1)

@@ -1,4 +1,4 @@
-"""Chains of moves: every group on the way takes in a record of the one before and passes one of its own on."""
+"""Chains of moves (augmenting paths): every group on the way takes in a record and passes one of its own on."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.refining.reach import NONE, find_supplies, holds
 from shoal.kernels.refining.search import GAIN, keep_if_better, transfer
 
-ROUNDS = 8
-ENOUGH = 0.5  # of what a chain could gain at best
-MOST_PAIRS = 3_000  # that a search for a chain looks at
-MOST_SEARCHES = 1_000
+ROUNDS = 8  # at most this many times all supplies are found anew
+ENOUGH = 0.5  # a search for a chain ends at this share of the best possible gain
+MOST_PAIRS = 3_000  # pairs of a group and a point that one search for a chain looks at
+MOST_SEARCHES = 1_000  # searches for a chain in one call
 
 
 @kernel
 def shift_chains(x, reach):
-    """Shift records along chains from dear groups to cheap ones while that gains; returns the number of chains.
+    """Shift records along chains from expensive groups to cheap ones while that gains; return the number of chains.
 
-    Chains that others have broken are searched for anew, so many times in all.
+    A chain that an earlier one has broken is searched for anew, up to MOST_SEARCHES times in all.
     """
     shifted, searches = 0, 0
     less = np.empty(reach.value.size)
@@ -44,7 +44,7 @@ def shift_chains(x, reach):
 
 @inner
 def is_open(x, reach, g):
-    """Whether the chain of group g's supply is as it was found."""
+    """Return whether the stored chain of group g's supply (augmenting path) is still valid."""
     source = reach.source[g]
     if source == NONE or source == g or x.s.size[source] <= x.q.k:
         return False
@@ -57,7 +57,7 @@ def is_open(x, reach, g):
 
 @inner
 def draw(x, reach, g):
-    """Bring a record into group g along the chain of its supply, as part of the change under way."""
+    """Bring a record into group g along the stored chain of its supply, as part of the change."""
     source = reach.source[g]
     while g != source:
         to, g = g, reach.origin[g]
@@ -66,10 +66,11 @@ def draw(x, reach, g):
 
 @inner
 def pull(x, reach, g, least, enough):
-    """Bring a record into group g along a chain from a group that can spare one and costs over `least`.
+    """Search a chain that brings a record into group g, and move records along it as part of the change.
 
-    The search ends at one that costs `enough`, or else takes the dearest among those near. The moves are part of the
-    change under way. Returns whether there is one.
+    The chain must start at a group of more than k records whose price is above `least`. The search goes backwards
+    from g, breadth first; it ends at a group whose price reaches `enough`, or else takes the most expensive one
+    among MOST_PAIRS pairs. Returns whether a chain was found.
     """
     s = x.s
     reach.clock[0] += 1

@@ -1,9 +1,10 @@
-"""Which groups could take in which records as they are, and what a record of a group is worth to others.
+"""Which groups could take in which records without growing, and what a record of each group is worth to others.
 
-A record that lies in the closure of another group can move there at the price of that group. So along a chain
-of groups, each taking in a record of the one before, all that changes is that one record pays the last group's
-price instead of the first one's. A group of only k records can thus part with one at the price of the dearest
-group with records to spare from which a chain leads to it: its *supply*.
+A record that lies in the closure of another group can move there and pays that group's price. Along a chain of
+groups, each of which takes in a record of the one before, all that changes is that one record pays the last group's
+price instead of the first one's (an augmenting path in the graph of groups). So a group of only k records can give
+up a record if a chain leads to it from a group with more than k. The most expensive such group is the source of its
+*supply*, and that group's price is what a record of the supplied group is worth: its `value`.
 """
 
 from __future__ import annotations
@@ -17,48 +18,57 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE
 
-NONE = -1
+NONE = -1  # no group, record or pair
 
 
 @bundle
 class Reach(NamedTuple):
-    """Pairs of a group and a distinct record that its closure covers, by group and by record; and supplies.
+    """The pairs of a group and a point that its closure covers, listed by group and by point; and the supply of groups.
 
-    The values of a column have ranks such that what lies below a node is a stretch of them.
+    The values of each column have ranks such that all values below a node have consecutive ranks. "When" means the
+    time of a clock that counts searches, so that marks of earlier searches need not be erased.
     """
 
-    ranks: np.ndarray  # int32[points, r]
-    point: np.ndarray  # int32[n], the distinct record of each
-    first: np.ndarray  # int64[points + 1], into `records`
-    records: np.ndarray  # int32[n], by point
-    low: np.ndarray  # int32[entries], TREE: the first rank below a node
-    high: np.ndarray  # int32[entries], and the one after the last
-    sorted: np.ndarray  # int32[r, points], by rank in each column
-    below: np.ndarray  # int64[ranks + 1 per column], points of a lower rank
-    column: np.ndarray  # int64[r + 1], where a column begins in `below`
-    begin: np.ndarray  # int64[groups], a group's pairs
-    end: np.ndarray  # int64[groups]
-    covered: np.ndarray  # int32[pairs], a point
-    owner: np.ndarray  # int32[pairs], a group
-    newest: np.ndarray  # int64[points], its last pair
-    older: np.ndarray  # int64[pairs], the one before of the same point
-    used: np.ndarray  # int64[1], pairs so far
-    price: np.ndarray  # float64[groups], per record
-    value: np.ndarray  # float64[groups], price at the source of a group's supply, -inf without
-    source: np.ndarray  # int32[groups], NONE without
-    via: np.ndarray  # int32[groups], the record that moves in at the end of the chain
-    origin: np.ndarray  # int32[groups], the group that it comes from
-    spent: np.ndarray  # int64[groups], when that record was last spent
-    next: np.ndarray  # int32[groups], a search backwards: the group that takes in a record
-    gives: np.ndarray  # int32[groups], that record
-    seen: np.ndarray  # int64[groups], when a search last came by
-    passed: np.ndarray  # int64[points], likewise
-    queue: np.ndarray  # int32[groups]
-    clock: np.ndarray  # int64[1]
+    ranks: np.ndarray  # int32[points, r], the rank of each point's value in each column
+    point: np.ndarray  # int32[n], the point of each record
+    first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
+    records: np.ndarray  # int32[n], all records, sorted by point
+    low: np.ndarray  # int32[entries], TREE: the lowest rank below each node
+    high: np.ndarray  # int32[entries], TREE: one above the highest rank below each node
+    sorted: np.ndarray  # int32[r, points], the points sorted by rank in each column
+    below: np.ndarray  # int64[ranks + 1 per column], the number of points of a lower rank
+    column: np.ndarray  # int64[r + 1], where each column begins in `below`
+    begin: np.ndarray  # int64[groups], where each group's pairs begin
+    end: np.ndarray  # int64[groups], where they end
+    covered: np.ndarray  # int32[pairs], the point of each pair
+    owner: np.ndarray  # int32[pairs], the group of each pair
+    newest: np.ndarray  # int64[points], the latest pair of each point, NONE for none
+    older: np.ndarray  # int64[pairs], the pair of the same point before this one, NONE for none
+    # int64[1], the number of pairs listed; pairs that no longer hold are among them
+    used: np.ndarray
+    price: np.ndarray  # float64[groups], the mean cost of a member
+    # float64[groups], price at the source of the group's supply, -inf without supply
+    value: np.ndarray
+    source: np.ndarray  # int32[groups], the group at the start of the chain of supply, NONE without
+    # int32[groups], the record that moves into the group, as the last move of the chain
+    via: np.ndarray
+    # int32[groups], the group from which that record comes: the one before in the chain
+    origin: np.ndarray
+    spent: np.ndarray  # int64[groups], when that record was last planned to move
+    # int32[groups], in a search backwards: the group that takes in a record of this one
+    next: np.ndarray
+    gives: np.ndarray  # int32[groups], in a search backwards: that record
+    seen: np.ndarray  # int64[groups], when a search last met the group
+    passed: np.ndarray  # int64[points], when a search last met the point
+    queue: np.ndarray  # int32[groups], the queue of a breadth-first search
+    clock: np.ndarray  # int64[1], the number of searches so far
 
 
 def make_reach(c, codes, point, room, pairs):
-    """A reach without pairs, for `codes` of distinct records; `pairs` are the most to be kept."""
+    """Make a reach without pairs, for points with these codes; at most `pairs` pairs are kept.
+
+    point[i] is the point of record i; `room` is the number of groups that there is room for.
+    """
     points = codes.shape[0]
     low, high, ranks = (
         np.zeros(c.parent.size, np.int32),
@@ -106,7 +116,7 @@ def make_reach(c, codes, point, room, pairs):
 
 @kernel
 def rank_leaves(c, low, high):
-    """Number the leaves of every tree so that those below a node are consecutive: from low to before high."""
+    """Rank the values of every tree so that those below a node have the ranks from its `low` to below its `high`."""
     for j in range(c.form.size):
         if c.form[j] != TREE:
             continue
@@ -114,7 +124,7 @@ def rank_leaves(c, low, high):
         leaves = np.zeros(end - base, np.int32)
         for node in range(end - base):
             leaves[node] = 1
-        for node in range(end - base - 1):  # children come before their parents
+        for node in range(end - base - 1):  # children have lower numbers than their parents
             if c.parent[base + node] != node:
                 leaves[c.parent[base + node]] += leaves[node]
         high[end - 1] = leaves[-1]
@@ -128,7 +138,7 @@ def rank_leaves(c, low, high):
 
 @njit(inline="always")
 def span(x, reach, g, j):
-    """The ranks that column j of group g covers, the last one excluded; of a set, all."""
+    """Return the ranks that column j of group g covers, as (first, one after the last); all ranks for a set."""
     first = x.c.slot[j]
     if x.c.form[j] == TREE:
         at = x.c.start[j] + x.s.closures[first, g]
@@ -140,7 +150,7 @@ def span(x, reach, g, j):
 
 @inner
 def holds(x, reach, g, p):
-    """Whether group g covers a distinct record."""
+    """Return whether the closure of group g covers point p."""
     for j in range(x.c.form.size):
         low, high = span(x, reach, g, j)
         rank = reach.ranks[p, j]
@@ -155,7 +165,7 @@ def holds(x, reach, g, p):
 
 @allocating
 def list_pairs(x, reach, g):
-    """Pair group g with all that it covers; what it was paired with before no longer counts."""
+    """List the pairs of group g with all points that its closure covers; its earlier pairs no longer count."""
     r, has_sets = x.c.form.size, False
     low, high = np.empty(r, np.int32), np.empty(r, np.int32)
     best, begin, end = 0, 0, reach.ranks.shape[0] + 1
@@ -184,7 +194,7 @@ def list_pairs(x, reach, g):
 
 @kernel
 def list_all_pairs(x, reach):
-    """Pair all groups anew."""
+    """List the pairs of all groups anew."""
     reach.used[0] = 0
     reach.newest[:] = NONE
     reach.begin[:] = 0
@@ -196,7 +206,11 @@ def list_all_pairs(x, reach):
 
 @kernel
 def find_supplies(x, reach):
-    """Find the dearest group with records to spare from which a chain leads to each group."""
+    """Find for each group its supply: the most expensive group of more than k records from which a chain leads to it.
+
+    Breadth-first searches start from such groups in descending order of price, so the first to meet a group is its
+    source.
+    """
     s = x.s
     for g in range(s.size.size):
         reach.value[g], reach.source[g], reach.via[g] = -np.inf, NONE, NONE
@@ -217,7 +231,10 @@ def find_supplies(x, reach):
 
 @inner
 def spread_supply(x, reach, g, tail):
-    """Let the groups that could take in a record of group g have its supply; they join the queue."""
+    """Hand the supply of group g on to the groups that could take in one of its records, and queue these.
+
+    Returns the new end of the queue.
+    """
     i = x.s.head[g]
     while i >= 0:
         p = reach.point[i]

@@ -1,11 +1,11 @@
-"""Choose anew which cells a few neighbouring groups are made of.
+"""Choose anew which cells a few neighbouring groups are made of (large neighbourhood search over a set cover).
 
-Candidates are cells: closures with all that lies below them, and what they cost a record. Those that have records
-are open, and each record lies in the cell that it belongs to. Around one candidate after the other, the open cells
-that own most of its records form a pool, and up to 64 candidates that k records of the pool lie in are its rivals.
-A choice of rivals is a set of bits; what it costs is known as soon as every record goes to the cheapest chosen cell
-that it lies in and cells below k have drawn records from others. So a choice takes some microseconds, and all that
-differ from the present one by a cell or two can be tried.
+*Candidates* are cells: closures with all points below them, and what they cost a record. Those that have records
+are *open*, and each record belongs to one open cell that it lies in. Around one candidate after the other, the open
+cells that own most of its records form a *pool*. Up to 64 candidates in which k records of the pool lie are its
+*rivals*. A *choice* of rivals is a set of bits. Its cost is known as soon as every record has gone to the cheapest
+chosen cell that it lies in, and cells with fewer than k have drawn records from others. That takes some
+microseconds, so all choices that differ from the present one by a cell or two can be tried.
 """
 
 from __future__ import annotations
@@ -18,73 +18,72 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.state import State, link, unlink
 
-RIVALS = 64
-ELSEWHERE = RIVALS  # in place of a rival: an open cell outside the pool
-GAIN = 1e-9
-PRIME = np.uint64(67)  # the powers of two below 2^64 leave different remainders
-FIRST = np.zeros(67, np.int64)  # the bit of the power that leaves a remainder
+RIVALS = 64  # at most; one bit of a uint64 each
+ELSEWHERE = RIVALS  # stands in place of a rival for an open cell outside the pool
+GAIN = 1e-9  # the least decrease of cost that counts as an improvement
+PRIME = np.uint64(67)  # all powers of two below 2^64 leave different remainders modulo 67
+FIRST = np.zeros(67, np.int64)  # by remainder: the exponent of the power of two
 for _bit in range(64):
     FIRST[2**_bit % 67] = _bit
 
 
 @bundle
 class Candidates(NamedTuple):
-    """Cells in order of cost, the records below them, and the cell that each record belongs to."""
+    """The candidate cells in order of cost, the points below them, and the partition of records into open cells."""
 
-    cost: np.ndarray  # float64[cells], of a record
-    begin: np.ndarray  # int64[cells], a cell's pairs
-    end: np.ndarray  # int64[cells]
-    covered: np.ndarray  # int32[pairs], a distinct record
-    start: np.ndarray  # int64[points + 1], a distinct record's pairs
-    owner: np.ndarray  # int32[pairs], a cell, the cheapest first
-    point: np.ndarray  # int32[n], the distinct record of each
-    first: np.ndarray  # int64[points + 1], into `records`
-    records: np.ndarray  # int32[n], by distinct record
-    s: State  # the cells as groups
+    cost: np.ndarray  # float64[cells], what each cell costs a record
+    begin: np.ndarray  # int64[cells], where each cell's points begin in `covered`
+    end: np.ndarray  # int64[cells], where they end
+    covered: np.ndarray  # int32[pairs], points, by cell
+    start: np.ndarray  # int64[points + 1], where each point's cells begin in `owner`
+    owner: np.ndarray  # int32[pairs], cells, by point, the cheapest first
+    point: np.ndarray  # int32[n], the point of each record
+    first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
+    records: np.ndarray  # int32[n], the records, sorted by point
+    s: State  # the open cells as groups, with the numbers of cells
 
 
 @bundle
 class Pool(NamedTuple):
-    """A few records and the cells that could hold them."""
+    """The records of a few open cells, and the rivals that could hold them."""
 
-    records: np.ndarray  # int32[m]
-    rivals: np.ndarray  # int64[rivals], in order of cost
-    cost: np.ndarray  # float64[rivals]
-    lies_in: np.ndarray  # uint64[m], a bit per rival
-    outside: (
-        np.ndarray
-    )  # float64[m], cost of the cheapest open cell outside the pool, infinite for none
-    chosen: np.ndarray  # int64[m], the rival that each record goes to, or ELSEWHERE
-    size: np.ndarray  # int64[RIVALS + 1]
+    records: np.ndarray  # int32[m], the records
+    rivals: np.ndarray  # int64[rivals], candidates, in order of cost
+    cost: np.ndarray  # float64[rivals], what each rival costs a record
+    lies_in: np.ndarray  # uint64[m], by record: a bit for each rival in which it lies
+    # float64[m], cost of the cheapest open cell outside the pool it lies in, or infinite
+    outside: np.ndarray
+    chosen: np.ndarray  # int64[m], the rival to which each record goes, or ELSEWHERE
+    size: np.ndarray  # int64[RIVALS + 1], records that go to each rival, and ELSEWHERE
     shared: np.ndarray  # int64[RIVALS + 1], scratch
     drawn: np.ndarray  # int64[RIVALS + 1], scratch
 
 
 @inner
 def has(choice, rival):
-    """Whether a choice contains a rival."""
+    """Return whether a choice contains a rival."""
     return choice >> np.uint64(rival) & np.uint64(1) != np.uint64(0)
 
 
 @inner
 def flip(choice, rival):
-    """The choice with a rival or without it."""
+    """Return the choice with a rival added or, if it contains that, removed."""
     return choice ^ np.uint64(1) << np.uint64(rival)
 
 
 @inner
 def cheapest(choice):
-    """The first rival of a choice that is not empty."""
+    """Return the first, hence cheapest, rival of a choice that is not empty."""
     lowest = choice & (~choice + np.uint64(1))
     return FIRST[lowest % PRIME]
 
 
 @allocating
 def price(pool, k, choice, limit):
-    """What a choice costs the pool, or any number that is not below `limit`; `chosen` then says who goes where.
+    """Return what a choice costs the pool, or any number not below `limit`; pool.chosen then says who goes where.
 
-    Records go to the cheapest cell. A cell that has fewer than k then draws what it lacks from other rivals with more,
-    from the dearest on, and last from outside the pool.
+    Records go to the cheapest chosen cell. A cell that then has fewer than k records draws what it lacks from other
+    rivals with more than k, beginning with the most expensive one, and last from outside the pool.
     """
     pool.size[:] = 0
     total = 0.0
@@ -107,7 +106,7 @@ def price(pool, k, choice, limit):
 
 @allocating
 def draw(pool, k, rival):
-    """Let a rival draw the records that it lacks; returns what they pay more."""
+    """Let a rival draw the records that it lacks; return how much more they pay, infinite if there are too few."""
     pool.shared[:] = 0
     pool.drawn[:] = 0
     for at in range(pool.records.size):
@@ -136,7 +135,7 @@ def draw(pool, k, rival):
 
 @allocating
 def improve(pool, k, choice, cost):
-    """Take rivals in or out, or exchange two, while that gains: (choice, cost)."""
+    """Add, remove or exchange rivals while that lowers the cost (local search): (choice, cost)."""
     number, gains = pool.rivals.size, True
     while gains:
         gains = False
@@ -159,9 +158,9 @@ def improve(pool, k, choice, cost):
 
 @allocating
 def owners_of(candidates, candidate, number, most, owned):
-    """The open cells, up to `number`, that own most records of candidate c, with at most so many records in all.
+    """Return up to `number` open cells that own most records of a candidate, with at most `most` records in all.
 
-    `owned` is scratch, zero between uses.
+    `owned`, int64[cells], is scratch that is zero between uses.
     """
     found = [np.int64(0) for _ in range(0)]
     for pair in range(candidates.begin[candidate], candidates.end[candidate]):
@@ -183,10 +182,11 @@ def owners_of(candidates, candidate, number, most, owned):
 
 @allocating
 def rivals_of(candidates, k, cells, records, chance, within, promise):
-    """Some open cells, and the candidates without records that promise most to them, in order of cost.
+    """Return some open cells together with the most promising candidates without records, in order of cost.
 
-    What a candidate promises is what records of the pool that lie in it would pay less there, times a random number
-    of `chance`; k of them must lie in it. `within` and `promise` are scratch, zero between uses.
+    What a candidate promises is how much less the records of the pool that lie in it would pay there, times a
+    random number of `chance`; k records of the pool must lie in it. `within` and `promise`, one entry per cell, are
+    scratch that is zero between uses.
     """
     found = [np.int64(0) for _ in range(0)]
     for i in records:
@@ -209,9 +209,10 @@ def rivals_of(candidates, k, cells, records, chance, within, promise):
 
 @allocating
 def make_pool(candidates, k, cells, chance, number, within, promise):
-    """The records of some open cells with their rivals, and the present choice: (pool, choice, cost).
+    """Make the pool of some open cells: (pool, present choice, its cost).
 
-    `number` is scratch: -1 between uses.
+    number[c] becomes the rival that is candidate c; it is scratch that is -1 between uses, which the caller
+    restores.
     """
     records = np.empty(candidates.s.size[cells].sum(), np.int32)
     at = 0
@@ -252,7 +253,7 @@ def make_pool(candidates, k, cells, chance, number, within, promise):
 
 @allocating
 def cheapest_outside(candidates, i, number):
-    """The cheapest open cell outside the pool that record i lies in."""
+    """Return the cheapest open cell outside the pool in which record i lies, -1 for none."""
     p = candidates.point[i]
     for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
         if number[cell] < 0 and candidates.s.size[cell] > 0:
@@ -262,11 +263,11 @@ def cheapest_outside(candidates, i, number):
 
 @kernel
 def repack(candidates, k, around, numbers, most, chance, kicks):
-    """Choose anew around some candidates, with pools of so many cells each and at most so many records.
+    """Choose cells anew around some candidates, and move records accordingly if that gains; return the gain.
 
-    After the best choice near the present one is found, search starts again from that with a few random rivals taken
-    in or out: as many times as there are rows of `kicks`, which are random numbers for each candidate. Returns what
-    was gained.
+    The pool of candidate around[t] has up to numbers[t] cells and `most` records. When the best choice near the
+    present one is found, the search starts again from that with a few random rivals flipped (a kick), once for each
+    row of kicks[t], which holds random numbers.
     """
     owned, within = (
         np.zeros(candidates.cost.size, np.int64),

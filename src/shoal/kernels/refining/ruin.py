@@ -1,4 +1,4 @@
-"""Ruin and recreate: unite a few neighbouring groups, carve them anew, keep what is no worse."""
+"""Ruin and recreate (large neighbourhood search): unite a few neighbouring groups and carve them anew."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shoal.kernels.shared.state import close, link, members_of, merge, unlink
 
 @allocating
 def nearest_groups(x, i, number):
-    """The groups where record i costs least, its own first."""
+    """Return up to `number` groups to which record i adds least cost, its own group first."""
     s = x.s
     room = s.size.size
     added, scratch = np.empty(room), np.empty(room)
@@ -36,7 +36,10 @@ def nearest_groups(x, i, number):
 
 @allocating
 def cells_of(x, lattice, pool):
-    """The cells of a few records alone; records that are rare among them are priced out."""
+    """Return the cells of the lattice for a few records alone, each of which counts as a point.
+
+    Cells with fewer than k of these records are priced out.
+    """
     keys = np.empty((lattice.keys.shape[0], pool.size), lattice.keys.dtype)
     costs = np.empty((lattice.keys.shape[0], pool.size), lattice.costs.dtype)
     for at in range(pool.size):
@@ -65,7 +68,7 @@ def cells_of(x, lattice, pool):
 
 @allocating
 def put_back(x, groups):
-    """Return to an earlier partition."""
+    """Return to an earlier partition, given as the group of each record."""
     s = x.s
     changed = np.zeros(s.size.size, np.bool_)
     for i in range(groups.size):
@@ -83,9 +86,10 @@ def put_back(x, groups):
 
 @allocating
 def ruin(x, lattice, reach, steps, record, near, united):
-    """Unite the first `united` of the `near` groups closest to a record and carve them anew.
+    """Unite the first `united` of the `near` groups closest to a record and carve new groups out of all `near` ones.
 
-    Records that no new group takes go where they add least. Returns what it gained.
+    Records of the united group that no new group takes go where they add least cost. If the partition got more
+    expensive, the earlier one is restored. Returns what was gained.
     """
     s = x.s
     groups = nearest_groups(x, record, near)
@@ -119,7 +123,7 @@ def ruin(x, lattice, reach, steps, record, near, united):
 
 @kernel
 def ruin_all(x, lattice, reach, steps, records, near, united):
-    """Ruin around each of some records; returns what all gained."""
+    """Ruin around each of some records; return what was gained in all."""
     gained = 0.0
     for at in range(records.size):
         gained += ruin(x, lattice, reach, steps, records[at], near[at], united[at])
