@@ -1,4 +1,4 @@
-"""Answer many queries over many points at once."""
+"""Answer many counting queries over many points at once."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from shoal.kernels.compilation import kernel
 
 @kernel
 def add_answers(shares, start, places, weights, answers):
-    """Add to each answer the weights of all points times their shares in the query's conditions.
+    """Add to each answer the weights of all points times the shares of them that meet the query's conditions.
 
-    `shares[start[j] + places[p, j], q]` is the share of point p that meets the condition of query q in
-    column j. Queries lie side by side, so that the inner loops vectorise.
+    shares[start[j] + places[p, j], query] is the share of point p that meets the query's condition in column j.
+    Queries lie side by side, so that the inner loops vectorise.
     """
     product = np.empty(answers.size)
     for p in range(weights.size):
@@ -26,9 +26,9 @@ def add_answers(shares, start, places, weights, answers):
 def add_exactly(meets, start, points, order, first, weights, answers):
     """Add to each answer the weights of the points that meet the query's condition in every column.
 
-    `meets[start[j] + code, q]` says whether a code of column j meets query q. Row j of `order` has the points
-    by their code, those with a code from `first[start[j] + j + code]` on: each query looks only at the
-    points that meet its narrowest condition.
+    meets[start[j] + code, query] says whether a code of column j meets the query's condition. order[j] lists the
+    points by their code in column j, those with a given code from first[start[j] + j + code] on; so each query
+    looks only at the points that meet its narrowest condition.
     """
     columns = start.size - 1
     for query in range(answers.size):
