@@ -16,7 +16,7 @@ A letter has the same meaning in all rooms:
 - `s` a partition in the making (`state.State`); `x` a local search (`search.Search`), which holds c, q and s.
 - `i` a record, or a point where there is only one record per point; `p` a point; `m` a member on the way through a
   group.
-- `g`, `h` groups; `a`, `b` two of something of the same kind: groups, nodes of a tree, ends of a range, rivals.
+- `g`, `h` groups, or the two sides of a split; `a`, `b` two things of one kind: groups, nodes, ends of a range, rivals.
 - `j` a column; `e` an entry of a column in the flat arrays of `Compiled`; `t` a tally; `v` a sensitive value or a
   code.
 - `y`, `z` classes.

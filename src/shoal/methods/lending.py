@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.kernels.covering.borrowing import Covering, walk_lending
+from shoal.kernels.covering.borrowing import Covering, Visits, walk_lending
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import Keys, Rows, part_costs
 from shoal.problem import Problem
@@ -124,17 +124,20 @@ class Lending:
         limits = self.terms.limit[terms] * np.maximum(
             costs, LEAST
         )  # no limit is no limit for 0 either
+        visits = Visits(
+            steps=steps,
+            limits=limits,
+            markups=self.terms.markup[terms],
+            shares=self.terms.share[terms],
+            places=places,
+            waiting=waiting,
+        )
         self.left, self.covered, self.groups = walk_lending(
             self.problem.rules,
             self.covering,
             self.keys,
             self.costs,
-            steps,
-            limits,
-            self.terms.markup[terms],
-            self.terms.share[terms],
-            places,
-            waiting,
+            visits,
             self.left,
             self.covered,
             self.groups,

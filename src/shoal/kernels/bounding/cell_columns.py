@@ -139,14 +139,15 @@ def narrow_range(trees, j, k, order, low, high, weight, touched):
 
 
 @allocating
-def sort_parts(
-    paths, slot, weights, k, every, order, low, high, end, moved, tally, weight, touched
-):
-    """Sort the members by their nodes in a slot into parts, those of at least k records first; return where these end.
+def sort_parts(trees, walk, f, slot, k, every):
+    """Sort the members of cell f by their nodes in a slot, parts of at least k records first; return where these end.
 
-    With `every`, all parts count, and they are sorted by code. end[b] becomes the end of the part that begins at
-    place b. `moved` and `touched` are scratch; `tally` and `weight` must be zero and are left so.
+    With `every`, all parts count, and they are sorted by code. walk.end[b] becomes the end of the part that begins at
+    place b.
     """
+    paths, weights = trees.paths, trees.weights
+    order, low, high = walk.order, walk.low[f], walk.high[f]
+    end, moved, tally, weight, touched = walk.end, walk.moved, walk.tally, walk.weight, walk.touched
     parts = 0
     for at in range(low, high):
         i = order[at]

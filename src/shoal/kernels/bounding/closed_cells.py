@@ -209,21 +209,7 @@ def next_column(trees, walk, f, k):
     walk.top[1] += walk.high[f] - walk.low[f]
     slot = trees.slot[j] if trees.ranged[j] >= 0 else trees.slot[j] + walk.depth[f, j]
     walk.part[f] = walk.low[f]
-    walk.last[f] = sort_parts(
-        trees.paths,
-        slot,
-        trees.weights,
-        k,
-        trees.ranged[j] >= 0,
-        walk.order,
-        walk.low[f],
-        walk.high[f],
-        walk.end,
-        walk.moved,
-        walk.tally,
-        walk.weight,
-        walk.touched,
-    )
+    walk.last[f] = sort_parts(trees, walk, f, slot, k, trees.ranged[j] >= 0)
     walk.stop[f], walk.mass[f] = walk.low[f], 0
     walk.held[f] = 0
     walk.sum[f] = 0.0

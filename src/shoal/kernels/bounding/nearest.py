@@ -20,10 +20,8 @@ from shoal.kernels.shared.rows import cover_costs
 @inner
 def least_holding(costs, weights, k, found, held):
     """Return the k-th smallest cost, where costs[i] counts weights[i] times; `found` and `held` are scratch [k + 1]."""
-    size, total = (
-        0,
-        0,
-    )  # the list of smallest costs, and its records; without its last entry it has < k
+    # The smallest costs stand in found[:size], ascending, and hold `total` records; without the last one, below k.
+    size, total = 0, 0
     for i in range(costs.size):
         if total >= k and costs[i] >= found[size - 1]:
             continue
@@ -77,9 +75,7 @@ def cheapest_pair(c, j, values):
 def flat_costs(c, j):
     """Return what each single value of a RANGE or SET column costs, and last the least that several of them cost."""
     size = c.start[j + 1] - c.start[j]
-    values = (
-        size - 1 if c.form[j] == RANGE else size
-    )  # a range keeps one entry more than it has values
+    values = size - 1 if c.form[j] == RANGE else size  # ranges have one entry more than values
     costs = np.empty(values + 1)
     for a in range(values):
         costs[a] = value_cost(c, 0, j, a)

@@ -16,26 +16,26 @@ def draw_matching(size, k, rng):
     """
     shift = rng.integers(0, k)
     window, holder = np.empty(size, np.int64), np.empty(size, np.int64)
-    for p in range(size):
-        window[p] = (p - shift) % size
-        holder[window[p]] = p
+    for place in range(size):
+        window[place] = (place - shift) % size
+        holder[window[place]] = place
     longest = 16 * k
     places, given = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for _ in range(size):
-        p = rng.integers(0, size)
-        free, steps = window[p], 0
+        place = rng.integers(0, size)
+        free, steps = window[place], 0
         while steps < longest:
-            places[steps], given[steps] = p, window[p]
+            places[steps], given[steps] = place, window[place]
             steps += 1
-            wanted = (p - rng.integers(0, k)) % size
+            wanted = (place - rng.integers(0, k)) % size
             if wanted == free:
                 break
-            window[p] = wanted
-            p, holder[wanted] = holder[wanted], p
+            window[place] = wanted
+            place, holder[wanted] = holder[wanted], place
         if steps < longest or wanted == free:
-            window[p], holder[free] = free, p
+            window[place], holder[free] = free, place
         else:  # the cycle got too long: all exchanges are undone
-            holder[wanted] = p
+            holder[wanted] = place
             for step in range(steps - 1, -1, -1):
                 window[places[step]] = given[step]
                 holder[given[step]] = places[step]

@@ -38,6 +38,22 @@ class Covering(NamedTuple):
     price: np.ndarray  # float64[groups], what each member paid when the group was made
 
 
+@bundle
+class Visits(NamedTuple):
+    """The visits of a walk over lattice points, in order, and the terms of each.
+
+    A cell may borrow at most `shares` times its own number of records, and until that has added `markups` times the
+    cell's cost to what each of its own records pays.
+    """
+
+    steps: np.ndarray  # int64[visits, parts], the lattice point: a row of keys and costs per part
+    limits: np.ndarray  # float64[visits], the highest cost of a cell; others have to wait
+    markups: np.ndarray  # float64[visits]
+    shares: np.ndarray  # float64[visits]
+    places: np.ndarray  # int64[visits], the entry of `waiting` that the visit reads and writes
+    waiting: np.ndarray  # float64[places], cost of the cheapest cell that had to wait there last
+
+
 @allocating
 def sort_by_cell(keys, least, table_key, table_weight, place):
     """Sort records by cell: (order, bounds), where order[bounds[c]:bounds[c + 1]] are the places of cell c's records.
@@ -212,29 +228,21 @@ def walk_lending(
     cover,
     part_keys,
     part_costs,
-    steps,
-    limits,
-    markups,
-    shares,
-    places,
-    waiting,
+    visits,
     left,
     covered,
     groups,
 ):
     """Visit lattice points in the given order; at each, make groups of cells, which may borrow records.
 
-    Visit i is at lattice point steps[i], a row of `part_keys` and `part_costs` for each part of the columns. Its
-    terms are limits[i], markups[i] and shares[i]. A cell that costs a record more than the limit has to wait for a
-    later visit. A cell may borrow at most `share` times its own number of records, and borrowing may add at most
-    `markup` times the cell's cost to what each of its own records pays.
-
-    waiting[places[i]] is the cost of the cheapest cell that had to wait at the last visit with that place. Cells
-    only lose records, so a visit is skipped if this cost is above its limit.
+    A cell that costs a record more than the limit of the visit has to wait for a later one. Cells only lose records,
+    so a visit is skipped if the cheapest cell that had to wait at the same place costs more than its limit.
 
     `left` and `covered` are the lengths of the two lists in `cover`, `groups` is the number of groups so far.
     Returns these three after the walk.
     """
+    steps, waiting, places = visits.steps, visits.waiting, visits.places
+    limits, markups, shares = visits.limits, visits.markups, visits.shares
     covered = forget_poor(q, cover, covered)
     n = cover.group.size
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)

@@ -160,9 +160,9 @@ def gather(sizes, single, k, most):
     bins = np.empty(sizes.size, np.int64)
     total, last = np.zeros(sizes.size + 1, np.int64), np.zeros(sizes.size + 1, np.int64)
     full = 0
-    for b in range(sizes.size):
-        bins[b], last[full] = full, b
-        total[full] += sizes[b]
+    for branch in range(sizes.size):
+        bins[branch], last[full] = full, branch
+        total[full] += sizes[branch]
         if total[full] >= k:
             full += 1
     singles = np.zeros(full + 1 + single // k, np.int64)
@@ -174,14 +174,14 @@ def gather(sizes, single, k, most):
         return bins, singles[: full + more]
     best = np.argmin(total[:full])
     if total[best] + left <= most:
-        for b in range(sizes.size):
-            bins[b] = best if bins[b] == full else bins[b]
+        for branch in range(sizes.size):
+            bins[branch] = best if bins[branch] == full else bins[branch]
         singles[best] = single
         return bins, singles[:full]
     keeps_last = sizes[last[best]] == k - 1
-    for b in range(sizes.size):
-        if bins[b] == best and (b == last[best]) != keeps_last:
-            bins[b] = full
+    for branch in range(sizes.size):
+        if bins[branch] == best and (branch == last[best]) != keeps_last:
+            bins[branch] = full
     singles[best], singles[full] = 1, single - 1
     return bins, singles[: full + 1]
 
@@ -211,8 +211,8 @@ def split_hub(length, child, sibling, below, weights, root, k, most, part, first
         branch = sibling[branch]
     order = np.argsort(-np.array(lengths), kind="mergesort")
     bins, singles = gather(np.array(sizes)[order], weights[hub], k, most)
-    for b in range(order.size):
-        part[tops[order[b]]] = first + bins[b]
+    for at in range(order.size):
+        part[tops[order[at]]] = first + bins[at]
     return hub, singles
 
 
@@ -248,8 +248,8 @@ def part_records(link, length, below, weights, k, most, members, bounds):
             count += 1
             continue
         hub, singles = split_hub(length, child, sibling, below, weights, root, k, most, part, count)
-        for b in range(singles.size):
-            give(groups, members, given, hub, singles[b], count + b)
+        for piece in range(singles.size):
+            give(groups, members, given, hub, singles[piece], count + piece)
         count += singles.size
     for p in range(link.size):
         above = p

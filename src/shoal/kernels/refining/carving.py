@@ -62,9 +62,7 @@ def carve_points(x, lattice, reach, steps):
         least = 0.0
         for part in range(steps.shape[1]):
             least += lattice.least[steps[at, part]]
-        if (
-            highest <= least + ROUNDING
-        ):  # no record can gain here; true of most lattice points in a small pool
+        if highest <= least + ROUNDING:  # no record can gain; so at most points of a small pool
             continue
         sum_parts(lattice.costs, lattice.keys, steps[at], lattice.at, lattice.key)
         wanting = find_wanting(

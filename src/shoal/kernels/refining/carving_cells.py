@@ -16,11 +16,8 @@ from shoal.kernels.covering.borrowing import NUMBERED
 from shoal.kernels.refining.search import FAR
 from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
 
-ELSEWHERE, HERE, TAKEN = (
-    0,
-    1,
-    2,
-)  # values of Scratch.place: not wanting, wanting, taken for the new group
+# Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
+ELSEWHERE, HERE, TAKEN = 0, 1, 2
 ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision numbers
 
 

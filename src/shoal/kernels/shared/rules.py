@@ -148,9 +148,7 @@ def shortfall(q, counts, size):
         if q.depth[t] > 0 and not is_recursive(q, t, counts):
             most, rest = rank_values(q, t, counts)
             extra = most - q.factor[t] * rest
-            total += (
-                max(extra, 0.0) + 2 * EPSILON
-            )  # being equal misses this limit, so it must count
+            total += max(extra, 0.0) + 2 * EPSILON  # being equal misses this limit, too
         if q.distance[t] < np.inf:
             extra = distance_of(q, t, counts, size) - q.distance[t]
             total += extra if extra > EPSILON else 0.0
