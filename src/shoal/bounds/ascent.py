@@ -40,7 +40,7 @@ MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk
 
 
 class Ascent:
-    """Numbers on their way up; `valid` are the best valid ones so far."""
+    """Dual variables y of the covering problem, improved step by step; `valid` is the best feasible vector found."""
 
     def __init__(self, cells: Cells, above: Floats) -> None:
         """Start at what a release costs each point: where it is best, that is valid or nearly so."""
@@ -55,7 +55,7 @@ class Ascent:
         self._forget()
 
     def _forget(self) -> None:
-        """List no cells."""
+        """Drop all listed cells."""
         self._bounds: Records = np.zeros(1, dtype=np.int64)
         self._costs: Floats = np.empty(0)
         self._members: Ints = np.empty(0, dtype=np.int32)
@@ -63,7 +63,7 @@ class Ascent:
 
     @property
     def total(self) -> float:
-        """The bound: the sum of the valid numbers over all records."""
+        """The lower bound: the sum of the valid dual variables over all records."""
         return float(self.valid @ self.trees.weights)
 
     @property
@@ -81,7 +81,7 @@ class Ascent:
                 return
 
     def _try(self, slack: float, most: float, patience: float = inf) -> bool:
-        """Walk with slack, a share of the mean of y; whether the walk ended within so many looks."""
+        """Walk with `slack` times the mean of y as slack; return whether it ended before `most` points were looked at."""
         before, self.slack = self.slack, slack * self._mean
         done = self._walk(lambda looks: looks < most, patience)
         self.slack = self.slack if done else before
@@ -99,7 +99,11 @@ class Ascent:
         return True
 
     def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
-        """Walk over all cells, lowering a copy of y; after so many looks, over no cell below those met anyway."""
+        """Lower a copy of y in a walk over all cells until it is valid; return whether the walk was finished.
+
+        `go_on` is asked now and then, with the number of points looked at. After `patience` points the slack is
+        infinite: the walk no longer goes below the cells that it meets.
+        """
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)
         lowered, k, slack = np.maximum(self._y, 0.0), self.k, self.slack

@@ -13,27 +13,29 @@ from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import Keys, Rows, part_costs
 from shoal.problem import Problem
 
-# What borrowing may add to what a cell's own records pay, as a share of it, and how many records each of them
-# may borrow. Where sensitive values are scarce they must last, and a cell that takes them comes much later.
+# Terms of borrowing: what it may add to what a cell's own records pay, as a share of that, and how many records a
+# cell may borrow for each of its own. Under the terms for scarce sensitive values, cells that borrow are visited
+# much later, so that groups which can do without borrowing are formed first.
 TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
 SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
 
-# Where hierarchies are uneven, cells of a lattice point differ in cost. Every point is visited again and again, at
-# so many times its mean cost, and cells that cost more than that wait; at the last visit none does.
+# If hierarchies are uneven, the cells of a lattice point differ in cost. So every point is visited several times,
+# once for each of these multiples of its mean cost: cells that cost more than that have to wait for a later visit,
+# and at the last visit none has to.
 REACHES = (1.0, 1.1, 1.2, 1.4, 1.7)
-ROUNDING = 1e-5  # share by which costs may differ from what they are
-LEAST = 1e-12
+ROUNDING = 1e-5  # relative error of single-precision costs
+LEAST = 1e-12  # the least mean cost of a point, so that its limits are above 0
 
 
 @dataclass(frozen=True)
 class Terms:
-    """All ways in which a lattice point is visited: under each of the terms of borrowing, with each reach."""
+    """The visits that every lattice point gets: one for each pair of terms of borrowing and reach."""
 
-    markup: Floats
-    share: Floats
-    limit: Floats  # what cells may cost, times the mean cost of the point
-    price: Floats  # when it is visited, likewise
-    borrowing: Records  # the number of the terms of borrowing
+    markup: Floats  # [visits], what borrowing may add to the cost, as a share of it
+    share: Floats  # [visits], records that a cell may borrow for each of its own
+    limit: Floats  # [visits], the highest cost of a cell, as a multiple of the point's mean cost
+    price: Floats  # [visits], by which visits are ordered, as a multiple of the point's mean cost
+    borrowing: Records  # [visits], the index of the terms of borrowing
 
     @property
     def number(self) -> int:
@@ -46,7 +48,7 @@ class Terms:
 
 
 def terms_of(problem: Problem) -> Terms:
-    """Terms under which every lattice point is visited."""
+    """Return the visits that every lattice point gets."""
     borrowing = np.array(SCARCE_TERMS if problem.tallied else TERMS)
     markup, share = np.repeat(borrowing, len(REACHES), axis=0).T
     reach = np.tile(REACHES, len(borrowing))
