@@ -81,7 +81,7 @@ class Ascent:
                 return
 
     def _try(self, slack: float, most: float, patience: float = inf) -> bool:
-        """Walk with `slack` times the mean of y as slack; return whether it ended before `most` points were looked at."""
+        """Walk with a slack of `slack` times the mean of y; return whether it ended within `most` points looked at."""
         before, self.slack = self.slack, slack * self._mean
         done = self._walk(lambda looks: looks < most, patience)
         self.slack = self.slack if done else before

@@ -24,7 +24,7 @@ SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
 # and at the last visit none has to.
 REACHES = (1.0, 1.1, 1.2, 1.4, 1.7)
 ROUNDING = 1e-5  # relative error of single-precision costs
-LEAST = 1e-12  # the least mean cost of a point, so that its limits are above 0
+LEAST = 1e-12  # stands for a mean cost of 0, since infinity times 0 is no number
 
 
 @dataclass(frozen=True)
@@ -123,9 +123,7 @@ class Lending:
         What the cheapest cell costs that waits for a later visit is kept in `waiting`, at the place of a point and
         terms of borrowing.
         """
-        limits = self.terms.limit[terms] * np.maximum(
-            costs, LEAST
-        )  # no limit is no limit for 0 either
+        limits = self.terms.limit[terms] * np.maximum(costs, LEAST)
         visits = Visits(
             steps=steps,
             limits=limits,
