@@ -14,8 +14,7 @@ A letter has the same meaning in all rooms:
 
 - `c` the compiled columns (`forms.Compiled`); `q` the compiled requirement (`rules.Rules`).
 - `s` a partition in the making (`state.State`); `x` a local search (`search.Search`), which holds c, q and s.
-- `i` a record, or a point where there is only one record per point; `p` a point; `m` a member on the way through a
-  group.
+- `i` a record, or a point in kernels that know no records; `p` a point; `m` a member on the way through a group.
 - `g`, `h` groups, or the two sides of a split; `a`, `b` two things of one kind: groups, nodes, ends of a range, rivals.
 - `j` a column; `e` an entry of a column in the flat arrays of `Compiled`; `t` a tally; `v` a sensitive value or a
   code.

@@ -64,8 +64,8 @@ def repair(trees, walk, k, duals, slack, keep, until, cells, bounds, limits, mem
     and the walk need not go further down: the bound gets looser, the walk shorter.
 
     A listed cell is limits[cell] (its cost) and members[bounds[cell]:bounds[cell + 1]], its points with the largest
-    duals that hold `keep` records; `cells` is the number of cells listed so far. The walk stops once walk.top[1]
-    points were looked at, namely `until`. Returns whether the walk is at its end, and the number of listed cells.
+    duals that hold `keep` records; `cells` is the number of cells listed so far. The walk pauses once it
+    has looked at `until` points (walk.top[1]). Returns whether it is at its end, and the number of listed cells.
     """
     n = duals.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -129,7 +129,7 @@ def project(duals, weights, size, k, limit, out):
             for at in range(last):
                 out[at] = duals[at] - shift
             return
-    first = last - 1  # from first to last: those that become equal
+    first = last - 1  # the entries first:last become equal
     heavier, upper = held - weights[first], top - weights[first] * duals[first]
     middle, sum_middle = weights[first], weights[first] * duals[first]
     while True:

@@ -21,7 +21,7 @@ BLOCK = 32 * WORD  # points handled at a time, to bound memory
 def weigh_compatible(c, closures, sizes, points, weights):
     """Return the number of records inside each closure, and for each point the released records that may be its own.
 
-    `closures` has sizes[g] released records for closure g; `points` are the codes of points, `weights` their
+    sizes[g] released records have closure g; `points` are the codes of the points, `weights` their numbers of
     records.
     """
     column, first, rows = [], [], []

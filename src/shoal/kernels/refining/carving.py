@@ -38,8 +38,8 @@ from shoal.kernels.shared.arrays import order_of, taken
 from shoal.kernels.shared.rules import lacking
 
 FEWEST = 10  # a cell is examined if at least k / FEWEST records want into it
-PATIENCE = 50  # attempts to found a group that may fail in one call of `carve_points`
-LUCK = 20  # further attempts for each group that was carved in the same call
+PATIENCE = 50  # attempts to found a group in one call of `carve_points`
+LUCK = 20  # further attempts for each one that succeeded
 LOOKED, TRIED, CARVED = 0, 1, 2  # indices of the counters in Scratch.number
 DISSOLVED, LISTED = -1, -2  # values of Scratch.spare for a group that is to dissolve
 

@@ -54,7 +54,7 @@ class Reach(NamedTuple):
     via: np.ndarray
     # int32[groups], the group from which that record comes: the one before in the chain
     origin: np.ndarray
-    spent: np.ndarray  # int64[groups], when that record was last planned to move
+    spent: np.ndarray  # int64[groups], the cell of carving (a count) that last planned this move
     # int32[groups], in a search backwards: the group that takes in a record of this one
     next: np.ndarray
     gives: np.ndarray  # int32[groups], in a search backwards: that record
