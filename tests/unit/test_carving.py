@@ -18,7 +18,7 @@ from partitions import (
     starts,
 )
 
-from shoal.kernels.refining import carving, moves, reach, ruin
+from shoal.kernels.refining import carving, carving_cells, moves, reach, ruin
 from shoal.kernels.refining.search import FAR
 from shoal.kernels.shared import state
 from shoal.refine.carve import Carver
@@ -53,7 +53,7 @@ def test_carving_gains_what_it_reports_in_one_cell_and_leaves_no_trace(start: St
         after = lists(x)
         assert cost - refined.cost == pytest.approx(gained, abs=TOLERANCE)
         assert (carved > 0) == (gained > 0.0) == (before != after)
-        assert (carver.cells.s.place == carving.ELSEWHERE).all()
+        assert (carver.cells.scratch.place == carving_cells.ELSEWHERE).all()
         new = [g for g, group in enumerate(after) if group and not before[g]]
         assert len(new) <= carved  # fewer where all that was left to gain is a group's end
         if carved == 1:

@@ -42,7 +42,7 @@ MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound m
 
 
 class Ascent:
-    """The numbers y on their way to the optimum of the linear program; `valid` are the best valid numbers so far."""
+    """Dual variables y of the covering problem, improved step by step; `valid` is the best feasible vector found."""
 
     def __init__(self, cells: Cells, above: Floats) -> None:
         """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid."""
@@ -63,7 +63,7 @@ class Ascent:
 
     @property
     def total(self) -> float:
-        """The bound: the sum of the valid numbers over all records."""
+        """The lower bound: the sum of the valid dual variables over all records."""
         return float(self.valid @ self.trees.weights)
 
     @property
@@ -84,7 +84,7 @@ class Ascent:
                 return
 
     def _try(self, slack: float, most: float, patience: float = inf) -> bool:
-        """Walk with slack, a share of the mean of y, and say whether the walk ended within `most` looks."""
+        """Walk with a slack of `slack` times the mean of y; return whether it ended within `most` points looked at."""
         before, self.slack = self.slack, slack * self._mean
         done = self._walk(lambda looks: looks < most, patience)
         self.slack = self.slack if done else before
@@ -102,9 +102,10 @@ class Ascent:
         return True
 
     def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
-        """Walk over all cells and lower a copy of y until it is valid; returns whether the walk ended.
+        """Lower a copy of y in a walk over all cells until it is valid; return whether the walk was finished.
 
-        After `patience` looks it goes no deeper: slack is then unlimited.
+        `go_on` is asked now and then, with the number of points looked at. After `patience` points the slack is
+        infinite: the walk no longer goes below the cells that it meets.
         """
         bounds, costs = np.zeros(MOST_CELLS + 1, dtype=np.int64), np.empty(MOST_CELLS)
         members = np.empty(MOST_MEMBERS, dtype=np.int32)

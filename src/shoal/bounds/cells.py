@@ -68,16 +68,16 @@ class Cells:
         codes = self.problem.codes[first]
         paths = [tree.ways[codes[:, j]] for j, tree in zip(self._order, made, strict=True)]
         return Trees(
-            np.ascontiguousarray(np.concatenate(paths, axis=1)),
-            np.concatenate([[0], np.cumsum(steps)]).astype(np.int64),
-            np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
-            np.array(nodes, dtype=np.int64) - 1,
-            np.array([len(tree.ways) for tree in made], dtype=np.int64),
-            np.concatenate([tree.cost for tree in made]),
-            np.concatenate([tree.floor for tree in made]),
-            counts.astype(np.int64),
-            np.array([j if self._is_ranged(j) else -1 for j in self._order], dtype=np.int64),
-            self.problem.arrays,
+            paths=np.ascontiguousarray(np.concatenate(paths, axis=1)),
+            slot=np.concatenate([[0], np.cumsum(steps)]).astype(np.int64),
+            node=np.concatenate([[0], np.cumsum(nodes)]).astype(np.int64),
+            root=np.array(nodes, dtype=np.int64) - 1,
+            leaves=np.array([len(tree.ways) for tree in made], dtype=np.int64),
+            cost=np.concatenate([tree.cost for tree in made]),
+            floor=np.concatenate([tree.floor for tree in made]),
+            weights=counts.astype(np.int64),
+            ranged=np.array([j if self._is_ranged(j) else -1 for j in self._order], dtype=np.int64),
+            compiled=self.problem.arrays,
         )
 
     @cached_property

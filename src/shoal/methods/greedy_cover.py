@@ -113,7 +113,13 @@ def _rungs(problem: Problem, seed: int) -> kernels.Rungs:
             fresh.append((lower != keys[-1]).all(axis=0))
         costs.extend(np.maximum(0.0, set_costs(problem, j, ladder.rungs))[:, codes])
         start.append(len(keys))
-    return kernels.Rungs(np.array(start), np.array(keys), np.array(fresh), np.array(costs), whole)
+    return kernels.Rungs(
+        start=np.array(start),
+        key=np.array(keys),
+        fresh=np.array(fresh),
+        cost=np.array(costs),
+        whole=whole,
+    )
 
 
 def set_costs(problem: Problem, j: int, rungs: tuple[Ints, ...]) -> Floats:
@@ -166,7 +172,15 @@ def _cells(problem: Problem, rungs: kernels.Rungs, progress: Progress) -> kernel
     key, place, cost, left = (np.concatenate(parts) for parts in zip(*found, strict=True))
     ratio = cost / np.minimum(2 * k - 1, left)
     heap = np.argsort(ratio, kind="stable")
-    return kernels.Cells(key, place, cost, left, ratio, heap, kernels.hash_cells(key))
+    return kernels.Cells(
+        key=key,
+        place=place,
+        cost=cost,
+        left=left,
+        ratio=ratio,
+        heap=heap,
+        table=kernels.hash_cells(key),
+    )
 
 
 def _too_large(size: str) -> InputError:

@@ -8,40 +8,34 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.kernels.covering.borrowing import Covering, walk_lending
+from shoal.kernels.covering.borrowing import Covering, Visits, walk_lending
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import Keys, Rows, part_costs
 from shoal.problem import Problem
 
-# The terms of borrowing, in the order in which a lattice point is visited under them. Of each pair, the first number
-# is what borrowing may add to what a cell's own records pay, as a share of it; the second is how many records a cell
-# may borrow for each record of its own. Where requirements count sensitive values, records with the rare ones are
-# scarce and must last, so that a cell that borrows them comes much later.
+# Terms of borrowing: what it may add to what a cell's own records pay, as a share of that, and how many records a
+# cell may borrow for each of its own. Under the terms for scarce sensitive values, cells that borrow are visited
+# much later, so that groups which can do without borrowing are formed first.
 TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
 SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
 
-# Where hierarchies are uneven, cells of a lattice point differ in cost. Every point is visited again and again, at
-# so many times its mean cost, and cells that cost more than that wait; at the last visit none does.
+# If hierarchies are uneven, the cells of a lattice point differ in cost. So every point is visited several times,
+# once for each of these multiples of its mean cost: cells that cost more than that have to wait for a later visit,
+# and at the last visit none has to.
 REACHES = (1.0, 1.1, 1.2, 1.4, 1.7)
-
-# Share of a limit by which a cell may cost more: costs of cells are sums of single-precision numbers, which are right
-# to about 1e-7 of themselves each.
-ROUNDING = 1e-5
-LEAST = 1e-12  # stands for a mean cost of 0, since an infinite limit times 0 would be no number
+ROUNDING = 1e-5  # relative error of single-precision costs
+LEAST = 1e-12  # stands for a mean cost of 0, since infinity times 0 is no number
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The visits that every lattice point gets: one under each of the terms of borrowing and with each reach.
+    """The visits that every lattice point gets: one for each pair of terms of borrowing and reach."""
 
-    Each field has an entry per visit.
-    """
-
-    markup: Floats  # what borrowing may add to what a cell's own records pay, as a share of it
-    share: Floats  # records that a cell may borrow for each of its own
-    limit: Floats  # what a record may cost in a cell, in mean costs of the point
-    price: Floats  # the cost at which the visit is due, in mean costs of the point
-    borrowing: Records  # the number of the terms of borrowing
+    markup: Floats  # [visits], what borrowing may add to the cost, as a share of it
+    share: Floats  # [visits], records that a cell may borrow for each of its own
+    limit: Floats  # [visits], the highest cost of a cell, as a multiple of the point's mean cost
+    price: Floats  # [visits], by which visits are ordered, as a multiple of the point's mean cost
+    borrowing: Records  # [visits], the index of the terms of borrowing
 
     @property
     def number(self) -> int:
@@ -55,7 +49,7 @@ class Terms:
 
 
 def terms_of(problem: Problem) -> Terms:
-    """The terms under which lattice points of a problem are visited."""
+    """Return the visits that every lattice point gets."""
     borrowing = np.array(SCARCE_TERMS if problem.tallied else TERMS)
     markup, share = np.repeat(borrowing, len(REACHES), axis=0).T
     reach = np.tile(REACHES, len(borrowing))
@@ -95,14 +89,14 @@ class Lending:
         room = n // problem.k + 1
         order = np.argsort(problem.points.of_record, kind="stable").astype(np.int32)
         covering = Covering(
-            problem.values[order],
-            problem.points.of_record[order],
-            np.full(n, -1, np.int32),
-            np.arange(n, dtype=np.int32),
-            np.empty(n, np.int32),
-            np.zeros((room, problem.tallied), np.int32),
-            np.zeros(room, np.int64),
-            np.zeros(room),
+            values=problem.values[order],
+            columns=problem.points.of_record[order],
+            group=np.full(n, -1, np.int32),
+            uncovered=np.arange(n, dtype=np.int32),
+            covered=np.empty(n, np.int32),
+            tally=np.zeros((room, problem.tallied), np.int32),
+            size=np.zeros(room, np.int64),
+            price=np.zeros(room),
         )
         return cls(
             problem,
@@ -135,17 +129,20 @@ class Lending:
         gives for the point and its terms of borrowing.
         """
         limits = self.terms.limit[terms] * np.maximum(costs, LEAST)
+        visits = Visits(
+            steps=steps,
+            limits=limits,
+            markups=self.terms.markup[terms],
+            shares=self.terms.share[terms],
+            places=places,
+            waiting=waiting,
+        )
         self.left, self.covered, self.groups = walk_lending(
             self.problem.rules,
             self.covering,
             self.keys,
             self.costs,
-            steps,
-            limits,
-            self.terms.markup[terms],
-            self.terms.share[terms],
-            places,
-            waiting,
+            visits,
             self.left,
             self.covered,
             self.groups,

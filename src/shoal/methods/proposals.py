@@ -118,9 +118,9 @@ def _flatten(ladders: list[Ladder]) -> Rungs:
     tables = [rung for ladder in ladders for rung in ladder.rungs]
     widest = [max(int(rung.max()) + 1 for rung in ladder.rungs) for ladder in ladders]
     return Rungs(
-        np.cumsum([0, *(len(ladder.rungs) for ladder in ladders)]),
-        np.cumsum([0, *(len(table) for table in tables)])[:-1],
-        np.concatenate(tables).astype(np.int32),
-        np.concatenate([ladder.costs for ladder in ladders]),
-        np.cumsum([0, *widest]),
+        first=np.cumsum([0, *(len(ladder.rungs) for ladder in ladders)]),
+        start=np.cumsum([0, *(len(table) for table in tables)])[:-1],
+        bins=np.concatenate(tables).astype(np.int32),
+        cost=np.concatenate([ladder.costs for ladder in ladders]),
+        base=np.cumsum([0, *widest]),
     )

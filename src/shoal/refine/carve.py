@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.generalization.forms import Floats
-from shoal.kernels.refining.carving import (
+from shoal.kernels.refining.carving import carve_points
+from shoal.kernels.refining.carving_cells import (
     Cells,
-    carve_points,
     make_cells,
     make_scratch,
     price_out_rare,

@@ -84,14 +84,14 @@ def make_candidates(refined: Refined, cells: Ints) -> Candidates:
     state.size[:] = 0
     fill(problem.arrays, state, problem.codes, problem.classes, rank[groups].astype(np.int32))
     return Candidates(
-        costs[order],
-        reach.begin,
-        reach.end,
-        covered,
-        start,
-        owner,
-        reach.point,
-        reach.first,
-        reach.records,
-        state,
+        cost=costs[order],
+        begin=reach.begin,
+        end=reach.end,
+        covered=covered,
+        start=start,
+        owner=owner,
+        point=reach.point,
+        first=reach.first,
+        records=reach.records,
+        s=state,
     )

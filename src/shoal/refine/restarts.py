@@ -60,7 +60,7 @@ def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> 
 def _relax(
     best: Refined, relaxation: Relaxation, start: Callable[[Ints], Refined], clock: Clock
 ) -> Refined:
-    """Round the relaxed problem a few times on its way to the optimum; return the best partition, or the given one."""
+    """Solve the relaxed problem step by step, round it a few times; return the best partition, or the given one."""
     passes, due = 0, FIRST
     while passes < MOST and clock.goes_on("relaxing", RELAXED):
         if not relaxation.advance(lambda: clock.goes_on("relaxing")):

@@ -1,1 +1,1 @@
-"""Kernels behind the certificate: cells, their costs and dual ascent."""
+"""Kernels for lower bounds of the loss, from the cells that groups can be."""

@@ -1,7 +1,9 @@
-"""Numbers y for records such that in every cell the k largest are on average at most what the cell costs.
+"""Dual variables of the covering problem: one per record, such that every cell can pay for its k largest.
 
-`repair` makes any numbers so, in one walk over all closed cells, and lists the cells that it had to change
-them for; `project_cells` brings numbers close to that for listed cells only, again and again.
+Let a number y be given to every record. The numbers are *valid* (dual feasible) if in every cell the k largest of
+them are on average at most what the cell costs a record; their sum is then a lower bound of the cost of any
+partition. `repair` makes any numbers valid in one walk over all closed cells and lists the cells for which it had
+to lower some; `project_cells` makes numbers nearly valid for the listed cells only, round after round.
 """
 
 from __future__ import annotations
@@ -12,12 +14,12 @@ from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.arrays import order_of, taken
 
-LISTED = 1e-9  # how much too large numbers must be on average for a cell to be listed
+LISTED = 1e-9  # a cell is listed if the mean of its k largest duals exceeds its cost by this
 
 
 @allocating
 def sort_down(values, items, weights, size):
-    """Sort the first few values, with what belongs to them, in descending order."""
+    """Sort the first `size` values in descending order, and `items` and `weights` along with them."""
     less = np.empty(size)
     for at in range(size):
         less[at] = -values[at]
@@ -30,19 +32,22 @@ def sort_down(values, items, weights, size):
 
 @inner
 def cap_of(values, weights, size, k, limit):
-    """The cap under which the k largest of descending values sum up to `limit`, and their mean without it."""
+    """Return the cap under which the k largest of descending values sum up to `limit`, and their mean without a cap.
+
+    Each value counts weights[i] times.
+    """
     total, held = 0.0, 0
     for i in range(size):
-        w = min(weights[i], k - held)
-        total += w * values[i]
-        held += w
+        weight = min(weights[i], k - held)
+        total += weight * values[i]
+        held += weight
         if held == k:
             break
     above, above_sum = 0, 0.0
     for i in range(size):
-        w = min(weights[i], k - above)
-        above += w
-        above_sum += w * values[i]
+        weight = min(weights[i], k - above)
+        above += weight
+        above_sum += weight * values[i]
         cap = (limit - (total - above_sum)) / above
         if above == k or cap >= values[i + 1]:
             break
@@ -50,144 +55,151 @@ def cap_of(values, weights, size, k, limit):
 
 
 @kernel
-def repair(t, w, k, y, slack, keep, until, cells, bounds, limits, members):
-    """Lower `y` until it is valid, listing the cells it is lowered for, or until so many points were looked at.
+def repair(trees, walk, k, duals, slack, keep, until, cells, bounds, limits, members):
+    """Lower `duals` until they are valid, and list the cells for which they are lowered.
 
-    In a cell whose k largest numbers are too large on average they are capped until they are not; lowering
-    numbers never makes another cell worse, so one walk over all cells suffices. Where they are by at most `slack`
-    above the least that cells below cost, they are capped to that instead, and the walk need not go there. Of each
-    listed cell the largest numbers are kept, `keep` records. Returns whether the walk is at its end, and the number
-    of cells listed.
+    In a cell whose k largest duals are on average above its cost, the largest are capped until they are not.
+    Lowering numbers never makes another cell invalid, so one walk over all cells suffices. If the mean is at most
+    `slack` above the least cost of any cell at or below this one, the duals are capped to that least cost instead
+    and the walk need not go further down: the bound gets looser, the walk shorter.
+
+    A listed cell is limits[cell] (its cost) and members[bounds[cell]:bounds[cell + 1]], its points with the largest
+    duals that hold `keep` records; `cells` is the number of cells listed so far. The walk pauses once it
+    has looked at `until` points (walk.top[1]). Returns whether it is at its end, and the number of listed cells.
     """
-    n = y.size
+    n = duals.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    while w.top[1] < until:
-        if not next_cell(t, w, k, k, y):
+    while walk.top[1] < until:
+        if not next_cell(trees, walk, k, k, duals):
             return True, cells
-        f = w.top[0]
-        cost = limit = cell_cost(w)
-        if w.reach[f] <= w.floor[f] + slack:
-            limit = min(cost, w.floor[f])
-        if w.reach[f] <= limit:
+        f = walk.top[0]
+        cost = limit = cell_cost(walk)
+        if walk.reach[f] <= walk.floor[f] + slack:
+            limit = min(cost, walk.floor[f])
+        if walk.reach[f] <= limit:
             continue
-        size = w.high[f] - w.low[f]
-        w.top[1] += size
-        for q in range(size):
-            i = w.order[w.low[f] + q]
-            items[q] = i
-            values[q] = y[i]
-            heavy[q] = t.weights[i]
+        size = walk.high[f] - walk.low[f]
+        walk.top[1] += size
+        for at in range(size):
+            i = walk.order[walk.low[f] + at]
+            items[at] = i
+            values[at] = duals[i]
+            heavy[at] = trees.weights[i]
         sort_down(values, items, heavy, size)
         cap, mean = cap_of(values, heavy, size, k, k * limit)
-        w.reach[f] = min(mean, limit)
+        walk.reach[f] = min(mean, limit)
         if mean <= limit:
             continue
         end = bounds[cells]
         room = cells < limits.size and end + size <= members.size
         if room and mean > cost + LISTED:
             held = 0
-            for q in range(size):
-                members[end] = items[q]
+            for at in range(size):
+                members[end] = items[at]
                 end += 1
-                held += heavy[q]
+                held += heavy[at]
                 if held >= keep:
                     break
             limits[cells] = cost
             cells += 1
             bounds[cells] = end
-        for q in range(size):
-            if values[q] <= cap:
+        for at in range(size):
+            if values[at] <= cap:
                 break
-            y[items[q]] = cap
+            duals[items[at]] = cap
     return False, cells
 
 
 @inner
-def project(z, weights, size, k, limit, out):
-    """Nearest numbers to descending `z` whose k largest sum up to `limit`, into `out`."""
+def project(duals, weights, size, k, limit, out):
+    """Fill `out` with the vector nearest to the descending `duals` whose k largest entries sum up to `limit`.
+
+    This is the Euclidean projection, where entry i counts weights[i] times.
+    """
     top, held, last = 0.0, 0, 0
     while held < k:
-        top += weights[last] * z[last]
+        top += weights[last] * duals[last]
         held += weights[last]
         last += 1
-    for q in range(size):
-        out[q] = z[q]
+    for at in range(size):
+        out[at] = duals[at]
     if held == k:
         shift = (top - limit) / k
-        if last == size or z[last - 1] - shift >= z[last]:
-            for q in range(last):
-                out[q] = z[q] - shift
+        if last == size or duals[last - 1] - shift >= duals[last]:
+            for at in range(last):
+                out[at] = duals[at] - shift
             return
-    first = last - 1  # from first to last: those that become equal
-    heavier, upper = held - weights[first], top - weights[first] * z[first]
-    middle, sum_middle = weights[first], weights[first] * z[first]
+    first = last - 1  # the entries first:last become equal
+    heavier, upper = held - weights[first], top - weights[first] * duals[first]
+    middle, sum_middle = weights[first], weights[first] * duals[first]
     while True:
         rest = k - heavier
         level = (limit - upper + heavier * sum_middle / rest) / (rest + heavier * middle / rest)
         shift = (sum_middle - middle * level) / rest
-        if last < size and z[last] > level:
+        if last < size and duals[last] > level:
             middle += weights[last]
-            sum_middle += weights[last] * z[last]
+            sum_middle += weights[last] * duals[last]
             last += 1
-        elif first > 0 and z[first - 1] - shift < level:
+        elif first > 0 and duals[first - 1] - shift < level:
             first -= 1
             heavier -= weights[first]
-            upper -= weights[first] * z[first]
+            upper -= weights[first] * duals[first]
             middle += weights[first]
-            sum_middle += weights[first] * z[first]
+            sum_middle += weights[first] * duals[first]
         else:
             break
-    for q in range(first):
-        out[q] = z[q] - shift
-    for q in range(first, last):
-        out[q] = level
+    for at in range(first):
+        out[at] = duals[at] - shift
+    for at in range(first, last):
+        out[at] = level
 
 
 @kernel
-def project_cells(y, weights, k, bounds, limits, members, taken, order):
-    """One round of Dykstra's projections of `y` onto what listed cells allow; returns the largest change.
+def project_cells(duals, weights, k, bounds, limits, members, taken, order):
+    """Do one round of Dykstra's projections of `duals` onto the constraints of the listed cells.
 
-    `taken` is what each cell took from its members when it was last visited.
+    `taken` is what each cell subtracted from its members at its last visit (Dykstra's corrections). Returns the
+    largest change of any dual.
     """
     largest = 0
-    for c in range(limits.size):
-        largest = max(largest, bounds[c + 1] - bounds[c])
+    for cell in range(limits.size):
+        largest = max(largest, bounds[cell + 1] - bounds[cell])
     values, items = np.empty(largest), np.empty(largest, np.int64)
     heavy, out = np.empty(largest, np.int64), np.empty(largest)
     change = 0.0
-    for c in order:
-        low, size = bounds[c], bounds[c + 1] - bounds[c]
+    for cell in order:
+        low, size = bounds[cell], bounds[cell + 1] - bounds[cell]
         highest, any_taken = -np.inf, False
-        for q in range(size):
-            v = y[members[low + q]] + taken[low + q]
-            values[q] = v
-            items[q] = q
-            heavy[q] = weights[members[low + q]]
-            highest = max(highest, v)
-            any_taken |= taken[low + q] != 0.0
-        if highest <= limits[c]:
+        for at in range(size):
+            value = duals[members[low + at]] + taken[low + at]
+            values[at] = value
+            items[at] = at
+            heavy[at] = weights[members[low + at]]
+            highest = max(highest, value)
+            any_taken |= taken[low + at] != 0.0
+        if highest <= limits[cell]:
             if any_taken:
-                for q in range(size):
-                    y[members[low + q]] = values[q]
-                    taken[low + q] = 0.0
+                for at in range(size):
+                    duals[members[low + at]] = values[at]
+                    taken[low + at] = 0.0
             continue
         sort_down(values, items, heavy, size)
         total, held = 0.0, 0
-        for q in range(size):
-            w = min(heavy[q], k - held)
-            total += w * values[q]
-            held += w
+        for at in range(size):
+            weight = min(heavy[at], k - held)
+            total += weight * values[at]
+            held += weight
             if held == k:
                 break
-        if total <= k * limits[c]:
-            for q in range(size):
-                y[members[low + items[q]]] = values[q]
-                taken[low + items[q]] = 0.0
+        if total <= k * limits[cell]:
+            for at in range(size):
+                duals[members[low + items[at]]] = values[at]
+                taken[low + items[at]] = 0.0
             continue
-        project(values, heavy, size, k, k * limits[c], out)
-        for q in range(size):
-            i = low + items[q]
-            change = max(change, abs(y[members[i]] - out[q]))
-            y[members[i]] = out[q]
-            taken[i] = values[q] - out[q]
+        project(values, heavy, size, k, k * limits[cell], out)
+        for at in range(size):
+            i = low + items[at]
+            change = max(change, abs(duals[members[i]] - out[at]))
+            duals[members[i]] = out[at]
+            taken[i] = values[at] - out[at]
     return change

@@ -1,8 +1,8 @@
-"""One column of a cell: the closure of its records, what those of k of them cost at least, and its parts.
+"""One column of a cell: the closure of its members, the least that closures of k members cost, and its parts.
 
-A cell is all records below one closure, a node of a tree or a range per column. Records are points with
-weights; a point's way from the root to its value in every tree is a row of `paths`, in a column of ranges just its
-code.
+A cell is the set of all points below one closure, which is a node of a tree or a range for each column. Points have
+weights, their numbers of records. A point's way from the root to its value in each tree stands in its row of
+`paths`; in a column of ranges, that is just its code. The members of a cell are order[low:high].
 """
 
 from __future__ import annotations
@@ -19,41 +19,42 @@ from shoal.kernels.shared.forms import Compiled, range_cost
 
 @bundle
 class Trees(NamedTuple):
-    """The columns' trees, what nodes cost, and the points below them; a column's nodes begin at node[j]."""
+    """The trees of all columns, what their nodes cost, and the points below them.
 
-    paths: (
-        np.ndarray
-    )  # int32[points, slots]: in slot[j] + t the ancestor t + 1 steps below column j's root
-    slot: np.ndarray  # int64[r + 1]
-    node: np.ndarray  # int64[r + 1]
-    root: np.ndarray  # int64[r]
+    The nodes of column j are node[j]:node[j + 1] in the arrays by node; other numbers of nodes count from node[j].
+    """
+
+    # int32[points, slots], slot[j] + d: the ancestor d + 1 steps below column j's root
+    paths: np.ndarray
+    slot: np.ndarray  # int64[r + 1], the first slot of each column in a row of `paths`
+    node: np.ndarray  # int64[r + 1], the first node of each column in the arrays by node
+    root: np.ndarray  # int64[r], the root of each column's tree
     leaves: np.ndarray  # int64[r], nodes below this number are values
-    cost: np.ndarray  # float64[nodes]
-    floor: (
-        np.ndarray
-    )  # float64[nodes], the least cost of a node and all below it; of ranges at the root
-    weights: np.ndarray  # int64[points]
-    ranged: np.ndarray  # int64[r]: the number of a column of ranges in `compiled`, −1 for trees
+    cost: np.ndarray  # float64[nodes], what each node costs a record
+    # float64[nodes], least cost of a node and all nodes below it; ranges: at the root only
+    floor: np.ndarray
+    weights: np.ndarray  # int64[points], number of records of each point
+    ranged: np.ndarray  # int64[r], columns of ranges: their number in `compiled`; trees: −1
     compiled: Compiled  # what ranges cost
 
 
 @inner
 def shares_child(paths, slot, order, low, high):
-    """Whether all members have the same node in a slot."""
+    """Return whether all members have the same node in a slot of their paths."""
     child = paths[order[low], slot]
-    for p in range(low + 1, high):
-        if paths[order[p], slot] != child:
+    for at in range(low + 1, high):
+        if paths[order[at], slot] != child:
             return False
     return True
 
 
 @inner
 def spans(paths, slot, order, low, high, least, most, null):
-    """Whether the least range that holds all members' codes is that from `least` to `most`."""
-    is_domain = most == null and least < most  # which null and any other value span
+    """Return whether the smallest range that holds all members' codes is the one from `least` to `most`."""
+    is_domain = most == null and least < most  # null and any other value span the whole domain
     has_least, has_most = False, False
-    for p in range(low, high):
-        code = paths[order[p], slot]
+    for at in range(low, high):
+        code = paths[order[at], slot]
         has_least |= code == least or (is_domain and code != null)
         has_most |= code == most
         if has_least and has_most:
@@ -63,10 +64,10 @@ def spans(paths, slot, order, low, high, least, most, null):
 
 @inner
 def weigh(paths, slot, weights, order, low, high, weight, touched):
-    """Add the members' weights up by node, into `weight`; returns how many nodes there are, listed in `touched`."""
+    """Sum the members' weights by node into `weight` and list the nodes in `touched`; return how many there are."""
     parts = 0
-    for p in range(low, high):
-        i = order[p]
+    for at in range(low, high):
+        i = order[at]
         node = paths[i, slot]
         if weight[node] == 0:
             touched[parts] = node
@@ -76,74 +77,80 @@ def weigh(paths, slot, weights, order, low, high, weight, touched):
 
 
 @inner
-def lower_node(t, j, k, order, low, high, at, depth, weight, touched):
-    """Lower a node of column j as far as all members go.
+def lower_node(trees, j, k, order, low, high, at, depth, weight, touched):
+    """Lower a node of column j to the lowest common ancestor of all members.
 
-    Returns it, its depth, the least that a node at or below it with k members costs, and whether there are
-    any below it.
+    `at` and `depth` are a node that holds all members, and its depth. Returns the ancestor, its depth, the least
+    cost of a node at or below it that holds k records, and whether there is such a node below it. `weight` must be
+    zero and is left so.
     """
-    first = t.node[j]
-    while at >= t.leaves[j]:
-        parts = weigh(t.paths, t.slot[j] + depth, t.weights, order, low, high, weight, touched)
+    first = trees.node[j]
+    while at >= trees.leaves[j]:
+        parts = weigh(
+            trees.paths, trees.slot[j] + depth, trees.weights, order, low, high, weight, touched
+        )
         if parts > 1:
-            least, has_parts = t.cost[first + at], False
-            for q in range(parts):
-                child = touched[q]
+            least, has_parts = trees.cost[first + at], False
+            for part in range(parts):
+                child = touched[part]
                 if weight[child] >= k:
                     has_parts = True
-                    least = min(least, t.floor[first + child])
+                    least = min(least, trees.floor[first + child])
                 weight[child] = 0
             return at, depth, least, has_parts
         at = touched[0]
         weight[at] = 0
         depth += 1
-    return at, depth, t.cost[first + at], False
+    return at, depth, trees.cost[first + at], False
 
 
 @allocating
-def narrow_range(t, j, k, order, low, high, weight, touched):
-    """The least range of column j that holds all members; with null and others, the whole domain.
+def narrow_range(trees, j, k, order, low, high, weight, touched):
+    """Return the smallest range of column j that holds all members; null and other values span the whole domain.
 
-    Returns its ends, what it costs, and the least that a range of k members costs.
+    Returns both ends, its cost, and the least cost of a range within it that holds k records. `weight` must be zero
+    and is left so.
     """
-    parts = weigh(t.paths, t.slot[j], t.weights, order, low, high, weight, touched)
+    parts = weigh(trees.paths, trees.slot[j], trees.weights, order, low, high, weight, touched)
     codes = touched[:parts]
     sort_numbers(codes)
-    c, e = t.compiled, t.ranged[j]
-    null = c.null[e]
+    c, column = trees.compiled, trees.ranged[j]
+    null = c.null[column]
     a, b = codes[0], codes[parts - 1]
     if parts > 1 and b == null:
         a = 0
-    cost = range_cost(c, 0, e, a, b)
+    cost = range_cost(c, 0, column, a, b)
     least = cost
     start, held = 0, 0
     for stop in range(parts):
         if codes[stop] == null:
             if weight[null] >= k:
-                least = min(least, range_cost(c, 0, e, null, null))
+                least = min(least, range_cost(c, 0, column, null, null))
             break
         held += weight[codes[stop]]
         if held >= k:
             while held - weight[codes[start]] >= k:
                 held -= weight[codes[start]]
                 start += 1
-            least = min(least, range_cost(c, 0, e, codes[start], codes[stop]))
+            least = min(least, range_cost(c, 0, column, codes[start], codes[stop]))
     for code in codes:
         weight[code] = 0
     return a, b, cost, least
 
 
 @allocating
-def sort_parts(
-    paths, slot, weights, k, every, order, low, high, end, moved, tally, weight, touched
-):
-    """Sort members by their nodes in a slot, parts of at least k records first; `every` part if so asked, by code.
+def sort_parts(trees, walk, f, slot, k, every):
+    """Sort the members of cell f by their nodes in a slot, parts of at least k records first; return where these end.
 
-    `end` says at the beginning of each part where it ends; returns where the last one does.
+    With `every`, all parts count, and they are sorted by code. walk.end[b] becomes the end of the part that begins at
+    place b.
     """
+    paths, weights = trees.paths, trees.weights
+    order, low, high = walk.order, walk.low[f], walk.high[f]
+    end, moved, tally, weight, touched = walk.end, walk.moved, walk.tally, walk.weight, walk.touched
     parts = 0
-    for p in range(low, high):
-        i = order[p]
+    for at in range(low, high):
+        i = order[at]
         child = paths[i, slot]
         if tally[child] == 0:
             touched[parts] = child
@@ -153,8 +160,8 @@ def sort_parts(
     if every:
         sort_numbers(touched[:parts])
     start = low
-    for q in range(parts):
-        child = touched[q]
+    for part in range(parts):
+        child = touched[part]
         if weight[child] >= k or every:
             end[start] = start + tally[child]
             weight[child] = start
@@ -162,8 +169,8 @@ def sort_parts(
         else:
             weight[child] = -1
     last = start
-    for p in range(low, high):
-        i = order[p]
+    for at in range(low, high):
+        i = order[at]
         child = paths[i, slot]
         to = weight[child]
         if to < 0:
@@ -172,9 +179,9 @@ def sort_parts(
         else:
             moved[to - low] = i
             weight[child] += 1
-    for p in range(low, high):
-        order[p] = moved[p - low]
-    for q in range(parts):
-        tally[touched[q]] = 0
-        weight[touched[q]] = 0
+    for at in range(low, high):
+        order[at] = moved[at - low]
+    for part in range(parts):
+        tally[touched[part]] = 0
+        weight[touched[part]] = 0
     return last

@@ -1,4 +1,4 @@
-"""Where a walk over closed cells stands."""
+"""The position of a walk over closed cells."""
 
 from __future__ import annotations
 
@@ -11,83 +11,84 @@ from shoal.kernels.bundles import bundle
 
 @bundle
 class Walk(NamedTuple):
-    """Where a walk stands: a stack of cells, each a stretch of `order`; the lowest stands for no cell.
+    """A walk over closed cells: a stack of cells, each of them a stretch of `order`; the lowest one stands for no cell.
 
-    The parts of a cell in a tree's column are stretches inside its own. Ranges overlap, so those parts are
-    copied behind it.
+    A cell's parts in a tree's column are stretches inside its own. Ranges overlap, so parts in a column of ranges
+    are copied behind it. Arrays [stack] have an entry for each cell on the stack.
     """
 
-    order: np.ndarray  # int32[points × (1 + columns of ranges)]
-    low: np.ndarray  # int64[stack]
-    high: np.ndarray
-    free: np.ndarray  # int64[stack], where `order` is not in use
+    order: np.ndarray  # int32[points × (1 + columns of ranges)], points
+    low: np.ndarray  # int64[stack], where the cell begins in `order`
+    high: np.ndarray  # int64[stack], where it ends
+    free: np.ndarray  # int64[stack], from where on `order` is not in use
     first: np.ndarray  # int64[stack], columns before this one stay as they are below the cell
-    column: np.ndarray  # int64[stack], the column its parts differ in
+    column: np.ndarray  # int64[stack], the column in which its parts differ
     part: np.ndarray  # int64[stack], where its next part begins
     last: np.ndarray  # int64[stack], where its parts of at least k records end
     stop: np.ndarray  # int64[stack], ranges: where its latest part ends
-    mass: np.ndarray  # int64[stack], ranges: records in its latest part
-    largest: (
-        np.ndarray
-    )  # float64[stack, top + 1], ranges: the largest numbers in its latest part, descending
-    heavy: np.ndarray  # int64[stack, top + 1], their weights
-    held: np.ndarray  # int64[stack, 2], how many those are and of how many records
-    sum: np.ndarray  # float64[stack], over all of these
-    reach: np.ndarray  # float64[stack], cells that cost this much are not wanted below it
-    floor: np.ndarray  # float64[stack], the least that cells below it cost that are still to come
-    depth: np.ndarray  # int64[stack, r], steps from the root
-    at: np.ndarray  # int64[stack, r], nodes; ranges: lowest codes
-    to: np.ndarray  # int64[stack, r], ranges: highest codes
-    cost: np.ndarray  # float64[stack, r], what the closure costs
-    least: np.ndarray  # float64[stack, r], what closures of k records at or below it cost at least
-    has_parts: np.ndarray  # bool[stack, r], whether there are any below it
+    mass: np.ndarray  # int64[stack], ranges: number of records in its latest part
+    # float64[stack, top + 1], ranges: largest duals in its latest part, descending
+    largest: np.ndarray
+    heavy: np.ndarray  # int64[stack, top + 1], the weights of these duals
+    held: np.ndarray  # int64[stack, 2], how many these duals are, and of how many records
+    sum: np.ndarray  # float64[stack], the sum of these duals over their records
+    reach: np.ndarray  # float64[stack], cells below it that cost this much or more are not wanted
+    # float64[stack], the least cost of those cells below it that are still to come
+    floor: np.ndarray
+    depth: np.ndarray  # int64[stack, r], trees: depth of the closure's node
+    at: np.ndarray  # int64[stack, r], trees: the closure's node; ranges: lowest code
+    to: np.ndarray  # int64[stack, r], ranges: highest code
+    cost: np.ndarray  # float64[stack, r], what the closure costs a record
+    least: np.ndarray  # float64[stack, r], the least cost of a closure of k records at or below it
+    has_parts: np.ndarray  # bool[stack, r], whether there are closures of k records below it
     end: np.ndarray  # int64[points × (1 + columns of ranges)], where the part that begins here ends
     moved: np.ndarray  # int32[points], scratch
     values: np.ndarray  # float64[points], scratch
     weights: np.ndarray  # int64[points], scratch
     tally: np.ndarray  # int64[nodes of a column], scratch, zero between uses
-    weight: np.ndarray  # likewise
+    weight: np.ndarray  # int64[nodes of a column], scratch, zero between uses
     touched: np.ndarray  # int64[nodes of a column], scratch
-    top: np.ndarray  # int64[2]: the cell at which the walk stands, points looked at so far
+    # int64[2], the cell at which the walk stands (-1: not begun), points looked at so far
+    top: np.ndarray
 
 
-def make_walk(t, top):
-    """A walk at its beginning, to cells whose `top` largest numbers are above their cost on average."""
-    n, r = t.paths.shape[0], t.root.size
-    stack = t.paths.shape[1] + 3
-    nodes = np.diff(t.node).max()
-    room = n * (1 + (t.ranged >= 0).sum())
+def make_walk(trees, top):
+    """Make a walk that has not begun, to cells in which the mean of the `top` largest duals exceeds the cost."""
+    n, r = trees.paths.shape[0], trees.root.size
+    stack = trees.paths.shape[1] + 3
+    nodes = np.diff(trees.node).max()
+    room = n * (1 + (trees.ranged >= 0).sum())
     place = np.zeros(2, np.int64)
     place[0] = -1
     return Walk(
-        np.arange(room, dtype=np.int32),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros(stack, np.int64),
-        np.zeros((stack, top + 1)),
-        np.zeros((stack, top + 1), np.int64),
-        np.zeros((stack, 2), np.int64),
-        np.zeros(stack),
-        np.zeros(stack),
-        np.zeros(stack),
-        np.zeros((stack, r), np.int64),
-        np.zeros((stack, r), np.int64),
-        np.zeros((stack, r), np.int64),
-        np.zeros((stack, r)),
-        np.zeros((stack, r)),
-        np.zeros((stack, r), np.bool_),
-        np.zeros(room, np.int64),
-        np.zeros(n, np.int32),
-        np.zeros(n),
-        np.zeros(n, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        place,
+        order=np.arange(room, dtype=np.int32),
+        low=np.zeros(stack, np.int64),
+        high=np.zeros(stack, np.int64),
+        free=np.zeros(stack, np.int64),
+        first=np.zeros(stack, np.int64),
+        column=np.zeros(stack, np.int64),
+        part=np.zeros(stack, np.int64),
+        last=np.zeros(stack, np.int64),
+        stop=np.zeros(stack, np.int64),
+        mass=np.zeros(stack, np.int64),
+        largest=np.zeros((stack, top + 1)),
+        heavy=np.zeros((stack, top + 1), np.int64),
+        held=np.zeros((stack, 2), np.int64),
+        sum=np.zeros(stack),
+        reach=np.zeros(stack),
+        floor=np.zeros(stack),
+        depth=np.zeros((stack, r), np.int64),
+        at=np.zeros((stack, r), np.int64),
+        to=np.zeros((stack, r), np.int64),
+        cost=np.zeros((stack, r)),
+        least=np.zeros((stack, r)),
+        has_parts=np.zeros((stack, r), np.bool_),
+        end=np.zeros(room, np.int64),
+        moved=np.zeros(n, np.int32),
+        values=np.zeros(n),
+        weights=np.zeros(n, np.int64),
+        tally=np.zeros(nodes, np.int64),
+        weight=np.zeros(nodes, np.int64),
+        touched=np.zeros(nodes, np.int64),
+        top=place,
     )

@@ -1,12 +1,13 @@
 """Walk the closed cells of trees and ranges: every closure that some group of k records can have, once.
 
-A cell is closed if no column's closure could be a lower one without losing a record; a group's closure always
-is. The walk goes down from the whole domains, one column after the other, and never returns to an earlier
-column (as in LCM, Uno et al. 2004): a cell whose records share a lower closure in an earlier column is met
-elsewhere, and so is all below it. Columns of ranges come last.
+A cell is closed if no column's closure can be lowered without losing a record; the closure of a group always is.
+The walk goes down from the whole domains, one column after the other, and never returns to an earlier column (as in
+LCM, Uno et al. 2004): a cell whose records share a lower closure in an earlier column is met elsewhere, and so is
+everything below it. Columns of ranges come last.
 
-Most of the walk is spared: a cell knows the least that any cell of k records at or below it costs, as columns
-before the one that its parts differ in stay as they are, and others can only become what k of its records share.
+Most of the walk is pruned (branch and bound): for each cell the least cost of any cell of k records at or below it
+is known, because the columns before the one in which its parts differ stay as they are, and the others can at best
+become what k of its records share. `duals` are the numbers of records, one per point, that `ascent` explains.
 """
 
 from __future__ import annotations
@@ -24,252 +25,266 @@ from shoal.kernels.bounding.largest import keep_top, top_sum
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import range_cost
 
-RANGE_LOOKS = 3  # what a range takes beside its points
+RANGE_LOOKS = 3  # work of a range besides its points, in points looked at
 
 
 @allocating
-def close(t, w, f, k, limit):
-    """Lower the closure of cell f from its first column on as far as it goes.
+def close(trees, walk, f, k, limit):
+    """Lower the closure of cell f as far as its members allow, from column walk.first[f] on.
 
-    Returns whether it is met only here and some cell at or below it can cost less than `limit`.
+    Returns whether the walk meets this cell only here, and some cell at or below it can cost less than `limit`.
     """
-    order, low, high = w.order, w.low[f], w.high[f]
-    first, r = w.first[f], t.root.size
+    order, low, high = walk.order, walk.low[f], walk.high[f]
+    first, r = walk.first[f], trees.root.size
     for j in range(first):
-        if t.ranged[j] >= 0:
-            null = t.compiled.null[t.ranged[j]]
-            if not spans(t.paths, t.slot[j], order, low, high, w.at[f, j], w.to[f, j], null):
+        if trees.ranged[j] >= 0:
+            null = trees.compiled.null[trees.ranged[j]]
+            if not spans(
+                trees.paths, trees.slot[j], order, low, high, walk.at[f, j], walk.to[f, j], null
+            ):
                 return False
-        elif w.at[f, j] >= t.leaves[j]:
-            if shares_child(t.paths, t.slot[j] + w.depth[f, j], order, low, high):
+        elif walk.at[f, j] >= trees.leaves[j]:
+            if shares_child(trees.paths, trees.slot[j] + walk.depth[f, j], order, low, high):
                 return False
     for j in range(first, r):
-        known = w.least[f, j]
-        w.top[1] += high - low
-        if t.ranged[j] >= 0:
-            w.at[f, j], w.to[f, j], w.cost[f, j], least = narrow_range(
-                t, j, k, order, low, high, w.weight, w.touched
+        known = walk.least[f, j]
+        walk.top[1] += high - low
+        if trees.ranged[j] >= 0:
+            walk.at[f, j], walk.to[f, j], walk.cost[f, j], least = narrow_range(
+                trees, j, k, order, low, high, walk.weight, walk.touched
             )
-            w.has_parts[f, j] = w.at[f, j] < w.to[f, j]
+            walk.has_parts[f, j] = walk.at[f, j] < walk.to[f, j]
         else:
-            w.at[f, j], w.depth[f, j], least, w.has_parts[f, j] = lower_node(
-                t, j, k, order, low, high, w.at[f, j], w.depth[f, j], w.weight, w.touched
+            walk.at[f, j], walk.depth[f, j], least, walk.has_parts[f, j] = lower_node(
+                trees,
+                j,
+                k,
+                order,
+                low,
+                high,
+                walk.at[f, j],
+                walk.depth[f, j],
+                walk.weight,
+                walk.touched,
             )
-            w.cost[f, j] = t.cost[t.node[j] + w.at[f, j]]
-        w.least[f, j] = least
-        w.floor[f] += least - known
-        if w.floor[f] >= limit:
+            walk.cost[f, j] = trees.cost[trees.node[j] + walk.at[f, j]]
+        walk.least[f, j] = least
+        walk.floor[f] += least - known
+        if walk.floor[f] >= limit:
             return False
-    w.column[f] = first - 1
-    w.part[f] = w.last[f] = low
+    walk.column[f] = first - 1
+    walk.part[f] = walk.last[f] = low
     return True
 
 
 @inner
-def begin(w, f):
-    """Begin the cell above f on the stack, like f but for the column that its parts differ in."""
-    for i in range(w.at.shape[1]):
-        w.at[f + 1, i] = w.at[f, i]
-        w.to[f + 1, i] = w.to[f, i]
-        w.depth[f + 1, i] = w.depth[f, i]
-        w.cost[f + 1, i] = w.cost[f, i]
-        w.least[f + 1, i] = w.least[f, i]
+def begin(walk, f):
+    """Copy the closure of cell f to the next cell on the stack."""
+    for j in range(walk.at.shape[1]):
+        walk.at[f + 1, j] = walk.at[f, j]
+        walk.to[f + 1, j] = walk.to[f, j]
+        walk.depth[f + 1, j] = walk.depth[f, j]
+        walk.cost[f + 1, j] = walk.cost[f, j]
+        walk.least[f + 1, j] = walk.least[f, j]
 
 
 @inner
-def mean_of_top(y, weights, top, floor, order, low, high, values, heavy):
-    """The mean of the members' largest numbers, so many records; just the largest if that is at most `floor`."""
+def mean_of_top(duals, weights, top, floor, order, low, high, values, heavy):
+    """Return the mean of the members' largest duals, over `top` records.
+
+    If even the largest dual is at most `floor`, that one is returned: the cell is not wanted anyway. `values` and
+    `heavy` are scratch.
+    """
     largest = -np.inf
-    for p in range(low, high):
-        i = order[p]
-        values[p - low] = y[i]
-        heavy[p - low] = weights[i]
-        largest = max(largest, y[i])
+    for at in range(low, high):
+        i = order[at]
+        values[at - low] = duals[i]
+        heavy[at - low] = weights[i]
+        largest = max(largest, duals[i])
     if largest <= floor or top == 1:
         return largest
     return top_sum(values, heavy, high - low, top) / top
 
 
 @inner
-def begin_node(t, w, f, j, top, y):
-    """Put the next part of cell f in a tree's column on the stack; whether it is wanted."""
-    low = w.part[f]
-    high = w.end[low]
-    w.part[f] = high
-    node = t.paths[w.order[low], t.slot[j] + w.depth[f, j]]
-    floor = t.floor[t.node[j] + node]
-    w.floor[f + 1] = w.floor[f] - w.least[f, j] + floor
-    w.top[1] += high - low
-    w.reach[f + 1] = mean_of_top(
-        y, t.weights, top, w.floor[f + 1], w.order, low, high, w.values, w.weights
+def begin_node(trees, walk, f, j, top, duals):
+    """Put the next part of cell f in a tree's column j on the stack; return whether it is wanted."""
+    low = walk.part[f]
+    high = walk.end[low]
+    walk.part[f] = high
+    node = trees.paths[walk.order[low], trees.slot[j] + walk.depth[f, j]]
+    floor = trees.floor[trees.node[j] + node]
+    walk.floor[f + 1] = walk.floor[f] - walk.least[f, j] + floor
+    walk.top[1] += high - low
+    walk.reach[f + 1] = mean_of_top(
+        duals,
+        trees.weights,
+        top,
+        walk.floor[f + 1],
+        walk.order,
+        low,
+        high,
+        walk.values,
+        walk.weights,
     )
-    if w.reach[f + 1] <= w.floor[f + 1]:
+    if walk.reach[f + 1] <= walk.floor[f + 1]:
         return False
-    begin(w, f)
-    w.low[f + 1], w.high[f + 1], w.free[f + 1] = low, high, w.free[f]
-    w.first[f + 1] = j
-    w.at[f + 1, j] = node
-    w.depth[f + 1, j] += 1
-    w.least[f + 1, j] = floor
+    begin(walk, f)
+    walk.low[f + 1], walk.high[f + 1], walk.free[f + 1] = low, high, walk.free[f]
+    walk.first[f + 1] = j
+    walk.at[f + 1, j] = node
+    walk.depth[f + 1, j] += 1
+    walk.least[f + 1, j] = floor
     return True
 
 
 @inner
-def begin_range(t, w, f, j, k, top, y):
-    """Put the next wanted part of cell f in a column of ranges on the stack; whether there is one.
+def begin_range(trees, walk, f, j, k, top, duals):
+    """Put the next wanted part of cell f in a column of ranges on the stack; return whether there is one.
 
-    From each code present up, ranges grow until they cost too much for the cell. Null stands alone or, with others,
-    for the whole domain, which is the cell itself.
+    From each code that occurs, ranges grow upwards until they cost too much for the cell. Null stands alone; with
+    other values it stands for the whole domain, which is the cell itself.
     """
-    slot, e = t.slot[j], t.ranged[j]
-    null = t.compiled.null[e]
-    order, values, weights = w.order, w.largest[f], w.heavy[f]
-    low, stop, last, reach = w.part[f], w.stop[f], w.last[f], w.reach[f]
-    mass, size, held, total = w.mass[f], w.held[f, 0], w.held[f, 1], w.sum[f]
-    others = w.floor[f] - w.least[f, j]
+    slot, column = trees.slot[j], trees.ranged[j]
+    null = trees.compiled.null[column]
+    order, values, weights = walk.order, walk.largest[f], walk.heavy[f]
+    low, stop, last, reach = walk.part[f], walk.stop[f], walk.last[f], walk.reach[f]
+    mass, size, held, total = walk.mass[f], walk.held[f, 0], walk.held[f, 1], walk.sum[f]
+    others = walk.floor[f] - walk.least[f, j]
     looks = 0
     while low < last:
-        a = t.paths[order[low], slot]
+        a = trees.paths[order[low], slot]
         start = stop
-        b = t.paths[order[start], slot] if start < last else a
-        cost = range_cost(t.compiled, 0, e, a, b)
+        b = trees.paths[order[start], slot] if start < last else a
+        cost = range_cost(trees.compiled, 0, column, a, b)
         looks += RANGE_LOOKS
         if start == last or (b == null and a != null) or others + cost >= reach:
-            low = stop = w.end[low]  # on to the next code
+            low = stop = walk.end[low]  # continue with ranges from the next code
             mass, size, held, total = 0, 0, 0, 0.0
             continue
-        stop = w.end[start]
+        stop = walk.end[start]
         looks += stop - start
-        for p in range(start, stop):
-            i = order[p]
-            mass += t.weights[i]
-            if held < top or y[i] > values[size - 1]:
+        for at in range(start, stop):
+            i = order[at]
+            mass += trees.weights[i]
+            if held < top or duals[i] > values[size - 1]:
                 looks += size // 16
                 size, held, total = keep_top(
-                    values, weights, size, held, total, top, y[i], t.weights[i]
+                    values, weights, size, held, total, top, duals[i], trees.weights[i]
                 )
-        if mass < k or values[0] <= others + cost or (low == w.low[f] and stop == w.high[f]):
+        if mass < k or values[0] <= others + cost or (low == walk.low[f] and stop == walk.high[f]):
             continue
         mean = (total - (held - top) * values[size - 1]) / top
         if mean <= others + cost:
             continue
-        begin(w, f)
-        to = w.free[f]
-        for p in range(low, stop):
-            order[to + p - low] = order[p]
+        begin(walk, f)
+        to = walk.free[f]
+        for at in range(low, stop):
+            order[to + at - low] = order[at]
         looks += stop - low
-        w.low[f + 1], w.high[f + 1], w.free[f + 1] = to, to + stop - low, to + stop - low
-        w.first[f + 1] = j + 1
-        w.at[f + 1, j], w.to[f + 1, j] = a, b
-        w.cost[f + 1, j] = w.least[f + 1, j] = cost
-        w.floor[f + 1], w.reach[f + 1] = others + cost, mean
+        walk.low[f + 1], walk.high[f + 1], walk.free[f + 1] = to, to + stop - low, to + stop - low
+        walk.first[f + 1] = j + 1
+        walk.at[f + 1, j], walk.to[f + 1, j] = a, b
+        walk.cost[f + 1, j] = walk.least[f + 1, j] = cost
+        walk.floor[f + 1], walk.reach[f + 1] = others + cost, mean
         break
-    w.part[f], w.stop[f] = low, stop
-    w.mass[f], w.held[f, 0], w.held[f, 1], w.sum[f] = mass, size, held, total
-    w.top[1] += looks
+    walk.part[f], walk.stop[f] = low, stop
+    walk.mass[f], walk.held[f, 0], walk.held[f, 1], walk.sum[f] = mass, size, held, total
+    walk.top[1] += looks
     return low < last
 
 
 @allocating
-def next_column(t, w, f, k):
-    """Sort cell f by the next column; whether there is one in which cells of it can cost less than its reach."""
-    j = w.column[f]
-    if j >= w.first[f]:
-        w.floor[f] += w.cost[f, j] - w.least[f, j]
+def next_column(trees, walk, f, k):
+    """Sort cell f by its next column; return whether there is one where its parts can cost less than its reach."""
+    j = walk.column[f]
+    if j >= walk.first[f]:
+        walk.floor[f] += walk.cost[f, j] - walk.least[f, j]
     j += 1
-    while j < t.root.size and not w.has_parts[f, j]:
-        j += 1  # there, the least is what the closure costs
-    if j == t.root.size or w.floor[f] >= w.reach[f]:
+    while j < trees.root.size and not walk.has_parts[f, j]:
+        j += 1  # its only closure of k records is the present one
+    if j == trees.root.size or walk.floor[f] >= walk.reach[f]:
         return False
-    w.column[f] = j
-    w.top[1] += w.high[f] - w.low[f]
-    slot = t.slot[j] if t.ranged[j] >= 0 else t.slot[j] + w.depth[f, j]
-    w.part[f] = w.low[f]
-    w.last[f] = sort_parts(
-        t.paths,
-        slot,
-        t.weights,
-        k,
-        t.ranged[j] >= 0,
-        w.order,
-        w.low[f],
-        w.high[f],
-        w.end,
-        w.moved,
-        w.tally,
-        w.weight,
-        w.touched,
-    )
-    w.stop[f], w.mass[f] = w.low[f], 0
-    w.held[f] = 0
-    w.sum[f] = 0.0
+    walk.column[f] = j
+    walk.top[1] += walk.high[f] - walk.low[f]
+    slot = trees.slot[j] if trees.ranged[j] >= 0 else trees.slot[j] + walk.depth[f, j]
+    walk.part[f] = walk.low[f]
+    walk.last[f] = sort_parts(trees, walk, f, slot, k, trees.ranged[j] >= 0)
+    walk.stop[f], walk.mass[f] = walk.low[f], 0
+    walk.held[f] = 0
+    walk.sum[f] = 0.0
     return True
 
 
 @allocating
-def begin_table(t, w, k):
-    """Put the whole table on the stack."""
-    n = t.paths.shape[0]
-    w.low[1], w.high[1], w.free[1], w.first[1] = 0, n, n, 0
-    for j in range(t.root.size):
-        w.at[1, j] = t.root[j]
-        w.least[1, j] = t.floor[t.node[j] + t.root[j]]
-        w.floor[1] += w.least[1, j]
-    w.reach[1] = np.inf
-    close(t, w, 1, k, np.inf)
-    w.top[0] = 1
+def begin_table(trees, walk, k):
+    """Put the whole table on the stack, as the first cell."""
+    n = trees.paths.shape[0]
+    walk.low[1], walk.high[1], walk.free[1], walk.first[1] = 0, n, n, 0
+    for j in range(trees.root.size):
+        walk.at[1, j] = trees.root[j]
+        walk.least[1, j] = trees.floor[trees.node[j] + trees.root[j]]
+        walk.floor[1] += walk.least[1, j]
+    walk.reach[1] = np.inf
+    close(trees, walk, 1, k, np.inf)
+    walk.top[0] = 1
 
 
 @allocating
-def next_cell(t, w, k, top, y):
-    """Go to the next cell; whether there is one.
+def next_cell(trees, walk, k, top, duals):
+    """Go to the next cell; return whether there is one.
 
-    Wanted are cells of at least k records that cost less than the mean of their `top` largest numbers `y`; some
-    others are met beside. The mean is the cell's `reach`; lower it when the numbers of its records are lowered.
+    Wanted are cells of at least k records that cost less than the mean of their `top` largest duals; some others
+    are met on the way. This mean is walk.reach of the cell; a caller that lowers duals of its records should lower
+    it too.
     """
-    f = w.top[0]
+    f = walk.top[0]
     if f < 0:
-        begin_table(t, w, k)
+        begin_table(trees, walk, k)
         return True
     while f > 0:
-        if w.part[f] == w.last[f]:
-            if not next_column(t, w, f, k):
+        if walk.part[f] == walk.last[f]:
+            if not next_column(trees, walk, f, k):
                 f -= 1
             continue
-        j = w.column[f]
-        is_range = t.ranged[j] >= 0
-        wanted = begin_range(t, w, f, j, k, top, y) if is_range else begin_node(t, w, f, j, top, y)
-        if wanted and close(t, w, f + 1, k, min(w.reach[f], w.reach[f + 1])):
-            w.top[0] = f + 1
+        j = walk.column[f]
+        is_range = trees.ranged[j] >= 0
+        wanted = (
+            begin_range(trees, walk, f, j, k, top, duals)
+            if is_range
+            else begin_node(trees, walk, f, j, top, duals)
+        )
+        if wanted and close(trees, walk, f + 1, k, min(walk.reach[f], walk.reach[f + 1])):
+            walk.top[0] = f + 1
             return True
     return False
 
 
 @inner
-def cell_cost(w):
-    """What the cell's closure costs a record."""
+def cell_cost(walk):
+    """Return what the closure of the present cell costs a record."""
     cost = 0.0
-    for j in range(w.cost.shape[1]):
-        cost += w.cost[w.top[0], j]
+    for j in range(walk.cost.shape[1]):
+        cost += walk.cost[walk.top[0], j]
     return cost
 
 
 @kernel
-def cheapest_cells(t, w, k, most, least):
-    """Lower `least` to what the cheapest closed cell of at least k records costs that holds each point.
+def cheapest_cells(trees, walk, k, most, least):
+    """Lower least[p] to the cost of the cheapest closed cell of at least k records that holds point p.
 
-    `w` is a walk at its beginning, by the single largest number. `least` must start at the cost of some such cell, or
-    at infinity. Returns whether the walk was finished within looks at `most` points, and their number. Only cells that
-    are too dear for all their records are not looked into.
+    `walk` has not begun and was made with top = 1. `least` must start at the cost of some such cell, or at
+    infinity. Returns whether the walk was finished before `most` points were looked at, and how many were. A cell
+    is skipped only if it and all below it are too expensive for all their points.
     """
-    while next_cell(t, w, k, 1, least):
-        cost = cell_cost(w)
-        f = w.top[0]
-        if w.reach[f] > cost:
-            w.reach[f] = cost
-            for p in range(w.low[f], w.high[f]):
-                least[w.order[p]] = min(least[w.order[p]], cost)
-            w.top[1] += w.high[f] - w.low[f]
-        if w.top[1] > most:
-            return False, w.top[1]
-    return True, w.top[1]
+    while next_cell(trees, walk, k, 1, least):
+        cost = cell_cost(walk)
+        f = walk.top[0]
+        if walk.reach[f] > cost:
+            walk.reach[f] = cost
+            for at in range(walk.low[f], walk.high[f]):
+                least[walk.order[at]] = min(least[walk.order[at]], cost)
+            walk.top[1] += walk.high[f] - walk.low[f]
+        if walk.top[1] > most:
+            return False, walk.top[1]
+    return True, walk.top[1]

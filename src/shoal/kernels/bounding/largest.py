@@ -1,4 +1,4 @@
-"""The largest of numbers that stand for several records each."""
+"""The sum of the largest of numbers that stand for several records each."""
 
 from __future__ import annotations
 
@@ -7,29 +7,32 @@ from shoal.kernels.compilation import inner
 
 @inner
 def top_sum(values, weights, size, k):
-    """Sum of the k largest of the first `size` values, each standing for `weights` of them; reorders both."""
+    """Return the sum of the k largest of the first `size` values, each counted `weights` times (by quickselect).
+
+    Reorders `values` and `weights`.
+    """
     low, high, need, total = 0, size, k, 0.0
     while need > 0 and low < high:
-        a, b, c = values[low], values[(low + high) // 2], values[high - 1]
-        pivot = max(min(a, b), min(max(a, b), c))
-        above, at, end = low, low, high  # larger ones, equal ones, not looked at, smaller ones
+        first, middle, last = values[low], values[(low + high) // 2], values[high - 1]
+        pivot = max(min(first, middle), min(max(first, middle), last))
+        above, at, end = low, low, high  # order: larger, equal, unseen, smaller
         heavier, equal, part = 0, 0, 0.0
         while at < end:
-            v, w = values[at], weights[at]
-            if v > pivot:
+            value, weight = values[at], weights[at]
+            if value > pivot:
                 values[at], weights[at] = values[above], weights[above]
-                values[above], weights[above] = v, w
-                heavier += w
-                part += w * v
+                values[above], weights[above] = value, weight
+                heavier += weight
+                part += weight * value
                 above += 1
                 at += 1
-            elif v == pivot:
-                equal += w
+            elif value == pivot:
+                equal += weight
                 at += 1
             else:
                 end -= 1
                 values[at], weights[at] = values[end], weights[end]
-                values[end], weights[end] = v, w
+                values[end], weights[end] = value, weight
         if heavier >= need:
             high = above
             continue
@@ -41,9 +44,10 @@ def top_sum(values, weights, size, k):
 
 @inner
 def keep_top(values, weights, size, held, total, top, value, weight):
-    """Put a number among the largest, which are kept in descending order: as few as make `top` records.
+    """Insert a number into a descending list of the largest ones, which keeps as few as make up `top` records.
 
-    Returns how many they are, of how many records, and their sum over these.
+    The list is values[:size] with `weights`, of `held` records in all, whose sum is `total`. Returns these three
+    anew.
     """
     at = size
     while at > 0 and values[at - 1] < value:

@@ -19,8 +19,9 @@ from shoal.kernels.shared.rows import cover_costs
 
 @inner
 def least_holding(costs, weights, k, found, held):
-    """The least cost up to which `costs` hold k records; `found` and `held` are scratch for k + 1 of them."""
-    size, total = 0, 0  # of the cheapest ones, ascending; all but the dearest hold less than k
+    """Return the k-th smallest cost, where costs[i] counts weights[i] times; `found` and `held` are scratch [k + 1]."""
+    # The smallest costs stand in found[:size], ascending, and hold `total` records; without the last one, below k.
+    size, total = 0, 0
     for i in range(costs.size):
         if total >= k and costs[i] >= found[size - 1]:
             continue
@@ -39,9 +40,9 @@ def least_holding(costs, weights, k, found, held):
 
 @kernel
 def nearest_costs(c, pairs, points, columns, weights, k, least):
-    """For each point: the least cost up to which k records, its own among them, can join it.
+    """Fill least[i] with the least cost up to which k records, its own among them, can share a closure with point i.
 
-    `columns` are the points' codes again, one row per column.
+    `points` holds the codes of all points, int32[points, r]; `columns` the same transposed.
     """
     size = weights.size
     costs = np.empty(size)
@@ -55,13 +56,13 @@ def nearest_costs(c, pairs, points, columns, weights, k, least):
 
 @inner
 def cheapest_pair(c, j, values):
-    """Two values of a set's column that cost least together: those with the least addends or fewest records."""
+    """Return the two values of a SET column that cost least together: least addends, or fewest records."""
     a, b, least, second = -1, -1, 0.0, 0.0
     for v in range(values):
         e = c.start[j] + v
         key = c.cost[0, e] if c.kind[j] == LINEAR else c.records[e]
         if v == c.null[j] or (c.kind[j] != LINEAR and key == 0.0):
-            continue  # null with others is the whole domain; values that do not occur are in no closure
+            continue  # null with others is the whole domain; unused values are in no closure
         if a < 0 or key < least:
             b, second = a, least
             a, least = v, key
@@ -72,11 +73,9 @@ def cheapest_pair(c, j, values):
 
 @kernel
 def flat_costs(c, j):
-    """What each single value of a range or set costs, and last the least that several of them can cost."""
+    """Return what each single value of a RANGE or SET column costs, and last the least that several of them cost."""
     size = c.start[j + 1] - c.start[j]
-    values = (
-        size - 1 if c.form[j] == RANGE else size
-    )  # a range keeps one entry more than it has values
+    values = size - 1 if c.form[j] == RANGE else size  # ranges have one entry more than values
     costs = np.empty(values + 1)
     for a in range(values):
         costs[a] = value_cost(c, 0, j, a)

@@ -1,1 +1,1 @@
-"""Kernels that bring records or groups together."""
+"""Kernels that bring records or groups together: agglomeration, growing, exact partition, repair."""

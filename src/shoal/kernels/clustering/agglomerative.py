@@ -1,4 +1,4 @@
-"""Merge the closest groups again and again until none is too small (GT10 §6.2.1), with cached neighbours."""
+"""Merge the closest groups again and again until none is too small (GT10 §6.2.1), with cached nearest neighbours."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.shared.rows import totals_with_group
 from shoal.kernels.shared.state import group_complies, merge, offending
 
+# Distances of two groups: by how much merging raises the total cost, the same per record, or the union's cost.
 DIFFERENCE, PER_RECORD, UNION = 0, 1, 2
 
 
 @inner
 def distances(c, pairs, s, room, a, kind, out, scratch):
-    """Distance of group a to each of the first `room` groups; infinite to itself and to free ones."""
+    """Fill `out` with the distances of group a to the first `room` groups; infinite to itself and free groups."""
     totals_with_group(c, pairs, s.closures, s.counts, room, a, out, scratch)
     for g in range(room):
         if s.size[g] == 0:
@@ -27,7 +28,7 @@ def distances(c, pairs, s, room, a, kind, out, scratch):
 
 @inner
 def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
-    """The group closest to a among those allowed, lowest number first, and its distance."""
+    """Return the allowed group closest to a, the one of lowest number among equals, and its distance."""
     distances(c, pairs, s, room, a, kind, out, scratch)
     best, least = -1, np.inf
     for g in range(room):
@@ -38,7 +39,7 @@ def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
 
 @kernel
 def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
-    """Fill `near` and `gap` for every group that chooses."""
+    """Fill near[a] and gap[a] with the closest group and its distance, for every group a with chooses[a]."""
     out, scratch = np.empty(room), np.empty(room)
     for a in range(room):
         if chooses[a]:
@@ -47,11 +48,12 @@ def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
 
 @kernel
 def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, steps):
-    """Merge the closest pair with a small group in it, up to `steps` times; returns the merges done.
+    """Merge the closest pair of groups, one of them small, up to `steps` times; return the number of merges.
 
-    A group is small while it does not meet the requirement; `near` and `gap` are each small group's closest
-    group and distance. When a group's closest one is merged away, the old distance stays a lower bound, so the
-    search is put off until that group comes first. With `small_only` both groups of a pair must be small.
+    A group is small while it does not meet the requirement. near[g] and gap[g] are the closest group of a small
+    group g and its distance (infinite gap: g is not small). When the closest group is merged away, the old distance
+    is still a lower bound; so g is only marked as stale, and its neighbour is searched anew once g comes first.
+    With `small_only`, both groups of a pair must be small.
     """
     out, scratch = np.empty(room), np.empty(room)
     allowed = np.empty(room, np.bool_)

@@ -1,4 +1,4 @@
-"""A round of bottom-up merging (XU06 Fig. 4)."""
+"""One round of bottom-up merging (XU06 Fig. 4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shoal.kernels.shared.state import group_complies, merge
 
 @kernel
 def merge_round(c, pairs, q, s, kind, start, stop):
-    """Merge each group start..stop that does not meet the requirement with its closest group, in order."""
+    """Merge each of the groups start..stop that does not meet the requirement with its closest group, in order."""
     room = s.size.size
     out, scratch = np.empty(room), np.empty(room)
     allowed = s.size > 0

@@ -1,4 +1,4 @@
-"""Groups of records dealt out at random that miss a limit go together with others until none does."""
+"""Unite groups of records dealt out at random that miss a limit with others, until no group misses one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from shoal.kernels.shared.rules import shortfall
 
 @kernel
 def unite_offenders(q, groups, tally, sizes, tries, rng):
-    """Unite groups that miss a limit other than k with others until none is left, in place; returns their number.
+    """Unite groups that miss a limit other than k with others until none does, in place; return how many missed one.
 
-    Each goes with that of a few random groups (`tries`) whose union is closest to the limits, the smallest of
-    equals: two groups that lack the same stay wrong together, and one that has it to spare is soon found.
+    Each is united with one of `tries` random groups: the one for which the union comes closest to the limits, the
+    smallest among equals. Two groups that lack the same values still miss the limit together, but a group with
+    enough of them is soon found. `tally` (int[groups, values]) and `sizes` are changed as well.
     """
     count = sizes.size
-    into = np.arange(count)  # where a group's records are now; present ones come first in `present`
-    present = np.arange(count)
+    into = np.arange(count)  # the group into which each was united
+    present = np.arange(count)  # present[:left] are the groups that still exist
     place = np.arange(count)
     left = count
     united = np.empty(tally.shape[1], tally.dtype)

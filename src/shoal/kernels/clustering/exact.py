@@ -1,4 +1,4 @@
-"""The cheapest partition of a few records by dynamic programming over their subsets, as bit masks."""
+"""The cheapest partition of a few records, by dynamic programming over their subsets as bit masks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shoal.kernels.shared.rules import complies
 
 @inner
 def subset_complies(q, values, subset, tally):
-    """Whether the records of a bit mask meet the requirement as one group; `tally` is scratch."""
+    """Return whether the records of a bit mask meet the requirement as one group; `tally` is scratch."""
     tally[:] = 0
     size = 0
     for i in range(values.shape[0]):
@@ -24,7 +24,7 @@ def subset_complies(q, values, subset, tally):
 
 @kernel
 def subset_costs(c, q, codes, classes, values):
-    """What every subset of the records costs as one group, infinite where it may not be one: float64[2ⁿ]."""
+    """Return what every subset of the records costs as one group, infinite if it may not be one: float64[2ⁿ]."""
     subsets = 1 << classes.size
     closures = np.zeros((c.slot[-1], subsets), np.int32)
     counts = np.zeros((c.cost.shape[0], subsets))
@@ -48,9 +48,10 @@ def subset_costs(c, q, codes, classes, values):
 
 @kernel
 def cut_subsets(costs, least, choice, start, stop):
-    """For the subsets start..stop, all smaller ones being done: the least cost of cutting each into groups.
+    """Find the least cost of cutting each of the subsets start..stop into groups; all smaller ones must be done.
 
-    `least` is infinite where there is no way; `choice` is the group that holds the subset's first record.
+    least[subset] stays infinite if the subset cannot be cut; choice[subset] is the group that holds its first
+    record.
     """
     for whole in range(start, stop):
         first = whole & -whole

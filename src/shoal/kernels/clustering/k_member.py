@@ -12,18 +12,18 @@ from shoal.kernels.shared.rules import is_diverse, shortfall
 
 @allocating
 def widens(c, closure, spare, record):
-    """Let the closure cover a record; whether that changed it. `spare` is scratch."""
+    """Widen the closure so that it covers a record; return whether that changed it. `spare` is scratch."""
     spare[:, 0] = closure[:, 0]
     widen_closure(c, closure, 0, record)
-    for s in range(closure.shape[0]):
-        if closure[s, 0] != spare[s, 0]:
+    for slot in range(closure.shape[0]):
+        if closure[slot, 0] != spare[slot, 0]:
             return True
     return False
 
 
 @allocating
 def compact(columns, classes, kinds, left, places):
-    """Keep only points that still have records, in order; returns their number."""
+    """Drop the points without records left from all five arrays, in place and in order; return how many remain."""
     size = 0
     for i in range(left.size):
         if left[i] > 0:
@@ -36,9 +36,10 @@ def compact(columns, classes, kinds, left, places):
 
 @inner
 def cheapest_help(q, out, kinds, kind_values, own, members, judged):
-    """The point of least cost in `out` that brings a group closer to the limits, -1 for none.
+    """Return the point of least cost in `out` whose record brings the group closer to the limits, -1 for none.
 
-    `own` are the group's counts; `judged` is scratch for each kind of point.
+    `own` are the group's counts of sensitive values, `members` is its size. A point's kind, kinds[i], says which
+    sensitive values it has: kind_values[kind]. `judged`, int8[kinds], is scratch.
     """
     lack = shortfall(q, own, members)
     judged[:] = 0
@@ -75,12 +76,13 @@ def grow_groups(
     taken,
     sizes,
 ):
-    """Grow up to `most` groups from the first `size` points; (groups, points left, last seed).
+    """Grow up to `most` groups from the first `size` points: (groups grown, points left, last seed).
 
-    A group has k records or, where those miss another limit, as many more as bring it closer to the
-    limits, up to the width of `taken`; row g of that receives the points whose records group g takes, sizes[g] their
-    number. `left` counts the records of each point not yet taken, `places` are the points' own numbers, all
-    compacted in place. `seed` is the record of the last seed.
+    A group gets k records; if those miss another limit, it gets as many more as bring it closer to the limits, up
+    to the width of `taken`. taken[g] receives the points whose records group g takes, sizes[g] their number. By
+    point: `columns` are the codes, int32[r, points]; `kinds` as in `cheapest_help`; left[i] counts the records not
+    yet taken; places[i] is the point's own number. These arrays are compacted in place as points are used up.
+    `seed` holds the codes of the last seed.
     """
     out, scratch = np.empty(size), np.empty(size)
     closure, spare = np.empty((c.slot[-1], 1), np.int32), np.empty((c.slot[-1], 1), np.int32)

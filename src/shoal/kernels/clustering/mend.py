@@ -1,4 +1,4 @@
-"""Groups that do not meet the requirement end in others that do, at least cost: as a whole or record by record."""
+"""Groups that do not meet the requirement are united with others, or handed out, at least cost."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from shoal.kernels.shared.state import (
     unlink,
 )
 
-EPSILON = 1e-9  # costs closer than this are equal
+EPSILON = 1e-9  # costs that differ by less than this count as equal
 
 
 @allocating
 def closest_partner(c, pairs, q, s, g, row, scratch):
-    """The closest group whose union with g meets the requirement, −1 for none, and the cost that it adds."""
+    """Return the closest group whose union with g meets the requirement, −1 for none, and the cost that this adds."""
     totals_with_group(c, pairs, s.closures, s.counts, s.size.size, g, row, scratch)
     best, least = -1, np.inf
     for h in range(s.size.size):
@@ -36,7 +36,7 @@ def closest_partner(c, pairs, q, s, g, row, scratch):
 
 @inner
 def best_place(c, pairs, q, s, complying, codes, classes, i, row, scratch):
-    """The complying group that goes on complying with record i at least cost, −1 for none, and that cost."""
+    """Return the complying group that still complies with record i at least cost, −1 for none, and the cost added."""
     totals_with_record(
         c, pairs, s.closures, s.counts, s.size.size, codes[i], classes[i], row, scratch
     )
@@ -62,10 +62,10 @@ def hand_out(c, pairs, q, s, complying, codes, classes, g, row, scratch):
 
 @allocating
 def mend_group(c, pairs, q, s, complying, codes, classes, g, row, scratch):
-    """Merge an offending group with its closest partner or hand out its records, whichever seems to cost less.
+    """Merge an offending group with its closest partner or hand out its records, whichever is estimated to cost less.
 
-    Returns whether anything could be done. What each record would cost in its best place counts for handing
-    out, as if it were the only one.
+    The cost of handing out is estimated as the sum of what each record would add to its best place if it were the
+    only one. Returns whether anything could be done.
     """
     partner, more = closest_partner(c, pairs, q, s, g, row, scratch)
     apart = -s.cost[g]
@@ -84,7 +84,7 @@ def mend_group(c, pairs, q, s, complying, codes, classes, g, row, scratch):
 
 @kernel
 def mend_groups(c, pairs, q, s, codes, classes, groups):
-    """Mend each of `groups` that still does not comply; returns how many could be."""
+    """Mend each of `groups` that still does not comply; return how many could be mended."""
     row, scratch = np.empty(s.size.size), np.empty(s.size.size)
     complying = np.zeros(s.size.size, np.bool_)
     for g in range(s.size.size):

@@ -1,9 +1,9 @@
-"""Groups that take records from a pool: the one that makes them most diverse, then the one that adds least cost.
+"""Groups take records from a pool: the one that makes them most diverse, then the one that adds least cost.
 
-TCM07 §3.1: `Div` of a record and a group sums, over all sensitive columns, the values that the group lacks
-(Definition 11), where the record brings a new one; `Hom` sums them over all columns (Definition 12). Both weigh
-columns by `weight`; where all weigh 1 they are whole numbers, so that equals are equal. Of equals the first in
-the pool is taken.
+TCM07 §3.1: `Div` of a record and a group sums the number of values that the group still lacks over those sensitive
+columns in which the record brings a new value (Definition 11); `Hom` sums it over all sensitive columns (Definition
+12). Both weigh columns by `weight`; if all weights are 1 they are whole numbers and ties are exact. Among equal
+records the first in the pool is taken.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from shoal.kernels.shared.state import add, members_of, unlink
 
 @bundle
 class Pool(NamedTuple):
-    """Records without a group, in order; entries that were taken stay until they are many."""
+    """The records without a group, as a list of entries; entries that were taken stay until there are many of them."""
 
-    codes: np.ndarray  # int32[n, r], of all records
-    classes: np.ndarray  # int32[n]
-    columns: np.ndarray  # int32[r, n], the codes of each entry
-    kinds: np.ndarray  # int32[n], the class of each entry
-    places: np.ndarray  # int64[n], the record of each entry
-    left: np.ndarray  # int64[n], 1, or 0 once taken
-    size: np.ndarray  # int64[2], entries, and how many of them were taken
+    codes: np.ndarray  # int32[n, r], the quasi-identifiers of all records
+    classes: np.ndarray  # int32[n], the classes of all records
+    columns: np.ndarray  # int32[r, n], by entry: the codes
+    kinds: np.ndarray  # int32[n], by entry: the class
+    places: np.ndarray  # int64[n], by entry: the record
+    left: np.ndarray  # int64[n], by entry: 1, or 0 once it was taken
+    size: np.ndarray  # int64[2], number of entries, and how many of them were taken
 
 
 def make_pool(codes, classes):
-    """An empty pool with room for all records."""
+    """Make an empty pool with room for all records."""
     records, columns = codes.shape
     return Pool(
-        codes,
-        classes,
-        np.zeros((columns, records), np.int32),
-        np.zeros(records, np.int32),
-        np.zeros(records, np.int64),
-        np.zeros(records, np.int64),
-        np.zeros(2, np.int64),
+        codes=codes,
+        classes=classes,
+        columns=np.zeros((columns, records), np.int32),
+        kinds=np.zeros(records, np.int32),
+        places=np.zeros(records, np.int64),
+        left=np.zeros(records, np.int64),
+        size=np.zeros(2, np.int64),
     )
 
 
 @inner
 def tidy(pool):
-    """Drop entries that were taken."""
+    """Drop the entries that were taken."""
     size = pool.size[0]
     kinds = pool.kinds[:size]
     pool.size[0] = compact(pool.columns, kinds, kinds, pool.left[:size], pool.places[:size])
@@ -57,7 +57,7 @@ def tidy(pool):
 
 @kernel
 def put(pool, records):
-    """Add records at the end."""
+    """Add records at the end of the pool."""
     tidy(pool)
     for i in records:
         at = pool.size[0]
@@ -68,7 +68,7 @@ def put(pool, records):
 
 @kernel
 def refill(pool, records):
-    """Hold these records only."""
+    """Empty the pool and put these records into it."""
     pool.size[:] = 0
     put(pool, records)
 
@@ -94,7 +94,10 @@ def dissolve(s, pool, g):
 
 @inner
 def lacking(q, weight, s, g, gain):
-    """How many values group g lacks, weighed over all columns (Hom), and what a record adds to Div by value: `gain`."""
+    """Return how many values group g lacks, weighed over all sensitive columns: Hom.
+
+    gain[v] becomes what a record with sensitive value v adds to Div.
+    """
     total = 0.0
     for t in range(q.start.size - 1):
         distinct = 0
@@ -109,7 +112,7 @@ def lacking(q, weight, s, g, gain):
 
 @kernel
 def all_lacking(q, weight, s):
-    """How many values each group lacks, weighed."""
+    """Return how many values each group lacks, weighed: float64[groups]."""
     gain = np.empty(s.tally.shape[1])
     found = np.empty(s.size.size)
     for g in range(found.size):
@@ -119,9 +122,10 @@ def all_lacking(q, weight, s):
 
 @inner
 def best_match(c, pairs, s, pool, g, gain, out, scratch):
-    """The entry for group g with the largest Div, of these the one that adds least cost: (Div, cost, entry).
+    """Return the best entry for group g, with largest Div and then least added cost: (Div, cost, entry).
 
-    The entry is −1 where the pool is empty. All are alike to a group without records.
+    The entry is −1 if the pool is empty. For a group without records, all entries cost the same. `gain` is that of
+    `lacking`; `out` and `scratch` are as long as the pool.
     """
     size = pool.size[0]
     if s.size[g] > 0:
@@ -144,7 +148,7 @@ def best_match(c, pairs, s, pool, g, gain, out, scratch):
 
 @kernel
 def deal(c, pairs, q, weight, s, pool, first, most):
-    """Hand the pool round, up to `most` records, each group from `first` on taking its best match in turn."""
+    """Hand out up to `most` records of the pool: the groups from `first` on take their best matches in turn."""
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
     gain = np.empty(s.tally.shape[1])
     for turn in range(min(most, pool.size[0])):
@@ -156,7 +160,7 @@ def deal(c, pairs, q, weight, s, pool, first, most):
 
 @kernel
 def weigh_matches(c, pairs, q, weight, s, pool, groups, most, least, entry):
-    """Find the best match of some groups."""
+    """Fill `most` (Div), `least` (cost) and `entry` with the best match of each of some groups."""
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
     gain = np.empty(s.tally.shape[1])
     for g in groups:
@@ -166,9 +170,9 @@ def weigh_matches(c, pairs, q, weight, s, pool, groups, most, least, entry):
 
 @kernel
 def match_pairs(c, pairs, q, weight, s, pool, most, least, entry, rounds):
-    """Let group and entry with the best match of all pairs go together, `rounds` times; a group is matched once.
+    """Let the group and the entry with the best match of all go together, `rounds` times; each group is matched once.
 
-    A match whose entry is gone cannot have become better, so it is found anew only once it looks best.
+    A match whose entry is gone cannot have become better, so it is searched anew only when it comes first (lazily).
     """
     again = np.empty(1, np.int64)
     for turn in range(rounds):
@@ -187,7 +191,7 @@ def match_pairs(c, pairs, q, weight, s, pool, most, least, entry, rounds):
 
 @kernel
 def diversify(c, pairs, q, weight, s, pool, g):
-    """Let group g take its best match until it lacks no value; False where no record of the pool helps."""
+    """Let group g take its best match until it lacks no value; return False if no record of the pool helps."""
     if 8 * pool.size[1] > pool.size[0]:
         tidy(pool)
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
@@ -202,7 +206,7 @@ def diversify(c, pairs, q, weight, s, pool, g):
 
 @kernel
 def grow(c, pairs, s, pool, g, k):
-    """Let group g take the record that adds least cost until it has k; False where the pool has too few."""
+    """Let group g take the record that adds least cost until it has k; return False if the pool has too few."""
     if s.size[g] + pool.size[0] - pool.size[1] < k:
         return False
     if 8 * pool.size[1] > pool.size[0]:
@@ -231,7 +235,7 @@ def grow(c, pairs, s, pool, g, k):
 
 @kernel
 def farthest(c, pairs, s, pool, g):
-    """The entry that would add most cost to group g."""
+    """Return the entry that would add most cost to group g."""
     size = pool.size[0]
     out, scratch = np.empty(size), np.empty(size)
     totals_with_each(

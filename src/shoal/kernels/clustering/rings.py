@@ -1,4 +1,4 @@
-"""Ring generalization: which record carries which window of a ring, drawn at random (Wong et al. 2010)."""
+"""Ring generalization: a random assignment of windows of a ring to records (Wong et al. 2010)."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from shoal.kernels.compilation import kernel
 
 @kernel
 def draw_matching(size, k, rng):
-    """A random assignment of windows to the places of a ring: place p gets a window q with p − q mod size < k.
+    """Draw a random matching of the windows to the places of a ring; returns the window of each place.
 
-    Window q covers places q … q + k − 1, so every place suits k windows and every window k places. Starts
-    from a cyclic shift and trades windows along random alternating cycles.
+    Window b covers the places b … b + k − 1 modulo `size`, so every place suits k windows and every window k
+    places. The matching starts from a cyclic shift, and windows are then exchanged along random alternating cycles.
     """
     shift = rng.integers(0, k)
     window, holder = np.empty(size, np.int64), np.empty(size, np.int64)
-    for p in range(size):
-        window[p] = (p - shift) % size
-        holder[window[p]] = p
+    for place in range(size):
+        window[place] = (place - shift) % size
+        holder[window[place]] = place
     longest = 16 * k
     places, given = np.empty(longest, np.int64), np.empty(longest, np.int64)
     for _ in range(size):
-        p = rng.integers(0, size)
-        free, steps = window[p], 0
+        place = rng.integers(0, size)
+        free, steps = window[place], 0
         while steps < longest:
-            places[steps], given[steps] = p, window[p]
+            places[steps], given[steps] = place, window[place]
             steps += 1
-            wanted = (p - rng.integers(0, k)) % size
+            wanted = (place - rng.integers(0, k)) % size
             if wanted == free:
                 break
-            window[p] = wanted
-            p, holder[wanted] = holder[wanted], p
+            window[place] = wanted
+            place, holder[wanted] = holder[wanted], place
         if steps < longest or wanted == free:
-            window[p], holder[free] = free, p
-        else:  # too long: everybody takes the old window back
-            holder[wanted] = p
+            window[place], holder[free] = free, place
+        else:  # the cycle got too long: all exchanges are undone
+            holder[wanted] = place
             for step in range(steps - 1, -1, -1):
                 window[places[step]] = given[step]
                 holder[given[step]] = places[step]

@@ -17,11 +17,11 @@ from shoal.kernels.shared.state import (
 
 @kernel
 def sequential_pass(c, pairs, q, s, codes, classes, monotone, firm, start, stop):
-    """Go over the records start..stop once, moving each where it costs least; returns the number of moves.
+    """Go over the records start..stop once, and move each to where it costs least; return the number of moves.
 
-    A record moves if that gains, or if it is alone, and if both groups, where they then have at least `firm`
-    records, keep all limits but k. Where joining a group never saves anything (`monotone`), records whose
-    leaving saves nothing stay without being weighed against all groups.
+    A record moves if that gains or if it is alone in its group, provided that both groups, if they then have at
+    least `firm` records, keep all limits except k. If joining a group never saves anything (`monotone`), a record
+    that saves nothing by leaving stays, and is not tried in all groups.
     """
     room, is_limited = s.size.size, s.values.shape[1] > 0
     added, scratch = np.empty(room), np.empty(room)
@@ -55,7 +55,10 @@ def sequential_pass(c, pairs, q, s, codes, classes, monotone, firm, start, stop)
 
 @inner
 def best_open(q, s, firm, i, added, least):
-    """The group to which record i adds least, and less than `least`, among those it does no harm; -1 for none."""
+    """Return the group to which record i adds least, below `least`, without breaking a limit; -1 for none.
+
+    A group that has fewer than `firm` records with i need not keep the limits.
+    """
     best = -1
     for g in range(added.size):
         if added[g] < least and (s.size[g] + 1 < firm or stays_diverse_with(q, s, i, g)):

@@ -7,12 +7,12 @@ import numpy as np
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.shared.state import cost_without, remove, stays_diverse_without
 
-GAIN = 1e-9
+GAIN = 1e-9  # the least decrease of cost that counts as an improvement
 
 
 @inner
 def gain_of(c, q, s, codes, classes, i, whole, closure, counts):
-    """What leaving out record i gains, −inf where its group would miss the requirement."""
+    """Return what leaving out record i gains, −inf if its group would then miss the requirement."""
     if s.size[s.group[i]] <= q.k or not stays_diverse_without(q, s, i):
         return -np.inf
     left = cost_without(c, s, codes, classes, i, closure, counts)
@@ -21,9 +21,9 @@ def gain_of(c, q, s, codes, classes, i, whole, closure, counts):
 
 @kernel
 def suppress_records(c, q, s, codes, classes, whole, most):
-    """Leave out up to `most` records, in each round those that gain most first; returns their number.
+    """Leave out up to `most` records, in each round those that gain most first; return how many.
 
-    whole[y] is what a fully suppressed record of class y costs. Left-out records have no group.
+    whole[y] is what a fully suppressed record of class y costs. Records left out have no group.
     """
     closure = np.empty((s.closures.shape[0], 1), np.int32)
     counts = np.empty((s.counts.shape[0], 1))

@@ -1,9 +1,10 @@
-"""Walk lattice points like `cells`, by single records: cells that lack little borrow it from finished groups.
+"""Walk over lattice points and make groups of their cells; cells that lack a few records borrow them.
 
-A finished group lends a record if it meets the requirement without it. Cells of uncovered records that meet
-the requirement with a few borrowed ones become groups; without borrowing, surplus records and rare sensitive
-values would be used up by the first groups, and what is left could only be covered at great cost. The price of a
-cell is its cost per record newly covered: lenders' records pay what they did not pay before.
+A *cell* is the set of records that share all bins at a lattice point. A cell of uncovered records that meets the
+requirement becomes a group. One that nearly meets it may borrow records in the same cell from finished groups; a
+group lends a record if it still meets the requirement without it. Without borrowing, the first groups would use up
+surplus records and rare sensitive values, and the remaining records could only be covered at great cost. Borrowed
+records pay the difference between the cell's cost and what they paid in their group before.
 """
 
 from __future__ import annotations
@@ -18,40 +19,59 @@ from shoal.kernels.shared.arrays import taken
 from shoal.kernels.shared.cells import cell_keys, table_size
 from shoal.kernels.shared.rules import complies, is_diverse, lacking
 
-ROUNDING = 1e-6  # costs of parts are numbers of single precision
-NUMBERED = -(1 << 40)  # table entries from here down are numbers of cells
+ROUNDING = 1e-6  # tolerance, since the costs of parts are single-precision numbers
+NUMBERED = -(1 << 40)  # in a hash table of weights, NUMBERED − c stands for cell number c
 
 
 @bundle
 class Covering(NamedTuple):
-    """Which records have which group, and what groups could lend."""
+    """The cover so far: the group of each record, and what groups need to know to lend records."""
 
-    values: np.ndarray  # int32[n, tallies]
-    columns: np.ndarray  # int32[n], where a record's keys stand
-    group: np.ndarray  # int32[n], -1 for none
-    uncovered: np.ndarray  # int32[n], the first few are meant
-    covered: np.ndarray  # int32[n], likewise
-    tally: np.ndarray  # int32[groups, values]
-    size: np.ndarray  # int64[groups]
-    price: np.ndarray  # float64[groups], what a record paid when the group was made
+    values: np.ndarray  # int32[n, tallies], the sensitive value of each record in each tally
+    # int32[n], the point of each record: its column in arrays of keys and costs
+    columns: np.ndarray
+    group: np.ndarray  # int32[n], the group of each record, -1 while it is uncovered
+    uncovered: np.ndarray  # int32[n], a list of uncovered records; its length is kept by the caller
+    covered: np.ndarray  # int32[n], a list of covered records that may be lent; its length likewise
+    tally: np.ndarray  # int32[groups, values], members of each group by sensitive value
+    size: np.ndarray  # int64[groups], number of members
+    price: np.ndarray  # float64[groups], what each member paid when the group was made
+
+
+@bundle
+class Visits(NamedTuple):
+    """The visits of a walk over lattice points, in order, and the terms of each.
+
+    A cell may borrow at most `shares` times its own number of records, and until that has added `markups` times the
+    cell's cost to what each of its own records pays.
+    """
+
+    steps: np.ndarray  # int64[visits, parts], the lattice point: a row of keys and costs per part
+    limits: np.ndarray  # float64[visits], the highest cost of a cell; others have to wait
+    markups: np.ndarray  # float64[visits]
+    shares: np.ndarray  # float64[visits]
+    places: np.ndarray  # int64[visits], the entry of `waiting` that the visit reads and writes
+    waiting: np.ndarray  # float64[places], cost of the cheapest cell that had to wait there last
 
 
 @allocating
 def sort_by_cell(keys, least, table_key, table_weight, place):
-    """Sort records by cell: (order, bounds); cells below `least` records are left out.
+    """Sort records by cell: (order, bounds), where order[bounds[c]:bounds[c + 1]] are the places of cell c's records.
 
-    The hash table then holds NUMBERED − cell for those cells; it and `place` are scratch.
+    Cells of fewer than `least` records are left out; the others are numbered from 0. keys[i] is the cell key at
+    place i. Afterwards the hash table (open addressing) holds NUMBERED − cell for numbered cells and the number of
+    records for the others. `place`, int64[records], is scratch.
     """
     size = table_size(keys.size)
     mask = np.uint64(size - 1)
     table_weight[:size] = 0
     for i in range(keys.size):
-        h = keys[i] & mask
-        while table_weight[h] != 0 and table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        table_key[h] = keys[i]
-        table_weight[h] += 1
-        place[i] = h
+        bucket = keys[i] & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        table_key[bucket] = keys[i]
+        table_weight[bucket] += 1
+        place[i] = bucket
     most = keys.size // max(1, least)
     bounds, at, cells = np.zeros(most + 1, np.int64), np.empty(most, np.int64), 0
     for i in range(keys.size):
@@ -75,10 +95,10 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
 def find_lenders(
     part_keys, step, columns, covered, cells, table, table_key, table_weight, first, following
 ):
-    """Chain the covered records in each cell: from first[cell] on by following[record].
+    """Build a linked list of the covered records in each cell: it starts at first[cell] and goes on by `following`.
 
-    `table` is the size of the hash table. Records with equal keys, which mostly follow each other, are looked
-    up once.
+    The hash table is that of `sort_by_cell`; `table` is its size. Records of the same point, which mostly follow
+    each other in `covered`, are looked up once.
     """
     mask = np.uint64(table - 1)
     column, cell = -1, -1
@@ -88,80 +108,85 @@ def find_lenders(
             key = part_keys[step[0], column]
             for part in range(1, step.size):
                 key ^= part_keys[step[part], column]
-            h = key & mask
-            while table_weight[h] != 0 and table_key[h] != key:
-                h = (h + np.uint64(1)) & mask
-            cell = NUMBERED - table_weight[h] if table_weight[h] < 0 else -1
+            bucket = key & mask
+            while table_weight[bucket] != 0 and table_key[bucket] != key:
+                bucket = (bucket + np.uint64(1)) & mask
+            cell = NUMBERED - table_weight[bucket] if table_weight[bucket] < 0 else -1
         if 0 <= cell < cells:
             following[i] = first[cell]
             first[cell] = i
 
 
 @inner
-def shift(v, i, counts, by):
-    """Add record i to some counts, or take it off."""
-    for t in range(v.values.shape[1]):
-        counts[v.values[i, t]] += by
+def shift(cover, i, counts, by):
+    """Add record i to a row of counts (by = 1), or take it off (by = -1)."""
+    for t in range(cover.values.shape[1]):
+        counts[cover.values[i, t]] += by
 
 
 @allocating
-def borrow(q, v, counts, size, most, first, following, cost, budget):
-    """Borrow records from the chain that begins with `first` until `counts` comply; returns those borrowed.
+def borrow(q, cover, counts, size, most, first, following, cost, budget):
+    """Borrow records from the linked list that begins with `first` until `counts` comply; return those borrowed.
 
-    All that they pay more than before, now that they pay `cost`, must stay within the budget. Lenders are
-    changed and `counts` too; where it does not suffice, `give_back` undoes it.
+    `counts` are the sensitive values of the cell's own `size` records; the cell may grow to `most` records. A
+    borrowed record pays `cost` instead of its group's price; the sum of these differences stays within `budget`.
+    The lenders and `counts` are changed in place; if borrowing does not suffice, `give_back` undoes the changes to
+    lenders.
     """
     borrowed, number = np.empty(max(0, most - size), np.int32), 0
     lack = lacking(q, counts, size)
     m = first
     while m >= 0 and size < most and lack > 0.0:
-        g = v.group[m]
-        if v.size[g] > q.k and cost - v.price[g] <= budget + ROUNDING:
-            shift(v, m, counts, 1)
+        g = cover.group[m]
+        if cover.size[g] > q.k and cost - cover.price[g] <= budget + ROUNDING:
+            shift(cover, m, counts, 1)
             now = lacking(q, counts, size + 1)
             lends = False
             if now < lack - 1e-12:
-                shift(v, m, v.tally[g], -1)
-                lends = is_diverse(q, v.tally[g], v.size[g] - 1)
+                shift(cover, m, cover.tally[g], -1)
+                lends = is_diverse(q, cover.tally[g], cover.size[g] - 1)
                 if not lends:
-                    shift(v, m, v.tally[g], 1)
+                    shift(cover, m, cover.tally[g], 1)
             if lends:
-                v.size[g] -= 1
+                cover.size[g] -= 1
                 size += 1
                 lack = now
-                budget -= cost - v.price[g]
+                budget -= cost - cover.price[g]
                 borrowed[number] = m
                 number += 1
             else:
-                shift(v, m, counts, -1)
+                shift(cover, m, counts, -1)
         m = following[m]
     return borrowed[:number]
 
 
 @allocating
-def give_back(v, borrowed):
-    """Undo `borrow`."""
+def give_back(cover, borrowed):
+    """Return borrowed records to their groups (the undo of `borrow`)."""
     for m in borrowed:
-        v.size[v.group[m]] += 1
-        shift(v, m, v.tally[v.group[m]], 1)
+        cover.size[cover.group[m]] += 1
+        shift(cover, m, cover.tally[cover.group[m]], 1)
 
 
 @allocating
-def found_group(v, members, borrowed, counts, cost, g):
-    """Make a group of uncovered records and borrowed ones."""
+def found_group(cover, members, borrowed, counts, cost, g):
+    """Make group g of uncovered records (`members`) and borrowed ones, with these counts and this price."""
     for i in members:
-        v.group[i] = g
+        cover.group[i] = g
     for i in borrowed:
-        v.group[i] = g
+        cover.group[i] = g
     for value in range(counts.size):
-        v.tally[g, value] = counts[value]
-    v.size[g] = members.size + borrowed.size
-    v.price[g] = cost
+        cover.tally[g, value] = counts[value]
+    cover.size[g] = members.size + borrowed.size
+    cover.price[g] = cost
 
 
 @inner
 def cell_cost(part_costs, step, column):
-    """What a record whose costs stand in a column pays in its cell."""
+    """Return what a record of a point pays in its cell: the sum over the parts of the columns.
+
+    `step` names a row of `part_costs` for each part, `column` is the point.
+    """
     cost = 0.0
     for part in range(step.size):
         cost += part_costs[step[part], column]
@@ -169,27 +194,30 @@ def cell_cost(part_costs, step, column):
 
 
 @inner
-def forget_poor(q, v, covered):
-    """Keep, of the covered records, those whose group may still lend: groups never grow. Returns their number."""
+def forget_poor(q, cover, covered):
+    """Keep only those covered records whose group has more than k members and may still lend; return their number.
+
+    Groups never grow, so the other records can never be lent again.
+    """
     kept = 0
-    for i in v.covered[:covered]:
-        if v.size[v.group[i]] > q.k:
-            v.covered[kept] = i
+    for i in cover.covered[:covered]:
+        if cover.size[cover.group[i]] > q.k:
+            cover.covered[kept] = i
             kept += 1
     return kept
 
 
 @inner
-def set_apart(v, left, covered):
-    """Sort the first `left` uncovered records into those that are and those now covered: the number of each."""
+def set_apart(cover, left, covered):
+    """Partition uncovered[:left] in place; return (records still uncovered, length of the list of covered records)."""
     still = 0
     for at in range(left):
-        i = v.uncovered[at]
-        if v.group[i] < 0:
-            v.uncovered[still] = i
+        i = cover.uncovered[at]
+        if cover.group[i] < 0:
+            cover.uncovered[still] = i
             still += 1
         else:
-            v.covered[covered] = i
+            cover.covered[covered] = i
             covered += 1
     return still, covered
 
@@ -197,28 +225,26 @@ def set_apart(v, left, covered):
 @kernel
 def walk_lending(
     q,
-    v,
+    cover,
     part_keys,
     part_costs,
-    steps,
-    limits,
-    markups,
-    shares,
-    places,
-    waiting,
+    visits,
     left,
     covered,
     groups,
 ):
-    """Visit lattice points in order; at each, cells may borrow within the terms of the visit.
+    """Visit lattice points in the given order; at each, make groups of cells, which may borrow records.
 
-    Cells that cost more than `limits` wait. Cells never grow, so a visit is left out where even the cheapest that had
-    to wait at the last one costs more, which is kept in `waiting`, at the visit's place. A cell borrows at most
-    `shares` of its own number of records and until that has added `markups` of the cell's cost to what each of its
-    own pays. Returns (records left uncovered, covered records that may lend, number of groups).
+    A cell that costs a record more than the limit of the visit has to wait for a later one. Cells only lose records,
+    so a visit is skipped if the cheapest cell that had to wait at the same place costs more than its limit.
+
+    `left` and `covered` are the lengths of the two lists in `cover`, `groups` is the number of groups so far.
+    Returns these three after the walk.
     """
-    covered = forget_poor(q, v, covered)
-    n = v.group.size
+    steps, waiting, places = visits.steps, visits.waiting, visits.places
+    limits, markups, shares = visits.limits, visits.markups, visits.shares
+    covered = forget_poor(q, cover, covered)
+    n = cover.group.size
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
     keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
     first, following = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -231,7 +257,7 @@ def walk_lending(
             continue
         waiting[places[step]] = np.inf
         least = int(np.ceil(q.k / (1.0 + share) - 1e-9)) if markup > 0.0 else q.k
-        cell_keys(part_keys, steps[step], v.columns, v.uncovered[:left], keys)
+        cell_keys(part_keys, steps[step], cover.columns, cover.uncovered[:left], keys)
         order, bounds = sort_by_cell(keys[:left], least, table_key, table_weight, place)
         cells = bounds.size - 1
         if cells == 0:
@@ -241,8 +267,8 @@ def walk_lending(
             find_lenders(
                 part_keys,
                 steps[step],
-                v.columns,
-                v.covered[:covered],
+                cover.columns,
+                cover.covered[:covered],
                 cells,
                 table_size(left),
                 table_key,
@@ -251,28 +277,28 @@ def walk_lending(
                 following,
             )
         for cell in range(cells):
-            members = taken(v.uncovered, order[bounds[cell] : bounds[cell + 1]])
-            cost = cell_cost(part_costs, steps[step], v.columns[members[0]])
+            members = taken(cover.uncovered, order[bounds[cell] : bounds[cell + 1]])
+            cost = cell_cost(part_costs, steps[step], cover.columns[members[0]])
             if cost > limit:
                 waiting[places[step]] = min(waiting[places[step]], cost)
                 continue
             counts[:] = 0
             for i in members:
-                shift(v, i, counts, 1)
+                shift(cover, i, counts, 1)
             if complies(q, counts, members.size):
-                found_group(v, members, members[:0], counts, cost, groups)
+                found_group(cover, members, members[:0], counts, cost, groups)
                 groups += 1
             elif markup > 0.0 and first[cell] >= 0:
                 most = int(members.size * (1.0 + share))
                 budget = markup * cost * members.size
                 borrowed = borrow(
-                    q, v, counts, members.size, most, first[cell], following, cost, budget
+                    q, cover, counts, members.size, most, first[cell], following, cost, budget
                 )
                 if complies(q, counts, members.size + borrowed.size):
-                    found_group(v, members, borrowed, counts, cost, groups)
+                    found_group(cover, members, borrowed, counts, cost, groups)
                     groups += 1
                 else:
-                    give_back(v, borrowed)
+                    give_back(cover, borrowed)
         if groups > before:
-            left, covered = set_apart(v, left, covered)
+            left, covered = set_apart(cover, left, covered)
     return left, covered, groups

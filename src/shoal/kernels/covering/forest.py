@@ -1,7 +1,7 @@
 """A forest of short links with trees of at least k records, and its cutting into small trees (GiT09 §6.4).
 
-Vertices are distinct points with a number of records each; links between equal records have length 0 and
-are not spelled out. `link[p]` is the point that p links to, −1 for the root of a tree.
+Vertices are points with a number of records each; links between equal records have length 0 and are not stored.
+link[p] is the point that p links to (its parent in the tree), −1 for the root of a tree.
 """
 
 from __future__ import annotations
@@ -19,24 +19,31 @@ from shoal.kernels.shared.state import merge
 
 @bundle
 class Forest(NamedTuple):
-    """Links between points; a `State` beside it has a group per tree, numbered as the tree's root."""
+    """Links between points. A `State` beside it has one group per tree, with the number of the tree's root."""
 
-    link: np.ndarray  # int32[points]
-    length: np.ndarray  # float64[points], of the link
-    limit: np.ndarray  # float64[points], distance of the (k − 1)-th nearest record
-    gap: np.ndarray  # float64[points], of a root below k: no point outside its tree is nearer
+    link: np.ndarray  # int32[points], the point that each point links to, -1 for roots
+    length: np.ndarray  # float64[points], the length of that link
+    limit: np.ndarray  # float64[points], the distance of the (k − 1)-th nearest record
+    # float64[points], for roots of trees below k: a lower bound of the distance to other trees
+    gap: np.ndarray
 
 
 def make_forest(points):
-    """A forest without links."""
+    """Make a forest of so many points without links."""
     return Forest(
-        np.full(points, -1, np.int32), np.zeros(points), np.zeros(points), np.full(points, np.inf)
+        link=np.full(points, -1, np.int32),
+        length=np.zeros(points),
+        limit=np.zeros(points),
+        gap=np.full(points, np.inf),
     )
 
 
 @allocating
 def distances(c, pairs, codes, columns, classes, p, closure, out):
-    """What meeting each point adds to the cost of a record of point p."""
+    """Fill `out` with the distance of each point to p: the cost that a common closure adds for a record of point p.
+
+    `columns` holds the codes of all points, int32[r, points]; `closure` is scratch for one closure.
+    """
     open_closure(c, closure, 0, codes[p])
     cover_costs(c, pairs, columns, out.size, closure, 0, classes[p], out)
     own = 0.0
@@ -47,7 +54,7 @@ def distances(c, pairs, codes, columns, classes, p, closure, out):
 
 @allocating
 def kth_distance(out, weights, k):
-    """The distance within which there are k records."""
+    """Return the least distance within which there are k records; `out` holds the distances of all points."""
     enough = min(k, out.size) - 1
     near = np.flatnonzero(out <= np.partition(out, enough)[enough])
     order = near[np.argsort(out[near])]
@@ -59,69 +66,73 @@ def kth_distance(out, weights, k):
 
 
 @kernel
-def measure_points(c, pairs, codes, columns, classes, weights, f, k, start, stop):
+def measure_points(c, pairs, codes, columns, classes, weights, forest, k, start, stop):
     """Fill `limit` and `gap` for those of the points start..stop that have fewer than k records."""
     closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(weights.size)
     for p in range(start, stop):
         if weights[p] < k:
             distances(c, pairs, codes, columns, classes, p, closure, out)
-            f.limit[p] = kth_distance(out, weights, k)
+            forest.limit[p] = kth_distance(out, weights, k)
             out[p] = np.inf
-            f.gap[p] = out.min()
+            forest.gap[p] = out.min()
 
 
 @kernel
-def link_trees(c, pairs, codes, columns, classes, first, f, s, k, steps):
-    """Link the root of a tree below k, the one with the nearest point outside first, up to `steps` times.
+def link_trees(c, pairs, codes, columns, classes, first, forest, s, k, steps):
+    """Link roots of trees with fewer than k records, up to `steps` times; return the number of links made.
 
-    Of the points outside the tree within the root's limit it links to the one whose tree costs least to
-    unite with. `first` is a record of each point. Returns the links made: fewer than `steps` at the end.
+    The next root is always the one with the nearest point outside its tree. Of the points outside within the root's
+    limit, it links to the one whose tree costs least to unite with. `first` is one record of each point. Fewer than
+    `steps` links mean that no tree is too small any more.
     """
     closure, out = np.empty((c.slot[-1], 1), np.int32), np.empty(first.size)
     totals, scratch = np.empty(first.size), np.empty(first.size)
     done = 0
     while done < steps:
-        p = np.argmin(f.gap)
-        if f.gap[p] == np.inf:
+        p = np.argmin(forest.gap)
+        if forest.gap[p] == np.inf:
             break
         distances(c, pairs, codes, columns, classes, p, closure, out)
         nearest = np.inf
         for i in range(first.size):
             if out[i] < nearest and s.group[first[i]] != p:
                 nearest = out[i]
-        if nearest > f.gap[p]:  # what was nearest is in the tree by now
-            f.gap[p] = nearest
+        if nearest > forest.gap[p]:  # the point that was nearest is in this tree by now
+            forest.gap[p] = nearest
             continue
         totals_with_group(c, pairs, s.closures, s.counts, first.size, p, totals, scratch)
         best, least = -1, np.inf
         for i in range(first.size):
             tree = s.group[first[i]]
-            if out[i] <= f.limit[p] and tree != p and totals[tree] - s.cost[tree] < least:
+            if out[i] <= forest.limit[p] and tree != p and totals[tree] - s.cost[tree] < least:
                 best, least = i, totals[tree] - s.cost[tree]
         tree = s.group[first[best]]
-        f.link[p], f.length[p], f.gap[p] = best, out[best], np.inf
+        forest.link[p], forest.length[p], forest.gap[p] = best, out[best], np.inf
         merge(c, s, tree, p)
         if s.size[tree] >= k:
-            f.gap[tree] = np.inf
+            forest.gap[tree] = np.inf
         done += 1
     return done
 
 
 @kernel
 def records_below(link, weights):
-    """Records of each point and of all that link to it, directly or not."""
+    """Count the records of each point together with those of all points that link to it, directly or not."""
     below = np.zeros(link.size, np.int64)
     for p in range(link.size):
-        q = p
-        while q >= 0:
-            below[q] += weights[p]
-            q = link[q]
+        above = p
+        while above >= 0:
+            below[above] += weights[p]
+            above = link[above]
     return below
 
 
 @kernel
 def cut_links(link, below, longest_first, k):
-    """Cut every link that leaves at least k records on both sides, in the order given, in place."""
+    """Cut every link that leaves at least k records on both sides, in place, in the order `longest_first`.
+
+    `below` is that of `records_below` and is kept up to date.
+    """
     for p in longest_first:
         if link[p] < 0 or below[p] < k:
             continue
@@ -130,10 +141,10 @@ def cut_links(link, below, longest_first, k):
             root = link[root]
         if below[root] - below[p] < k:
             continue
-        q = link[p]
-        while q >= 0:
-            below[q] -= below[p]
-            q = link[q]
+        above = link[p]
+        while above >= 0:
+            below[above] -= below[p]
+            above = link[above]
         link[p] = -1
 
 
@@ -141,17 +152,17 @@ def cut_links(link, below, longest_first, k):
 def gather(sizes, single, k, most):
     """Sort branches of fewer than k records, and single records, into bins of k to `most` records.
 
-    Branches are gathered in the order given until a bin has k. Single records complete what is left over;
-    if they are too few, all of it joins the smallest bin. Should that exceed `most` the bin has two parts,
-    one of them of k − 1 records: that one and a single record are a bin, and the other part takes the rest.
-    Returns the bin of each branch and the number of single records in each bin.
+    Branches are gathered in the order given until a bin has k records. Single records complete the last bin. If
+    they are too few for that, what is left over joins the smallest bin. If that bin would then exceed `most`, it
+    consists of two branches, one of which has k − 1 records: that branch and a single record become one bin, and
+    all the rest becomes the other. Returns the bin of each branch and the number of single records in each bin.
     """
     bins = np.empty(sizes.size, np.int64)
     total, last = np.zeros(sizes.size + 1, np.int64), np.zeros(sizes.size + 1, np.int64)
     full = 0
-    for b in range(sizes.size):
-        bins[b], last[full] = full, b
-        total[full] += sizes[b]
+    for branch in range(sizes.size):
+        bins[branch], last[full] = full, branch
+        total[full] += sizes[branch]
         if total[full] >= k:
             full += 1
     singles = np.zeros(full + 1 + single // k, np.int64)
@@ -163,44 +174,45 @@ def gather(sizes, single, k, most):
         return bins, singles[: full + more]
     best = np.argmin(total[:full])
     if total[best] + left <= most:
-        for b in range(sizes.size):
-            bins[b] = best if bins[b] == full else bins[b]
+        for branch in range(sizes.size):
+            bins[branch] = best if bins[branch] == full else bins[branch]
         singles[best] = single
         return bins, singles[:full]
     keeps_last = sizes[last[best]] == k - 1
-    for b in range(sizes.size):
-        if bins[b] == best and (b == last[best]) != keeps_last:
-            bins[b] = full
+    for branch in range(sizes.size):
+        if bins[branch] == best and (branch == last[best]) != keeps_last:
+            bins[branch] = full
     singles[best], singles[full] = 1, single - 1
     return bins, singles[: full + 1]
 
 
 @allocating
 def split_hub(length, child, sibling, below, weights, root, k, most, part, first):
-    """Sort the branches of a tree without links to cut into groups `first`, `first + 1`, ….
+    """Sort the branches of a tree that has no links left to cut into the groups `first`, `first + 1`, ….
 
-    They are the branches of its hub, each with fewer than k records: the one above, known by the root, and
-    one for each point that links to the hub. Far ones are gathered first, so that near ones stay with the
-    hub's own records. Returns the hub and the number of its own records in each group.
+    The *hub* is the point all of whose branches have fewer than k records: the branch above it, which is named by
+    the root, and one for each point that links to the hub. Far branches are gathered first, so that near ones stay
+    with the hub's own records. Fills `part` for the top of each branch. Returns the hub and the number of its own
+    records in each group.
     """
-    hub, q = root, child[root]
-    while q >= 0:
-        if below[q] >= k:
-            hub, q = q, child[q]
+    hub, branch = root, child[root]
+    while branch >= 0:
+        if below[branch] >= k:
+            hub, branch = branch, child[branch]
         else:
-            q = sibling[q]
+            branch = sibling[branch]
     tops, lengths = [root], [length[hub]]
     sizes = [below[root] - below[hub]]
-    q = child[hub]
-    while q >= 0:
-        tops.append(q)
-        lengths.append(length[q])
-        sizes.append(below[q])
-        q = sibling[q]
+    branch = child[hub]
+    while branch >= 0:
+        tops.append(branch)
+        lengths.append(length[branch])
+        sizes.append(below[branch])
+        branch = sibling[branch]
     order = np.argsort(-np.array(lengths), kind="mergesort")
     bins, singles = gather(np.array(sizes)[order], weights[hub], k, most)
-    for b in range(order.size):
-        part[tops[order[b]]] = first + bins[b]
+    for at in range(order.size):
+        part[tops[order[at]]] = first + bins[at]
     return hub, singles
 
 
@@ -213,9 +225,10 @@ def give(groups, members, given, p, count, g):
 
 @kernel
 def part_records(link, length, below, weights, k, most, members, bounds):
-    """A group per record: its tree, or its part of one of 2k records and more, where that can be split.
+    """Return the group of each record: its tree or, for trees of 2k records and more, a part of it.
 
-    Of each point's records, members[bounds[p]:bounds[p + 1]], all but weights[p] become groups of k.
+    The records of point p are members[bounds[p]:bounds[p + 1]]; all but weights[p] of them form groups of k on
+    their own.
     """
     groups, given = np.empty(members.size, np.int32), bounds[:-1].copy()
     child, sibling = np.full(link.size, -1, np.int32), np.full(link.size, -1, np.int32)
@@ -235,12 +248,12 @@ def part_records(link, length, below, weights, k, most, members, bounds):
             count += 1
             continue
         hub, singles = split_hub(length, child, sibling, below, weights, root, k, most, part, count)
-        for b in range(singles.size):
-            give(groups, members, given, hub, singles[b], count + b)
+        for piece in range(singles.size):
+            give(groups, members, given, hub, singles[piece], count + piece)
         count += singles.size
     for p in range(link.size):
-        q = p
-        while part[q] < 0:
-            q = link[q]
-        give(groups, members, given, p, bounds[p + 1] - given[p], part[q])
+        above = p
+        while part[above] < 0:
+            above = link[above]
+        give(groups, members, given, p, bounds[p + 1] - given[p], part[above])
     return groups

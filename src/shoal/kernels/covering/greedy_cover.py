@@ -1,8 +1,9 @@
-"""Greedy cover of weighted points by lattice cells, and the partition made of it (GiT09 §6.3).
+"""Greedy set cover of weighted points by lattice cells, and the partition made of it (GiT09 §6.3).
 
-Row `rungs.start[j] + i` is rung i of column j; a lattice point, numbered in lexicographic order, picks a row
-of each column. A cell's key is the xor of one key per column, which stands for a set of values whatever the
-rung: cells are listed once, at the first lattice point that has them.
+A *rung* is one level of generalization of one column. Row rungs.start[j] + i is rung i of column j; a lattice
+point, numbered in lexicographic order, picks a row of each column. The key of a cell is the xor of one key per
+column, which stands for a set of values whatever the rung is; so each cell is listed once, at the first lattice
+point that has it.
 """
 
 from __future__ import annotations
@@ -20,31 +21,31 @@ from shoal.kernels.shared.state import add, merge, remove
 
 @bundle
 class Rungs(NamedTuple):
-    """What every rung makes of every point."""
+    """What every rung of every column makes of every point; a row is a rung."""
 
-    start: np.ndarray  # int64[columns + 1]
-    key: np.ndarray  # uint64[rows, points], of the set the point's value falls into
-    fresh: np.ndarray  # bool[rows, points], whether no rung below has the same set
-    cost: np.ndarray  # float64[rows, points], of that set
-    whole: np.ndarray  # uint64[columns + 1], the key of all values of columns j, j + 1, …
+    start: np.ndarray  # int64[r + 1], the first row of each column
+    key: np.ndarray  # uint64[rows, points], the key of the set that the point's value falls into
+    fresh: np.ndarray  # bool[rows, points], whether no lower rung of the column has the same set
+    cost: np.ndarray  # float64[rows, points], what that set costs a record
+    whole: np.ndarray  # uint64[r + 1], the key of all values of the columns j, j + 1, … together
 
 
 @bundle
 class Cells(NamedTuple):
-    """All cells with at least k records."""
+    """All cells with at least k records: the candidate sets of the set cover."""
 
-    key: np.ndarray  # uint64[cells]
-    place: np.ndarray  # int64[cells], the lattice point
-    cost: np.ndarray  # float64[cells], of a record: d(c)
-    left: np.ndarray  # int64[cells], records not covered
-    ratio: np.ndarray  # float64[cells], a lower bound of cost over records newly covered
-    heap: np.ndarray  # int64[cells], the least ratio first, then the lowest number
-    table: np.ndarray  # int32[a power of two], cell numbers by key, −1 for none
+    key: np.ndarray  # uint64[cells], the key of the cell
+    place: np.ndarray  # int64[cells], the number of its lattice point
+    cost: np.ndarray  # float64[cells], what it costs a record: d(c) of the paper
+    left: np.ndarray  # int64[cells], number of its records that are not covered yet
+    ratio: np.ndarray  # float64[cells], a lower bound of the cost per record newly covered
+    heap: np.ndarray  # int64[cells], a heap of cells: least ratio first, then lowest number
+    table: np.ndarray  # int32[a power of two], hash table of cell numbers by key, −1 for empty
 
 
 @allocating
 def rows_of(start, place):
-    """The row per column of a lattice point."""
+    """Return the row of each column at a lattice point, int64[r], from the number of the lattice point."""
     rows = np.empty(start.size - 1, np.int64)
     for j in range(rows.size - 1, -1, -1):
         size = start[j + 1] - start[j]
@@ -55,7 +56,10 @@ def rows_of(start, place):
 
 @kernel
 def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
-    """List the cells with at least k records of the lattice points first..stop; return their number."""
+    """List the cells of the lattice points first..stop that have at least k records; return how many there are.
+
+    Fills `key`, `place`, `cost` and `weight` (number of records) of each cell found.
+    """
     columns, points = rungs.start.size - 1, weights.size
     before = np.full(columns, -1)
     active, size = np.empty((columns + 1, points), np.int64), np.zeros(columns + 1, np.int64)
@@ -70,7 +74,7 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
         while rows[changed] == before[changed]:
             changed += 1
         before = rows
-        for j in range(changed, columns):  # lower columns stand as they were
+        for j in range(changed, columns):  # earlier columns are unchanged
             n = 0
             for i in range(size[j]):
                 p = active[j, i]
@@ -83,30 +87,34 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
             continue
         mask = np.uint64(table_size(n) - 1)
         for i in range(n):
-            h = keys[columns, i] & mask
-            while table_key[h] != keys[columns, i]:
-                h = (h + np.uint64(1)) & mask
-            if table_weight[h] >= k:
-                key[found], place[found], weight[found] = table_key[h], at, table_weight[h]
+            bucket = keys[columns, i] & mask
+            while table_key[bucket] != keys[columns, i]:
+                bucket = (bucket + np.uint64(1)) & mask
+            if table_weight[bucket] >= k:
+                key[found], place[found], weight[found] = (
+                    table_key[bucket],
+                    at,
+                    table_weight[bucket],
+                )
                 cost[found] = rungs.cost[:, here[i]][rows].sum()
                 found += 1
-                table_weight[h] = -1
+                table_weight[bucket] = -1
     return found
 
 
 @inner
 def slot_of(table, keys, key):
-    """Where a hash table of numbers of `keys` has that of a key, or an empty slot (−1) for it."""
+    """Return the bucket of a hash table that holds the number of `key` in `keys`, or an empty one (−1) for it."""
     mask = np.uint64(table.size - 1)
-    h = key & mask
-    while table[h] >= 0 and keys[table[h]] != key:
-        h = (h + np.uint64(1)) & mask
-    return h
+    bucket = key & mask
+    while table[bucket] >= 0 and keys[table[bucket]] != key:
+        bucket = (bucket + np.uint64(1)) & mask
+    return bucket
 
 
 @kernel
 def hash_cells(keys):
-    """The numbers of keys in a hash table."""
+    """Return a hash table (open addressing) of the numbers of keys."""
     table = np.full(table_size(keys.size), -1, np.int32)
     for cell in range(keys.size):
         table[slot_of(table, keys, keys[cell])] = cell
@@ -115,10 +123,11 @@ def hash_cells(keys):
 
 @allocating
 def take_from_cells(cells, start, whole, fresh, own, records):
-    """Count records of a point as covered in all its cells; row i of the point has key own[i] if fresh[i].
+    """Count some records of a point as covered in all cells that hold the point.
 
-    Goes through the columns one by one; with the other ones left whole, a cell that is not listed has
-    fewer than k records, and so have all cells within it. whole[j] is the key of columns j, j + 1, … whole.
+    own[i] is the point's key at row i, which counts if fresh[i]. The search fixes one column after the other and
+    leaves the later ones whole; if the resulting cell is not listed, it has fewer than k records, and so has every
+    cell inside it. whole[j] is the key of the columns j, j + 1, … left whole.
     """
     columns = start.size - 1
     row, key = start[:-1].copy(), np.zeros(columns + 1, np.uint64)
@@ -141,7 +150,11 @@ def take_from_cells(cells, start, whole, fresh, own, records):
 
 @inner
 def best_cell(cells, most):
-    """The cell with the least cost over records newly covered, of which there are at most `most`."""
+    """Return the cell of least cost per record newly covered, where at most `most` records count as covered.
+
+    Ratios in the heap are lower bounds; the one on top is brought up to date and sinks until it stays on top (lazy
+    greedy).
+    """
     heap, ratio = cells.heap, cells.ratio
     while True:
         best = heap[0]
@@ -164,7 +177,7 @@ def best_cell(cells, most):
 
 @inner
 def in_cell(rungs, rows, key, p):
-    """Whether point p falls into the cell with this key at the lattice point with these rows."""
+    """Return whether point p lies in the cell with this key at the lattice point with these rows."""
     for row in rows:
         key ^= rungs.key[row, p]
     return key == np.uint64(0)
@@ -172,10 +185,11 @@ def in_cell(rungs, rows, key, p):
 
 @kernel
 def choose_cells(rungs, fresh, own, cells, left, members, bounds, k, chosen, set_of, done, steps):
-    """Choose cells greedily, up to `steps` times; return the sets chosen, all told.
+    """Choose cells greedily, up to `steps` times; return the number of sets chosen so far, `done` included.
 
-    Point p has the records members[bounds[p]:bounds[p + 1]], of which the last left[p] are not covered. The
-    next set takes 2k − 1 uncovered records of its cell, or all: they get its number in `set_of`.
+    Point p has the records members[bounds[p]:bounds[p + 1]], of which the last left[p] are not covered. Each set
+    takes up to 2k − 1 uncovered records of its cell, which get its number in `set_of`; its cell is noted in
+    `chosen`.
     """
     for number in range(done, done + steps):
         best = best_cell(cells, 2 * k - 1)
@@ -197,7 +211,7 @@ def choose_cells(rungs, fresh, own, cells, left, members, bounds, k, chosen, set
 
 @kernel
 def part_cover(c, codes, classes, rungs, cells, members, bounds, k, chosen, order, starts, s):
-    """Make groups of the chosen sets, set i being the newly covered records order[starts[i]:starts[i + 1]]."""
+    """Make groups of the chosen sets; set i newly covers the records order[starts[i]:starts[i + 1]]."""
     g = 0
     for number in range(starts.size - 1):
         for i in order[starts[number] : starts[number + 1]]:
@@ -209,11 +223,11 @@ def part_cover(c, codes, classes, rungs, cells, members, bounds, k, chosen, orde
 
 @allocating
 def pad(c, codes, classes, rungs, cells, members, bounds, k, cell, s, g):
-    """Fill group g, the uncovered records of a cell, to k with covered ones, or unite it with a group.
+    """Bring group g, which holds the newly covered records of a cell, up to k records, or unite it with a group.
 
-    As in the paper, a covered record of the cell leaves a group above k for g, or, being the record that g
-    is filled with, it unites g and its own group, which stay below 2k together. Of all this, the cheapest.
-    There is always a way: a group that is too large to unite with g can spare all that g lacks.
+    As in the paper, covered records of the cell either leave groups of more than k records for g, or a covered
+    record unites its own group with g, if both have fewer than 2k records together. The cheapest of all these ways
+    is taken. There is always one: a group that is too large to unite with g can spare all that g lacks.
     """
     rows = rows_of(rungs.start, cells.place[cell])
     inside = np.zeros(s.size.size, np.int64)  # records of each group in the cell

@@ -1,1 +1,1 @@
-"""Kernels that answer queries and weigh which records a release may stand for."""
+"""Kernels that answer queries over a release, and count which records its closures may stand for."""

@@ -1,7 +1,8 @@
 """Count which records may have which released closure, for releases whose records do not read the same.
 
-Columns have far fewer different closures than the release, so each of them is compared with the points
-once, as a row of bits; the points inside a closure are then the bits that all its columns have in common.
+A column has far fewer different closures than the release has records. So each column closure is compared with all
+points once, as a row of bits; the points inside a whole closure are the bits that the rows of all its columns have
+in common.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import numpy as np
 from shoal.kernels.compilation import allocating, kernel
 from shoal.kernels.shared.forms import BITS, RANGE, TREE
 
-WORD = 63  # points to a word of bits: the sign bit stays out of it
-BLOCK = 32 * WORD  # points at a time, to bound memory
+WORD = 63  # points per int64 word of bits; the sign bit stays unused
+BLOCK = 32 * WORD  # points handled at a time, to bound memory
 
 
 def weigh_compatible(c, closures, sizes, points, weights):
-    """For each closure the records inside it, and for each point the released records that may be its own."""
+    """Return the number of records inside each closure, and for each point the released records that may be its own.
+
+    sizes[g] released records have closure g; `points` are the codes of the points, `weights` their numbers of
+    records.
+    """
     column, first, rows = [], [], []
     for j, (low, high) in enumerate(pairwise(c.slot)):
         _, found, row = np.unique(
@@ -38,7 +43,7 @@ def weigh_compatible(c, closures, sizes, points, weights):
 
 @allocating
 def list_codes(c, j, closures, g):
-    """Whether the closure of column j in group g holds each code."""
+    """Return whether column j of closure g holds each code: bool[entries of the column]."""
     first, start, stop = c.slot[j], c.start[j], c.start[j + 1]
     holds = np.zeros(stop - start, np.bool_)
     if c.form[j] == TREE:
@@ -56,7 +61,10 @@ def list_codes(c, j, closures, g):
 
 @kernel
 def list_inside(c, closures, column, first, points):
-    """A row of bits for column closures, the ones of closure first[i] in column[i]: the points they cover."""
+    """Return a row of bits for each column closure: which of the points it covers.
+
+    Row i is about column column[i] of closure first[i]. Bit b of word w is point w · WORD + b.
+    """
     bits = np.zeros((first.size, (points.shape[0] - 1) // WORD + 1), np.int64)
     columns = points.T.copy()
     for row in range(first.size):
@@ -68,13 +76,16 @@ def list_inside(c, closures, column, first, points):
 
 @kernel
 def add_inside(bits, rows, sizes, weights, of_closure, of_point):
-    """Add the points in all rows of a closure to its weight, and its size to theirs."""
+    """Add the weights of the points inside each closure to `of_closure`, and the closure's size to `of_point`.
+
+    rows[g, j] is the row of `bits` for column j of closure g.
+    """
     for g in range(sizes.size):
-        for w in range(bits.shape[1]):
-            word = bits[rows[g, 0], w]
+        for at in range(bits.shape[1]):
+            word = bits[rows[g, 0], at]
             for j in range(1, rows.shape[1]):
-                word &= bits[rows[g, j], w]
-            i = w * WORD
+                word &= bits[rows[g, j], at]
+            i = at * WORD
             while word:
                 if word & 1:
                     of_closure[g] += weights[i]

@@ -1,4 +1,4 @@
-"""Chains of moves: every group on the way takes in a record of the one before and passes one of its own on."""
+"""Chains of moves (augmenting paths): every group on the way takes in a record and passes one of its own on."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.refining.reach import NONE, find_supplies, holds
 from shoal.kernels.refining.search import GAIN, keep_if_better, transfer
 
-ROUNDS = 8
-ENOUGH = 0.5  # of what a chain could gain at best
-MOST_PAIRS = 3_000  # that a search for a chain looks at
-MOST_SEARCHES = 1_000
+ROUNDS = 8  # at most this many times all supplies are found anew
+ENOUGH = 0.5  # a search for a chain ends at this share of the best possible gain
+MOST_PAIRS = 3_000  # pairs of a group and a point that one search for a chain looks at
+MOST_SEARCHES = 1_000  # searches for a chain in one call
 
 
 @kernel
-def shift_chains(x, w):
-    """Shift records along chains from dear groups to cheap ones while that gains; returns the number of chains.
+def shift_chains(x, reach):
+    """Shift records along chains from expensive groups to cheap ones while that gains; return the number of chains.
 
-    Chains that others have broken are searched for anew, so many times in all.
+    A chain that an earlier one has broken is searched for anew, up to MOST_SEARCHES times in all.
     """
     shifted, searches = 0, 0
-    less = np.empty(w.value.size)
+    less = np.empty(reach.value.size)
     for _ in range(ROUNDS):
         before = shifted
-        find_supplies(x, w)
+        find_supplies(x, reach)
         for g in range(less.size):
-            less[g] = -(w.value[g] - w.price[g])
+            less[g] = -(reach.value[g] - reach.price[g])
         for g in np.argsort(less):
             gain = -less[g]
             if gain <= GAIN:
                 break
-            if is_open(x, w, g):
-                draw(x, w, g)
-            elif x.s.size[g] > 0 and w.source[g] != g and searches < MOST_SEARCHES:
-                pull(x, w, g, w.price[g] + GAIN, w.price[g] + ENOUGH * gain)
+            if is_open(x, reach, g):
+                draw(x, reach, g)
+            elif x.s.size[g] > 0 and reach.source[g] != g and searches < MOST_SEARCHES:
+                pull(x, reach, g, reach.price[g] + GAIN, reach.price[g] + ENOUGH * gain)
                 searches += 1
             shifted += keep_if_better(x) > 0.0
         if shifted == before:
@@ -43,64 +43,65 @@ def shift_chains(x, w):
 
 
 @inner
-def is_open(x, w, g):
-    """Whether the chain of group g's supply is as it was found."""
-    source = w.source[g]
+def is_open(x, reach, g):
+    """Return whether the stored chain of group g's supply (augmenting path) is still valid."""
+    source = reach.source[g]
     if source == NONE or source == g or x.s.size[source] <= x.q.k:
         return False
     while g != source:
-        if x.s.group[w.via[g]] != w.origin[g]:
+        if x.s.group[reach.via[g]] != reach.origin[g]:
             return False
-        g = w.origin[g]
+        g = reach.origin[g]
     return True
 
 
 @inner
-def draw(x, w, g):
-    """Bring a record into group g along the chain of its supply, as part of the change under way."""
-    source = w.source[g]
+def draw(x, reach, g):
+    """Bring a record into group g along the stored chain of its supply, as part of the change."""
+    source = reach.source[g]
     while g != source:
-        to, g = g, w.origin[g]
-        transfer(x, w.via[to], to)
+        to, g = g, reach.origin[g]
+        transfer(x, reach.via[to], to)
 
 
 @inner
-def pull(x, w, g, least, enough):
-    """Bring a record into group g along a chain from a group that can spare one and costs over `least`.
+def pull(x, reach, g, least, enough):
+    """Search a chain that brings a record into group g, and move records along it as part of the change.
 
-    The search ends at one that costs `enough`, or else takes the dearest among those near. The moves are part of the
-    change under way. Returns whether there is one.
+    The chain must start at a group of more than k records whose price is above `least`. The search goes backwards
+    from g, breadth first; it ends at a group whose price reaches `enough`, or else takes the most expensive one
+    among MOST_PAIRS pairs. Returns whether a chain was found.
     """
     s = x.s
-    w.clock[0] += 1
-    w.seen[g] = w.clock[0]
-    w.queue[0] = g
+    reach.clock[0] += 1
+    reach.seen[g] = reach.clock[0]
+    reach.queue[0] = g
     head, tail = 0, 1
     best, most, pairs = NONE, least, 0
     while head < tail and most < enough and pairs < MOST_PAIRS:
-        to = w.queue[head]
+        to = reach.queue[head]
         head += 1
-        pairs += w.end[to] - w.begin[to]
-        for e in range(w.begin[to], w.end[to]):
-            p = w.covered[e]
-            if w.passed[p] == w.clock[0]:
+        pairs += reach.end[to] - reach.begin[to]
+        for pair in range(reach.begin[to], reach.end[to]):
+            p = reach.covered[pair]
+            if reach.passed[p] == reach.clock[0]:
                 continue
-            w.passed[p] = w.clock[0]
-            for at in range(w.first[p], w.first[p + 1]):
-                i = w.records[at]
+            reach.passed[p] = reach.clock[0]
+            for at in range(reach.first[p], reach.first[p + 1]):
+                i = reach.records[at]
                 h = s.group[i]
-                if w.seen[h] != w.clock[0] and holds(x, w, to, p):
-                    w.seen[h] = w.clock[0]
-                    w.gives[h] = i
-                    w.next[h] = to
-                    w.queue[tail] = h
+                if reach.seen[h] != reach.clock[0] and holds(x, reach, to, p):
+                    reach.seen[h] = reach.clock[0]
+                    reach.gives[h] = i
+                    reach.next[h] = to
+                    reach.queue[tail] = h
                     tail += 1
-                    if s.size[h] > x.q.k and w.price[h] > most:
-                        best, most = h, w.price[h]
+                    if s.size[h] > x.q.k and reach.price[h] > most:
+                        best, most = h, reach.price[h]
     if best == NONE:
         return False
     while best != g:
-        to = w.next[best]
-        transfer(x, w.gives[best], to)
+        to = reach.next[best]
+        transfer(x, reach.gives[best], to)
         best = to
     return True

@@ -1,4 +1,4 @@
-"""Dissolve groups whose records all fit better elsewhere."""
+"""Dissolve groups all of whose records fit better elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shoal.kernels.shared.state import members_of
 
 @allocating
 def dissolve(x, g, added, scratch):
-    """Send the records of group g one by one to where they add least, as a change under way; whether all can go.
+    """Send the records of group g one by one to where they add least, as part of the change; return whether all can go.
 
     `x.joins` is brought up to date, so that a group that does not gain is not tried again and again.
     """
@@ -32,9 +32,10 @@ def dissolve(x, g, added, scratch):
 
 @kernel
 def dissolve_groups(x, groups):
-    """Dissolve each of `groups` that gains by it; returns how many did.
+    """Dissolve each of `groups` if that gains; return how many were dissolved.
 
-    By what records would have added elsewhere when last looked, it must at least come close.
+    A group is tried only if, by what its records would have added elsewhere when last tried (`x.rest`), it may
+    gain.
     """
     room = x.s.size.size
     added, scratch = np.empty(room), np.empty(room)

@@ -18,26 +18,26 @@ from shoal.kernels.shared.state import cost_without
 
 
 @inner
-def are_unlike(codes, i, j):
-    """Whether two records differ in any column."""
-    for c in range(codes.shape[1]):
-        if codes[i, c] != codes[j, c]:
+def are_unlike(codes, i, other):
+    """Return whether two records differ in any column."""
+    for j in range(codes.shape[1]):
+        if codes[i, j] != codes[other, j]:
             return True
     return False
 
 
 @kernel
 def move_records(x, records):
-    """Move each of `records` that gains by it to the group where it adds least; returns the number of moves.
+    """Move each of `records` to the group where it adds least cost, if that gains; return the number of moves.
 
-    Its own group must meet the requirement without it, the other one with it. `x.joins` then says what each
-    would add elsewhere.
+    The group it leaves must meet the requirement without it, the other one with it. Afterwards `x.joins` says what
+    each of `records` would add elsewhere.
     """
     room = x.s.size.size
     added, scratch = np.empty(room), np.empty(room)
     closure = np.empty((x.s.closures.shape[0], 1), np.int32)
     counts = np.empty((x.s.counts.shape[0], 1))
-    moves, known = 0, -1  # the record that `added` is about
+    moves, known = 0, -1  # `known` is the record for which `added` was computed
     for i in records:
         if known < 0 or x.classes[i] != x.classes[known] or are_unlike(x.codes, i, known):
             cost_everywhere(x, i, added, scratch)

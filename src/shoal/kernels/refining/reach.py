@@ -1,9 +1,10 @@
-"""Which groups could take in which records as they are, and what a record of a group is worth to others.
+"""Which groups could take in which records without growing, and what a record of each group is worth to others.
 
-A record that lies in the closure of another group can move there at the price of that group. So along a chain
-of groups, each taking in a record of the one before, all that changes is that one record pays the last group's
-price instead of the first one's. A group of only k records can thus part with one at the price of the dearest
-group with records to spare from which a chain leads to it: its *supply*.
+A record that lies in the closure of another group can move there and pays that group's price. Along a chain of
+groups, each of which takes in a record of the one before, all that changes is that one record pays the last group's
+price instead of the first one's (an augmenting path in the graph of groups). So a group of only k records can give
+up a record if a chain leads to it from a group with more than k. The most expensive such group is the source of its
+*supply*, and that group's price is what a record of the supplied group is worth: its `value`.
 """
 
 from __future__ import annotations
@@ -17,48 +18,57 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE
 
-NONE = -1
+NONE = -1  # no group, record or pair
 
 
 @bundle
 class Reach(NamedTuple):
-    """Pairs of a group and a distinct record that its closure covers, by group and by record; and supplies.
+    """The pairs of a group and a point that its closure covers, listed by group and by point; and the supply of groups.
 
-    The values of a column have ranks such that what lies below a node is a stretch of them.
+    The values of each column have ranks such that all values below a node have consecutive ranks. "When" means the
+    time of a clock that counts searches, so that marks of earlier searches need not be erased.
     """
 
-    ranks: np.ndarray  # int32[points, r]
-    point: np.ndarray  # int32[n], the distinct record of each
-    first: np.ndarray  # int64[points + 1], into `records`
-    records: np.ndarray  # int32[n], by point
-    low: np.ndarray  # int32[entries], TREE: the first rank below a node
-    high: np.ndarray  # int32[entries], and the one after the last
-    sorted: np.ndarray  # int32[r, points], by rank in each column
-    below: np.ndarray  # int64[ranks + 1 per column], points of a lower rank
-    column: np.ndarray  # int64[r + 1], where a column begins in `below`
-    begin: np.ndarray  # int64[groups], a group's pairs
-    end: np.ndarray  # int64[groups]
-    covered: np.ndarray  # int32[pairs], a point
-    owner: np.ndarray  # int32[pairs], a group
-    newest: np.ndarray  # int64[points], its last pair
-    older: np.ndarray  # int64[pairs], the one before of the same point
-    used: np.ndarray  # int64[1], pairs so far
-    price: np.ndarray  # float64[groups], per record
-    value: np.ndarray  # float64[groups], price at the source of a group's supply, -inf without
-    source: np.ndarray  # int32[groups], NONE without
-    via: np.ndarray  # int32[groups], the record that moves in at the end of the chain
-    origin: np.ndarray  # int32[groups], the group that it comes from
-    spent: np.ndarray  # int64[groups], when that record was last spent
-    next: np.ndarray  # int32[groups], a search backwards: the group that takes in a record
-    gives: np.ndarray  # int32[groups], that record
-    seen: np.ndarray  # int64[groups], when a search last came by
-    passed: np.ndarray  # int64[points], likewise
-    queue: np.ndarray  # int32[groups]
-    clock: np.ndarray  # int64[1]
+    ranks: np.ndarray  # int32[points, r], the rank of each point's value in each column
+    point: np.ndarray  # int32[n], the point of each record
+    first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
+    records: np.ndarray  # int32[n], all records, sorted by point
+    low: np.ndarray  # int32[entries], TREE: the lowest rank below each node
+    high: np.ndarray  # int32[entries], TREE: one above the highest rank below each node
+    sorted: np.ndarray  # int32[r, points], the points sorted by rank in each column
+    below: np.ndarray  # int64[ranks + 1 per column], the number of points of a lower rank
+    column: np.ndarray  # int64[r + 1], where each column begins in `below`
+    begin: np.ndarray  # int64[groups], where each group's pairs begin
+    end: np.ndarray  # int64[groups], where they end
+    covered: np.ndarray  # int32[pairs], the point of each pair
+    owner: np.ndarray  # int32[pairs], the group of each pair
+    newest: np.ndarray  # int64[points], the latest pair of each point, NONE for none
+    older: np.ndarray  # int64[pairs], the pair of the same point before this one, NONE for none
+    # int64[1], the number of pairs listed; pairs that no longer hold are among them
+    used: np.ndarray
+    price: np.ndarray  # float64[groups], the mean cost of a member
+    # float64[groups], price at the source of the group's supply, -inf without supply
+    value: np.ndarray
+    source: np.ndarray  # int32[groups], the group at the start of the chain of supply, NONE without
+    # int32[groups], the record that moves into the group, as the last move of the chain
+    via: np.ndarray
+    # int32[groups], the group from which that record comes: the one before in the chain
+    origin: np.ndarray
+    spent: np.ndarray  # int64[groups], the cell of carving (a count) that last planned this move
+    # int32[groups], in a search backwards: the group that takes in a record of this one
+    next: np.ndarray
+    gives: np.ndarray  # int32[groups], in a search backwards: that record
+    seen: np.ndarray  # int64[groups], when a search last met the group
+    passed: np.ndarray  # int64[points], when a search last met the point
+    queue: np.ndarray  # int32[groups], the queue of a breadth-first search
+    clock: np.ndarray  # int64[1], the number of searches so far
 
 
 def make_reach(c, codes, point, room, pairs):
-    """A reach without pairs, for `codes` of distinct records; `pairs` are the most to be kept."""
+    """Make a reach without pairs, for points with these codes; at most `pairs` pairs are kept.
+
+    point[i] is the point of record i; `room` is the number of groups that there is room for.
+    """
     points = codes.shape[0]
     low, high, ranks = (
         np.zeros(c.parent.size, np.int32),
@@ -73,77 +83,77 @@ def make_reach(c, codes, point, room, pairs):
         counts = np.bincount(ranks[:, j], minlength=c.start[j + 1] - c.start[j])
         below.append(np.append(0, np.cumsum(counts)))
     return Reach(
-        ranks,
-        point,
-        np.append(0, np.cumsum(np.bincount(point, minlength=points))),
-        np.argsort(point, kind="stable").astype(np.int32),
-        low,
-        high,
-        np.ascontiguousarray(np.argsort(ranks, axis=0, kind="stable").T.astype(np.int32)),
-        np.concatenate(below),
-        np.append(0, np.cumsum([part.size for part in below])),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.empty(pairs, np.int32),
-        np.empty(pairs, np.int32),
-        np.full(points, NONE, np.int64),
-        np.empty(pairs, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(room),
-        np.full(room, -np.inf),
-        np.full(room, NONE, np.int32),
-        np.full(room, NONE, np.int32),
-        np.full(room, NONE, np.int32),
-        np.zeros(room, np.int64),
-        np.empty(room, np.int32),
-        np.empty(room, np.int32),
-        np.zeros(room, np.int64),
-        np.zeros(points, np.int64),
-        np.empty(room, np.int32),
-        np.zeros(1, np.int64),
+        ranks=ranks,
+        point=point,
+        first=np.append(0, np.cumsum(np.bincount(point, minlength=points))),
+        records=np.argsort(point, kind="stable").astype(np.int32),
+        low=low,
+        high=high,
+        sorted=np.ascontiguousarray(np.argsort(ranks, axis=0, kind="stable").T.astype(np.int32)),
+        below=np.concatenate(below),
+        column=np.append(0, np.cumsum([part.size for part in below])),
+        begin=np.zeros(room, np.int64),
+        end=np.zeros(room, np.int64),
+        covered=np.empty(pairs, np.int32),
+        owner=np.empty(pairs, np.int32),
+        newest=np.full(points, NONE, np.int64),
+        older=np.empty(pairs, np.int64),
+        used=np.zeros(1, np.int64),
+        price=np.zeros(room),
+        value=np.full(room, -np.inf),
+        source=np.full(room, NONE, np.int32),
+        via=np.full(room, NONE, np.int32),
+        origin=np.full(room, NONE, np.int32),
+        spent=np.zeros(room, np.int64),
+        next=np.empty(room, np.int32),
+        gives=np.empty(room, np.int32),
+        seen=np.zeros(room, np.int64),
+        passed=np.zeros(points, np.int64),
+        queue=np.empty(room, np.int32),
+        clock=np.zeros(1, np.int64),
     )
 
 
 @kernel
 def rank_leaves(c, low, high):
-    """Number the leaves of every tree so that those below a node are consecutive: from low to before high."""
+    """Rank the values of every tree so that those below a node have the ranks from its `low` to below its `high`."""
     for j in range(c.form.size):
         if c.form[j] != TREE:
             continue
-        s, end = c.start[j], c.start[j + 1]
-        leaves = np.zeros(end - s, np.int32)
-        for node in range(end - s):
+        base, end = c.start[j], c.start[j + 1]
+        leaves = np.zeros(end - base, np.int32)
+        for node in range(end - base):
             leaves[node] = 1
-        for node in range(end - s - 1):  # children come before their parents
-            if c.parent[s + node] != node:
-                leaves[c.parent[s + node]] += leaves[node]
+        for node in range(end - base - 1):  # children have lower numbers than their parents
+            if c.parent[base + node] != node:
+                leaves[c.parent[base + node]] += leaves[node]
         high[end - 1] = leaves[-1]
-        taken = np.zeros(end - s, np.int32)
-        for node in range(end - s - 2, -1, -1):
-            parent = c.parent[s + node]
-            low[s + node] = low[s + parent] + taken[parent]
+        taken = np.zeros(end - base, np.int32)
+        for node in range(end - base - 2, -1, -1):
+            parent = c.parent[base + node]
+            low[base + node] = low[base + parent] + taken[parent]
             taken[parent] += leaves[node]
-            high[s + node] = low[s + node] + leaves[node]
+            high[base + node] = low[base + node] + leaves[node]
 
 
 @njit(inline="always")
-def span(x, w, g, j):
-    """The ranks that column j of group g covers, the last one excluded; of a set, all."""
+def span(x, reach, g, j):
+    """Return the ranks that column j of group g covers, as (first, one after the last); all ranks for a set."""
     first = x.c.slot[j]
     if x.c.form[j] == TREE:
         at = x.c.start[j] + x.s.closures[first, g]
-        return w.low[at], w.high[at]
+        return reach.low[at], reach.high[at]
     if x.c.form[j] == RANGE:
         return x.s.closures[first, g], x.s.closures[first + 1, g] + 1
     return np.int32(0), np.int32(x.c.start[j + 1] - x.c.start[j])
 
 
 @inner
-def holds(x, w, g, p):
-    """Whether group g covers a distinct record."""
+def holds(x, reach, g, p):
+    """Return whether the closure of group g covers point p."""
     for j in range(x.c.form.size):
-        low, high = span(x, w, g, j)
-        rank = w.ranks[p, j]
+        low, high = span(x, reach, g, j)
+        rank = reach.ranks[p, j]
         if rank < low or rank >= high:
             return False
         if x.c.form[j] == SET:
@@ -154,19 +164,19 @@ def holds(x, w, g, p):
 
 
 @allocating
-def list_pairs(x, w, g):
-    """Pair group g with all that it covers; what it was paired with before no longer counts."""
+def list_pairs(x, reach, g):
+    """List the pairs of group g with all points that its closure covers; its earlier pairs no longer count."""
     r, has_sets = x.c.form.size, False
     low, high = np.empty(r, np.int32), np.empty(r, np.int32)
-    best, begin, end = 0, 0, w.ranks.shape[0] + 1
+    best, begin, end = 0, 0, reach.ranks.shape[0] + 1
     for j in range(r):
-        low[j], high[j] = span(x, w, g, j)
-        first, last = w.below[w.column[j] + low[j]], w.below[w.column[j] + high[j]]
+        low[j], high[j] = span(x, reach, g, j)
+        first, last = reach.below[reach.column[j] + low[j]], reach.below[reach.column[j] + high[j]]
         if last - first < end - begin:
             best, begin, end = j, first, last
         has_sets |= x.c.form[j] == SET
-    used, ranks, order = w.used[0], w.ranks, w.sorted[best]
-    w.begin[g] = used
+    used, ranks, order = reach.used[0], reach.ranks, reach.sorted[best]
+    reach.begin[g] = used
     for at in range(begin, end):
         p = order[at]
         inside = True
@@ -174,63 +184,78 @@ def list_pairs(x, w, g):
             if ranks[p, j] < low[j] or ranks[p, j] >= high[j]:
                 inside = False
                 break
-        if inside and used < w.covered.size and (not has_sets or holds(x, w, g, p)):
-            w.covered[used], w.owner[used] = p, g
-            w.older[used] = w.newest[p]
-            w.newest[p] = used
+        if inside and used < reach.covered.size and (not has_sets or holds(x, reach, g, p)):
+            reach.covered[used], reach.owner[used] = p, g
+            reach.older[used] = reach.newest[p]
+            reach.newest[p] = used
             used += 1
-    w.end[g] = w.used[0] = used
+    reach.end[g] = reach.used[0] = used
 
 
 @kernel
-def list_all_pairs(x, w):
-    """Pair all groups anew."""
-    w.used[0] = 0
-    w.newest[:] = NONE
-    w.begin[:] = 0
-    w.end[:] = 0
+def list_all_pairs(x, reach):
+    """List the pairs of all groups anew."""
+    reach.used[0] = 0
+    reach.newest[:] = NONE
+    reach.begin[:] = 0
+    reach.end[:] = 0
     for g in range(x.s.size.size):
         if x.s.size[g] > 0:
-            list_pairs(x, w, g)
+            list_pairs(x, reach, g)
 
 
 @kernel
-def find_supplies(x, w):
-    """Find the dearest group with records to spare from which a chain leads to each group."""
+def find_supplies(x, reach):
+    """Find for each group its supply: the most expensive group of more than k records from which a chain leads to it.
+
+    Breadth-first searches start from such groups in descending order of price, so the first to meet a group is its
+    source.
+    """
     s = x.s
     for g in range(s.size.size):
-        w.value[g], w.source[g], w.via[g] = -np.inf, NONE, NONE
-        w.price[g] = s.cost[g] / s.size[g] if s.size[g] > 0 else 0.0
-    w.clock[0] += 1
+        reach.value[g], reach.source[g], reach.via[g] = -np.inf, NONE, NONE
+        reach.price[g] = s.cost[g] / s.size[g] if s.size[g] > 0 else 0.0
+    reach.clock[0] += 1
     less = np.empty(s.size.size)
     for g in range(less.size):
-        less[g] = -w.price[g]
+        less[g] = -reach.price[g]
     for source in np.argsort(less):
-        if s.size[source] > x.q.k and w.source[source] == NONE:
-            w.value[source], w.source[source] = w.price[source], source
-            w.queue[0] = source
+        if s.size[source] > x.q.k and reach.source[source] == NONE:
+            reach.value[source], reach.source[source] = reach.price[source], source
+            reach.queue[0] = source
             head, tail = 0, 1
             while head < tail:
-                tail = spread_supply(x, w, w.queue[head], tail)
+                tail = spread_supply(x, reach, reach.queue[head], tail)
                 head += 1
 
 
 @inner
-def spread_supply(x, w, g, tail):
-    """Let the groups that could take in a record of group g have its supply; they join the queue."""
+def spread_supply(x, reach, g, tail):
+    """Hand the supply of group g on to the groups that could take in one of its records, and queue these.
+
+    Returns the new end of the queue.
+    """
     i = x.s.head[g]
     while i >= 0:
-        p = w.point[i]
-        if w.passed[p] != w.clock[0]:
-            w.passed[p] = w.clock[0]
-            e = w.newest[p]
-            while e >= 0:
-                to = w.owner[e]
-                if w.source[to] == NONE and w.begin[to] <= e < w.end[to] and x.s.size[to] > 0:
-                    w.value[to], w.source[to], w.via[to] = w.value[g], w.source[g], i
-                    w.origin[to] = g
-                    w.queue[tail] = to
+        p = reach.point[i]
+        if reach.passed[p] != reach.clock[0]:
+            reach.passed[p] = reach.clock[0]
+            pair = reach.newest[p]
+            while pair >= 0:
+                to = reach.owner[pair]
+                if (
+                    reach.source[to] == NONE
+                    and reach.begin[to] <= pair < reach.end[to]
+                    and x.s.size[to] > 0
+                ):
+                    reach.value[to], reach.source[to], reach.via[to] = (
+                        reach.value[g],
+                        reach.source[g],
+                        i,
+                    )
+                    reach.origin[to] = g
+                    reach.queue[tail] = to
                     tail += 1
-                e = w.older[e]
+                pair = reach.older[pair]
         i = x.s.after[i]
     return tail

@@ -1,11 +1,11 @@
-"""Choose anew which cells a few neighbouring groups are made of.
+"""Choose anew which cells a few neighbouring groups are made of (large neighbourhood search over a set cover).
 
-Candidates are cells: closures with all that lies below them, and what they cost a record. Those that have records
-are open, and each record lies in the cell that it belongs to. Around one candidate after the other, the open cells
-that own most of its records form a pool, and up to 64 candidates that k records of the pool lie in are its rivals.
-A choice of rivals is a set of bits; what it costs is known as soon as every record goes to the cheapest chosen cell
-that it lies in and cells below k have drawn records from others. So a choice takes some microseconds, and all that
-differ from the present one by a cell or two can be tried.
+*Candidates* are cells: closures with all points below them, and what they cost a record. Those that have records
+are *open*, and each record belongs to one open cell that it lies in. Around one candidate after the other, the open
+cells that own most of its records form a *pool*. Up to 64 candidates in which k records of the pool lie are its
+*rivals*. A *choice* of rivals is a set of bits. Its cost is known as soon as every record has gone to the cheapest
+chosen cell that it lies in, and cells with fewer than k have drawn records from others. That takes some
+microseconds, so all choices that differ from the present one by a cell or two can be tried.
 """
 
 from __future__ import annotations
@@ -18,129 +18,130 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.state import State, link, unlink
 
-RIVALS = 64
-ELSEWHERE = RIVALS  # in place of a rival: an open cell outside the pool
-GAIN = 1e-9
-PRIME = np.uint64(67)  # the powers of two below 2^64 leave different remainders
-FIRST = np.zeros(67, np.int64)  # the bit of the power that leaves a remainder
+RIVALS = 64  # at most; one bit of a uint64 each
+ELSEWHERE = RIVALS  # stands in place of a rival for an open cell outside the pool
+GAIN = 1e-9  # the least decrease of cost that counts as an improvement
+PRIME = np.uint64(67)  # all powers of two below 2^64 leave different remainders modulo 67
+FIRST = np.zeros(67, np.int64)  # by remainder: the exponent of the power of two
 for _bit in range(64):
     FIRST[2**_bit % 67] = _bit
 
 
 @bundle
 class Candidates(NamedTuple):
-    """Cells in order of cost, the records below them, and the cell that each record belongs to."""
+    """The candidate cells in order of cost, the points below them, and the partition of records into open cells."""
 
-    cost: np.ndarray  # float64[cells], of a record
-    begin: np.ndarray  # int64[cells], a cell's pairs
-    end: np.ndarray  # int64[cells]
-    covered: np.ndarray  # int32[pairs], a distinct record
-    start: np.ndarray  # int64[points + 1], a distinct record's pairs
-    owner: np.ndarray  # int32[pairs], a cell, the cheapest first
-    point: np.ndarray  # int32[n], the distinct record of each
-    first: np.ndarray  # int64[points + 1], into `records`
-    records: np.ndarray  # int32[n], by distinct record
-    s: State  # the cells as groups
+    cost: np.ndarray  # float64[cells], what each cell costs a record
+    begin: np.ndarray  # int64[cells], where each cell's points begin in `covered`
+    end: np.ndarray  # int64[cells], where they end
+    covered: np.ndarray  # int32[pairs], points, by cell
+    start: np.ndarray  # int64[points + 1], where each point's cells begin in `owner`
+    owner: np.ndarray  # int32[pairs], cells, by point, the cheapest first
+    point: np.ndarray  # int32[n], the point of each record
+    first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
+    records: np.ndarray  # int32[n], the records, sorted by point
+    s: State  # the open cells as groups, with the numbers of cells
 
 
 @bundle
 class Pool(NamedTuple):
-    """A few records and the cells that could hold them."""
+    """The records of a few open cells, and the rivals that could hold them."""
 
-    records: np.ndarray  # int32[m]
-    rivals: np.ndarray  # int64[rivals], in order of cost
-    cost: np.ndarray  # float64[rivals]
-    lies_in: np.ndarray  # uint64[m], a bit per rival
-    outside: (
-        np.ndarray
-    )  # float64[m], cost of the cheapest open cell outside the pool, infinite for none
-    chosen: np.ndarray  # int64[m], the rival that each record goes to, or ELSEWHERE
-    size: np.ndarray  # int64[RIVALS + 1]
+    records: np.ndarray  # int32[m], the records
+    rivals: np.ndarray  # int64[rivals], candidates, in order of cost
+    cost: np.ndarray  # float64[rivals], what each rival costs a record
+    lies_in: np.ndarray  # uint64[m], by record: a bit for each rival in which it lies
+    # float64[m], cost of the cheapest open cell outside the pool it lies in, or infinite
+    outside: np.ndarray
+    chosen: np.ndarray  # int64[m], the rival to which each record goes, or ELSEWHERE
+    size: np.ndarray  # int64[RIVALS + 1], records that go to each rival, and ELSEWHERE
     shared: np.ndarray  # int64[RIVALS + 1], scratch
     drawn: np.ndarray  # int64[RIVALS + 1], scratch
 
 
 @inner
 def has(choice, rival):
-    """Whether a choice contains a rival."""
+    """Return whether a choice contains a rival."""
     return choice >> np.uint64(rival) & np.uint64(1) != np.uint64(0)
 
 
 @inner
 def flip(choice, rival):
-    """The choice with a rival or without it."""
+    """Return the choice with a rival added or, if it contains that, removed."""
     return choice ^ np.uint64(1) << np.uint64(rival)
 
 
 @inner
 def cheapest(choice):
-    """The first rival of a choice that is not empty."""
+    """Return the first, hence cheapest, rival of a choice that is not empty."""
     lowest = choice & (~choice + np.uint64(1))
     return FIRST[lowest % PRIME]
 
 
 @allocating
-def price(o, k, choice, limit):
-    """What a choice costs the pool, or any number that is not below `limit`; `chosen` then says who goes where.
+def price(pool, k, choice, limit):
+    """Return what a choice costs the pool, or any number not below `limit`; pool.chosen then says who goes where.
 
-    Records go to the cheapest cell. A cell that has fewer than k then draws what it lacks from other rivals with more,
-    from the dearest on, and last from outside the pool.
+    Records go to the cheapest chosen cell. A cell that then has fewer than k records draws what it lacks from other
+    rivals with more than k, beginning with the most expensive one, and last from outside the pool.
     """
-    o.size[:] = 0
+    pool.size[:] = 0
     total = 0.0
-    for at in range(o.records.size):
-        within, rival, cost = o.lies_in[at] & choice, ELSEWHERE, o.outside[at]
+    for at in range(pool.records.size):
+        within, rival, cost = pool.lies_in[at] & choice, ELSEWHERE, pool.outside[at]
         if within != np.uint64(0):
             first = cheapest(within)
-            if o.cost[first] < cost:
-                rival, cost = first, o.cost[first]
+            if pool.cost[first] < cost:
+                rival, cost = first, pool.cost[first]
         total += cost
-        o.chosen[at] = rival
-        o.size[rival] += 1
-    for rival in range(o.rivals.size):
+        pool.chosen[at] = rival
+        pool.size[rival] += 1
+    for rival in range(pool.rivals.size):
         if total >= limit:
             break
-        if has(choice, rival) and o.size[rival] < k:
-            total += draw(o, k, rival)
+        if has(choice, rival) and pool.size[rival] < k:
+            total += draw(pool, k, rival)
     return total
 
 
 @allocating
-def draw(o, k, rival):
-    """Let a rival draw the records that it lacks; returns what they pay more."""
-    o.shared[:] = 0
-    o.drawn[:] = 0
-    for at in range(o.records.size):
-        if has(o.lies_in[at], rival):
-            o.shared[o.chosen[at]] += 1
-    lacking, more = k - o.size[rival], 0.0
-    for other in range(o.rivals.size - 1, -1, -1):
-        if other != rival and o.shared[other] > 0:
-            o.drawn[other] = max(0, min(o.shared[other], o.size[other] - k, lacking))
-            lacking -= o.drawn[other]
-    o.drawn[ELSEWHERE] = min(o.shared[ELSEWHERE], lacking)
-    if lacking > o.drawn[ELSEWHERE]:
+def draw(pool, k, rival):
+    """Let a rival draw the records that it lacks; return how much more they pay, infinite if there are too few."""
+    pool.shared[:] = 0
+    pool.drawn[:] = 0
+    for at in range(pool.records.size):
+        if has(pool.lies_in[at], rival):
+            pool.shared[pool.chosen[at]] += 1
+    lacking, more = k - pool.size[rival], 0.0
+    for other in range(pool.rivals.size - 1, -1, -1):
+        if other != rival and pool.shared[other] > 0:
+            pool.drawn[other] = max(0, min(pool.shared[other], pool.size[other] - k, lacking))
+            lacking -= pool.drawn[other]
+    pool.drawn[ELSEWHERE] = min(pool.shared[ELSEWHERE], lacking)
+    if lacking > pool.drawn[ELSEWHERE]:
         return np.inf
-    for at in range(o.records.size):
-        other = o.chosen[at]
-        if o.drawn[other] > 0 and has(o.lies_in[at], rival):
-            more += o.cost[rival] - (o.outside[at] if other == ELSEWHERE else o.cost[other])
-            o.drawn[other] -= 1
-            o.size[other] -= 1
-            o.chosen[at] = rival
-            o.size[rival] += 1
+    for at in range(pool.records.size):
+        other = pool.chosen[at]
+        if pool.drawn[other] > 0 and has(pool.lies_in[at], rival):
+            more += pool.cost[rival] - (
+                pool.outside[at] if other == ELSEWHERE else pool.cost[other]
+            )
+            pool.drawn[other] -= 1
+            pool.size[other] -= 1
+            pool.chosen[at] = rival
+            pool.size[rival] += 1
     return more
 
 
 @allocating
-def improve(o, k, choice, cost):
-    """Take rivals in or out, or exchange two, while that gains: (choice, cost)."""
-    number, gains = o.rivals.size, True
+def improve(pool, k, choice, cost):
+    """Add, remove or exchange rivals while that lowers the cost (local search): (choice, cost)."""
+    number, gains = pool.rivals.size, True
     while gains:
         gains = False
         for a in range(number):
             other = flip(choice, a)
-            found = price(o, k, other, cost - GAIN)
+            found = price(pool, k, other, cost - GAIN)
             if found < cost - GAIN:
                 choice, cost, gains = other, found, True
         if gains:
@@ -149,144 +150,153 @@ def improve(o, k, choice, cost):
             for b in range(number):
                 if has(choice, a) and not has(choice, b):
                     other = flip(flip(choice, a), b)
-                    found = price(o, k, other, cost - GAIN)
+                    found = price(pool, k, other, cost - GAIN)
                     if found < cost - GAIN:
                         choice, cost, gains = other, found, True
     return choice, cost
 
 
 @allocating
-def owners_of(v, c, number, most, owned):
-    """The open cells, up to `number`, that own most records of candidate c, with at most so many records in all.
+def owners_of(candidates, candidate, number, most, owned):
+    """Return up to `number` open cells that own most records of a candidate, with at most `most` records in all.
 
-    `owned` is scratch, zero between uses.
+    `owned`, int64[cells], is scratch that is zero between uses.
     """
     found = [np.int64(0) for _ in range(0)]
-    for e in range(v.begin[c], v.end[c]):
-        p = v.covered[e]
-        for i in v.records[v.first[p] : v.first[p + 1]]:
-            if owned[v.s.group[i]] == 0:
-                found.append(np.int64(v.s.group[i]))
-            owned[v.s.group[i]] += 1
+    for pair in range(candidates.begin[candidate], candidates.end[candidate]):
+        p = candidates.covered[pair]
+        for i in candidates.records[candidates.first[p] : candidates.first[p + 1]]:
+            if owned[candidates.s.group[i]] == 0:
+                found.append(np.int64(candidates.s.group[i]))
+            owned[candidates.s.group[i]] += 1
     cells = np.array(found)
     cells = cells[np.argsort(-owned[cells], kind="mergesort")][:number]
     for cell in found:
         owned[cell] = 0
     kept, records = 0, 0
-    while kept < cells.size and records + v.s.size[cells[kept]] <= most:
-        records += v.s.size[cells[kept]]
+    while kept < cells.size and records + candidates.s.size[cells[kept]] <= most:
+        records += candidates.s.size[cells[kept]]
         kept += 1
     return cells[:kept]
 
 
 @allocating
-def rivals_of(v, k, cells, records, chance, within, promise):
-    """Some open cells, and the candidates without records that promise most to them, in order of cost.
+def rivals_of(candidates, k, cells, records, chance, within, promise):
+    """Return some open cells together with the most promising candidates without records, in order of cost.
 
-    What a candidate promises is what records of the pool that lie in it would pay less there, times a random number
-    of `chance`; k of them must lie in it. `within` and `promise` are scratch, zero between uses.
+    What a candidate promises is how much less the records of the pool that lie in it would pay there, times a
+    random number of `chance`; k records of the pool must lie in it. `within` and `promise`, one entry per cell, are
+    scratch that is zero between uses.
     """
     found = [np.int64(0) for _ in range(0)]
     for i in records:
-        p, cost = v.point[i], v.cost[v.s.group[i]]
-        for c in v.owner[v.start[p] : v.start[p + 1]]:
-            if v.s.size[c] == 0:
-                if within[c] == 0:
-                    found.append(np.int64(c))
-                within[c] += 1
-                promise[c] += max(0.0, cost - v.cost[c])
-    others = np.array([c for c in found if within[c] >= k and promise[c] > 0.0], np.int64)
+        p, cost = candidates.point[i], candidates.cost[candidates.s.group[i]]
+        for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+            if candidates.s.size[cell] == 0:
+                if within[cell] == 0:
+                    found.append(np.int64(cell))
+                within[cell] += 1
+                promise[cell] += max(0.0, cost - candidates.cost[cell])
+    others = np.array(
+        [cell for cell in found if within[cell] >= k and promise[cell] > 0.0], np.int64
+    )
     order = np.argsort(-promise[others] * chance[others], kind="mergesort")
-    for c in found:
-        within[c] = 0
-        promise[c] = 0.0
+    for cell in found:
+        within[cell] = 0
+        promise[cell] = 0.0
     return np.sort(np.concatenate((cells, others[order[: RIVALS - cells.size]])))
 
 
 @allocating
-def make_pool(v, k, cells, chance, number, within, promise):
-    """The records of some open cells with their rivals, and the present choice: (pool, choice, cost).
+def make_pool(candidates, k, cells, chance, number, within, promise):
+    """Make the pool of some open cells: (pool, present choice, its cost).
 
-    `number` is scratch: -1 between uses.
+    number[c] becomes the rival that is candidate c; it is scratch that is -1 between uses, which the caller
+    restores.
     """
-    records = np.empty(v.s.size[cells].sum(), np.int32)
+    records = np.empty(candidates.s.size[cells].sum(), np.int32)
     at = 0
-    for c in cells:
-        i = v.s.head[c]
+    for cell in cells:
+        i = candidates.s.head[cell]
         while i >= 0:
             records[at] = i
             at += 1
-            i = v.s.after[i]
-    rivals = rivals_of(v, k, cells, records, chance, within, promise)
+            i = candidates.s.after[i]
+    rivals = rivals_of(candidates, k, cells, records, chance, within, promise)
     choice, cost = np.uint64(0), 0.0
     for a in range(rivals.size):
         number[rivals[a]] = a
-        if v.s.size[rivals[a]] > 0:
+        if candidates.s.size[rivals[a]] > 0:
             choice = flip(choice, a)
     lies_in, outside = np.zeros(records.size, np.uint64), np.full(records.size, np.inf)
     for at in range(records.size):
-        cost += v.cost[v.s.group[records[at]]]
-        p = v.point[records[at]]
-        for c in v.owner[v.start[p] : v.start[p + 1]]:
-            if number[c] >= 0:
-                lies_in[at] = flip(lies_in[at], number[c])
-            elif v.s.size[c] > 0:
-                outside[at] = min(outside[at], v.cost[c])
+        cost += candidates.cost[candidates.s.group[records[at]]]
+        p = candidates.point[records[at]]
+        for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+            if number[cell] >= 0:
+                lies_in[at] = flip(lies_in[at], number[cell])
+            elif candidates.s.size[cell] > 0:
+                outside[at] = min(outside[at], candidates.cost[cell])
     pool = Pool(
-        records,
-        rivals,
-        v.cost[rivals],
-        lies_in,
-        outside,
-        np.empty(records.size, np.int64),
-        np.zeros(RIVALS + 1, np.int64),
-        np.zeros(RIVALS + 1, np.int64),
-        np.zeros(RIVALS + 1, np.int64),
+        records=records,
+        rivals=rivals,
+        cost=candidates.cost[rivals],
+        lies_in=lies_in,
+        outside=outside,
+        chosen=np.empty(records.size, np.int64),
+        size=np.zeros(RIVALS + 1, np.int64),
+        shared=np.zeros(RIVALS + 1, np.int64),
+        drawn=np.zeros(RIVALS + 1, np.int64),
     )
     return pool, choice, cost
 
 
 @allocating
-def cheapest_outside(v, i, number):
-    """The cheapest open cell outside the pool that record i lies in."""
-    p = v.point[i]
-    for c in v.owner[v.start[p] : v.start[p + 1]]:
-        if number[c] < 0 and v.s.size[c] > 0:
-            return c
+def cheapest_outside(candidates, i, number):
+    """Return the cheapest open cell outside the pool in which record i lies, -1 for none."""
+    p = candidates.point[i]
+    for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+        if number[cell] < 0 and candidates.s.size[cell] > 0:
+            return cell
     return -1
 
 
 @kernel
-def repack(v, k, around, numbers, most, chance, kicks):
-    """Choose anew around some candidates, with pools of so many cells each and at most so many records.
+def repack(candidates, k, around, numbers, most, chance, kicks):
+    """Choose cells anew around some candidates, and move records accordingly if that gains; return the gain.
 
-    After the best choice near the present one is found, search starts again from that with a few random rivals taken
-    in or out: as many times as there are rows of `kicks`, which are random numbers for each candidate. Returns what
-    was gained.
+    The pool of candidate around[t] has up to numbers[t] cells and `most` records. When the best choice near the
+    present one is found, the search starts again from that with a few random rivals flipped (a kick), once for each
+    row of kicks[t], which holds random numbers.
     """
-    owned, within = np.zeros(v.cost.size, np.int64), np.zeros(v.cost.size, np.int64)
-    number, promise = np.full(v.cost.size, -1, np.int64), np.zeros(v.cost.size)
+    owned, within = (
+        np.zeros(candidates.cost.size, np.int64),
+        np.zeros(candidates.cost.size, np.int64),
+    )
+    number, promise = np.full(candidates.cost.size, -1, np.int64), np.zeros(candidates.cost.size)
     gained = 0.0
-    for t in range(around.size):
-        cells = owners_of(v, around[t], numbers[t], most, owned)
+    for turn in range(around.size):
+        cells = owners_of(candidates, around[turn], numbers[turn], most, owned)
         if cells.size < 2:
             continue
-        o, choice, cost = make_pool(v, k, cells, chance, number, within, promise)
-        best, least = improve(o, k, choice, cost)
-        for kick in kicks[t]:
+        pool, choice, cost = make_pool(candidates, k, cells, chance, number, within, promise)
+        best, least = improve(pool, k, choice, cost)
+        for kick in kicks[turn]:
             other = best
             for random in kick:
-                other = flip(other, random % o.rivals.size)
-            other, found = improve(o, k, other, np.inf)
+                other = flip(other, random % pool.rivals.size)
+            other, found = improve(pool, k, other, np.inf)
             if found < least - GAIN:
                 best, least = other, found
         if least < cost - GAIN:
-            gained += cost - price(o, k, best, np.inf)
-            for at in range(o.records.size):
-                i, to = o.records[at], o.chosen[at]
-                c = cheapest_outside(v, i, number) if to == ELSEWHERE else o.rivals[to]
-                if c != v.s.group[i]:
-                    unlink(v.s, i)
-                    link(v.s, i, c)
-        number[o.rivals] = -1
+            gained += cost - price(pool, k, best, np.inf)
+            for at in range(pool.records.size):
+                i, to = pool.records[at], pool.chosen[at]
+                cell = (
+                    cheapest_outside(candidates, i, number) if to == ELSEWHERE else pool.rivals[to]
+                )
+                if cell != candidates.s.group[i]:
+                    unlink(candidates.s, i)
+                    link(candidates.s, i, cell)
+        number[pool.rivals] = -1
     return gained

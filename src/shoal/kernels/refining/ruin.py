@@ -1,11 +1,12 @@
-"""Ruin and recreate: unite a few neighbouring groups, carve them anew, keep what is no worse."""
+"""Ruin and recreate (large neighbourhood search): unite a few neighbouring groups and carve them anew."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from shoal.kernels.compilation import allocating, kernel
-from shoal.kernels.refining.carving import Cells, carve_points, price_out_rare
+from shoal.kernels.refining.carving import carve_points
+from shoal.kernels.refining.carving_cells import Cells, price_out_rare
 from shoal.kernels.refining.dissolving import dissolve
 from shoal.kernels.refining.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.shared.rows import totals_with_record
@@ -14,7 +15,7 @@ from shoal.kernels.shared.state import close, link, members_of, merge, unlink
 
 @allocating
 def nearest_groups(x, i, number):
-    """The groups where record i costs least, its own first."""
+    """Return up to `number` groups to which record i adds least cost, its own group first."""
     s = x.s
     room = s.size.size
     added, scratch = np.empty(room), np.empty(room)
@@ -34,37 +35,40 @@ def nearest_groups(x, i, number):
 
 
 @allocating
-def cells_of(x, v, pool):
-    """The cells of a few records alone; records that are rare among them are priced out."""
-    keys = np.empty((v.keys.shape[0], pool.size), v.keys.dtype)
-    costs = np.empty((v.keys.shape[0], pool.size), v.costs.dtype)
+def cells_of(x, lattice, pool):
+    """Return the cells of the lattice for a few records alone, each of which counts as a point.
+
+    Cells with fewer than k of these records are priced out.
+    """
+    keys = np.empty((lattice.keys.shape[0], pool.size), lattice.keys.dtype)
+    costs = np.empty((lattice.keys.shape[0], pool.size), lattice.costs.dtype)
     for at in range(pool.size):
-        p = v.column[pool[at]]
+        p = lattice.column[pool[at]]
         for row in range(keys.shape[0]):
-            keys[row, at] = v.keys[row, p]
-            costs[row, at] = v.costs[row, p]
+            keys[row, at] = lattice.keys[row, p]
+            costs[row, at] = lattice.costs[row, p]
     price_out_rare(keys, costs, np.ones(pool.size, np.int32), x.q.k)
     least = np.empty(keys.shape[0], np.float32)
     for row in range(keys.shape[0]):
         least[row] = costs[row].min()
     return Cells(
-        keys,
-        costs,
-        least,
-        np.arange(pool.size + 1),
-        pool.astype(np.int32),
-        v.column,
-        np.zeros(pool.size),
-        np.zeros(pool.size),
-        np.zeros(pool.size, np.float32),
-        np.zeros(pool.size, np.uint64),
-        v.s,
+        keys=keys,
+        costs=costs,
+        least=least,
+        first=np.arange(pool.size + 1),
+        records=pool.astype(np.int32),
+        column=lattice.column,
+        top=np.zeros(pool.size),
+        best=np.zeros(pool.size),
+        at=np.zeros(pool.size, np.float32),
+        key=np.zeros(pool.size, np.uint64),
+        scratch=lattice.scratch,
     )
 
 
 @allocating
 def put_back(x, groups):
-    """Return to an earlier partition."""
+    """Return to an earlier partition, given as the group of each record."""
     s = x.s
     changed = np.zeros(s.size.size, np.bool_)
     for i in range(groups.size):
@@ -81,10 +85,11 @@ def put_back(x, groups):
 
 
 @allocating
-def ruin(x, v, w, steps, record, near, united):
-    """Unite the first `united` of the `near` groups closest to a record and carve them anew.
+def ruin(x, lattice, reach, steps, record, near, united):
+    """Unite the first `united` of the `near` groups closest to a record and carve new groups out of all `near` ones.
 
-    Records that no new group takes go where they add least. Returns what it gained.
+    Records of the united group that no new group takes go where they add least cost. If the partition got more
+    expensive, the earlier one is restored. Returns what was gained.
     """
     s = x.s
     groups = nearest_groups(x, record, near)
@@ -100,7 +105,7 @@ def ruin(x, v, w, steps, record, near, united):
     for g in groups[1:united]:
         merge(x.c, s, whole, g)
     reprice(x, whole)
-    carve_points(x, cells_of(x, v, pool), w, steps)
+    carve_points(x, cells_of(x, lattice, pool), reach, steps)
     added, scratch = np.empty(s.size.size), np.empty(s.size.size)
     if dissolve(x, whole, added, scratch):
         keep_if_better(x)
@@ -117,9 +122,9 @@ def ruin(x, v, w, steps, record, near, united):
 
 
 @kernel
-def ruin_all(x, v, w, steps, records, near, united):
-    """Ruin around each of some records; returns what all gained."""
+def ruin_all(x, lattice, reach, steps, records, near, united):
+    """Ruin around each of some records; return what was gained in all."""
     gained = 0.0
     for at in range(records.size):
-        gained += ruin(x, v, w, steps, records[at], near[at], united[at])
+        gained += ruin(x, lattice, reach, steps, records[at], near[at], united[at])
     return gained

@@ -1,4 +1,9 @@
-"""A partition under local search: changes of several groups at once that are kept if they gain, else undone."""
+"""A partition under local search: changes of several groups at once, kept if they lower the cost, else undone.
+
+A *change* is a sequence of calls of `transfer`, which moves one record each and writes an undo log.
+`keep_if_better` ends it: it keeps the change if the total cost falls and all groups touched meet the requirement,
+otherwise it takes the moves back.
+"""
 
 from __future__ import annotations
 
@@ -21,51 +26,56 @@ from shoal.kernels.shared.state import (
     unlink,
 )
 
-GAIN = 1e-9
-FAR = 1e6
-CHANGES, TOUCHED = 0, 1  # places in `number`
+GAIN = 1e-9  # the least decrease of cost that counts as an improvement
+FAR = 1e6  # a cost above all others: of what is not allowed or not known
+CHANGES, TOUCHED = 0, 1  # indices of the counters in Search.number
 
 
 @bundle
 class Search(NamedTuple):
-    """A problem, its partition, and the change under way: `number` says how many entries of a list are meant."""
+    """A problem, its partition, and the undo log of the change under way.
 
-    c: Compiled
-    pairs: Pairs
-    q: Rules
-    s: State
-    codes: np.ndarray  # int32[n, r]
-    classes: np.ndarray  # int32[n]
+    number[CHANGES] is the length of `moved` and `origin`, number[TOUCHED] that of `touched`.
+    """
+
+    c: Compiled  # the compiled columns
+    pairs: Pairs  # costs of common ancestors in trees
+    q: Rules  # the compiled requirement
+    s: State  # the partition
+    codes: np.ndarray  # int32[n, r], the quasi-identifiers of each record
+    classes: np.ndarray  # int32[n], the class of each record
     price: np.ndarray  # float64[n], what each record costs in its group
-    joins: np.ndarray  # float64[n], least that it added elsewhere when last looked, FAR if unknown
-    rest: np.ndarray  # float64[groups], what records cost less their joins
-    number: np.ndarray  # int64[2]
-    moved: np.ndarray  # int32[2n], records in the order they moved
-    origin: np.ndarray  # int32[2n], where each came from
-    touched: np.ndarray  # int32[groups], groups in the order they were touched
-    before: np.ndarray  # float64[groups], what a touched group cost before, -1 for others
-    lost: np.ndarray  # bool[groups], touched groups to be closed again
+    # float64[n], least cost it added to another group when last tried, FAR if unknown
+    joins: np.ndarray
+    rest: np.ndarray  # float64[groups], sum over members of price − joins: what dissolving may gain
+    number: np.ndarray  # int64[2], lengths of the lists below
+    moved: np.ndarray  # int32[2n], undo log: the records moved, in order
+    origin: np.ndarray  # int32[2n], undo log: the group that each of them left
+    touched: np.ndarray  # int32[groups], the groups touched by the change, in order
+    # float64[groups], cost of a touched group before the change, -1 if it is not touched
+    before: np.ndarray
+    lost: np.ndarray  # bool[groups], touched groups that lost a record and must be closed anew
 
 
 def make_search(c, pairs, q, s, codes, classes):
-    """A search that begins with a state."""
+    """Make a search that begins with the partition s."""
     n, room = classes.size, s.size.size
     x = Search(
-        c,
-        pairs,
-        q,
-        s,
-        codes,
-        classes,
-        np.zeros(n),
-        np.full(n, FAR),
-        np.zeros(room),
-        np.zeros(2, np.int64),
-        np.empty(2 * n, np.int32),
-        np.empty(2 * n, np.int32),
-        np.empty(room, np.int32),
-        np.full(room, -1.0),
-        np.zeros(room, np.bool_),
+        c=c,
+        pairs=pairs,
+        q=q,
+        s=s,
+        codes=codes,
+        classes=classes,
+        price=np.zeros(n),
+        joins=np.full(n, FAR),
+        rest=np.zeros(room),
+        number=np.zeros(2, np.int64),
+        moved=np.empty(2 * n, np.int32),
+        origin=np.empty(2 * n, np.int32),
+        touched=np.empty(room, np.int32),
+        before=np.full(room, -1.0),
+        lost=np.zeros(room, np.bool_),
     )
     reprice_all(x)
     return x
@@ -73,7 +83,7 @@ def make_search(c, pairs, q, s, codes, classes):
 
 @inner
 def reprice(x, g):
-    """Note what every record of group g costs."""
+    """Bring `price` of all members of group g, and `rest` of the group, up to date."""
     single = x.s.counts.shape[0] == 1
     cost = closure_cost(x.c, 0, x.s.closures, g)
     x.rest[g] = 0.0
@@ -86,7 +96,7 @@ def reprice(x, g):
 
 @kernel
 def reprice_all(x):
-    """Note what every record costs."""
+    """Bring `price` and `rest` of all groups up to date."""
     for g in range(x.s.size.size):
         if x.s.size[g] > 0:
             reprice(x, g)
@@ -94,7 +104,7 @@ def reprice_all(x):
 
 @inner
 def free_group(x):
-    """The number of a group without records, -1 if there is none."""
+    """Return the number of a group without records that the change has not touched, -1 if there is none."""
     for g in range(x.s.size.size):
         if x.s.size[g] == 0 and x.before[g] < 0.0:
             return g
@@ -103,7 +113,7 @@ def free_group(x):
 
 @inner
 def touch(x, g):
-    """Remember what a group cost before the change."""
+    """Note in the undo log what group g cost before the change, unless it is noted already."""
     if x.before[g] < 0.0:
         x.before[g] = max(0.0, x.s.cost[g]) if x.s.size[g] > 0 else 0.0
         x.touched[x.number[TOUCHED]] = g
@@ -112,7 +122,7 @@ def touch(x, g):
 
 @inner
 def transfer(x, i, g):
-    """Move record i to group g; the group it leaves is closed again in `finish`."""
+    """Move record i to group g as part of the change; the closure of the group it leaves is renewed by `finish`."""
     own = x.s.group[i]
     touch(x, own)
     touch(x, g)
@@ -126,14 +136,18 @@ def transfer(x, i, g):
 
 @inner
 def cheapest_other(x, i, banned, added, scratch):
-    """The group but its own and `banned` where record i adds least and does no harm, -1 for none: (group, cost)."""
+    """Return the best other group for record i, and the cost that i adds there: (group, cost), or (-1, FAR).
+
+    The record's own group and `banned` are excluded, and groups that would break a limit with it. `added` and
+    `scratch` are filled, float64[groups].
+    """
     cost_everywhere(x, i, added, scratch)
     return cheapest_of(x, i, banned, added)
 
 
 @inner
 def cost_everywhere(x, i, added, scratch):
-    """Fill `added` with what every group would cost with record i."""
+    """Fill added[g] with what group g would cost in total with record i, for all groups."""
     s = x.s
     totals_with_record(
         x.c, x.pairs, s.closures, s.counts, s.size.size, x.codes[i], x.classes[i], added, scratch
@@ -142,7 +156,7 @@ def cost_everywhere(x, i, added, scratch):
 
 @inner
 def cheapest_of(x, i, banned, added):
-    """The same as `cheapest_other`, where `added` is known."""
+    """Do the same as `cheapest_other`, given `added` as `cost_everywhere` fills it."""
     s = x.s
     best, least, own = -1, FAR, s.group[i]
     for g in range(s.size.size):
@@ -154,10 +168,10 @@ def cheapest_of(x, i, banned, added):
 
 @inner
 def finish(x):
-    """Close groups that lost records; returns what all touched groups cost more than before."""
+    """Close the groups that lost records; return by how much the change raises the total cost."""
     change = 0.0
-    for t in range(x.number[TOUCHED]):
-        g = x.touched[t]
+    for touched_at in range(x.number[TOUCHED]):
+        g = x.touched[touched_at]
         if x.lost[g]:
             close(x.c, x.s, x.codes, g)
         change += x.s.cost[g] - x.before[g]
@@ -166,9 +180,9 @@ def finish(x):
 
 @inner
 def all_comply(x):
-    """Whether every touched group meets the requirement."""
-    for t in range(x.number[TOUCHED]):
-        g = x.touched[t]
+    """Return whether every touched group that has members meets the requirement."""
+    for touched_at in range(x.number[TOUCHED]):
+        g = x.touched[touched_at]
         if x.s.size[g] > 0 and not group_complies(x.q, x.s, g):
             return False
     return True
@@ -176,41 +190,41 @@ def all_comply(x):
 
 @inner
 def forget(x):
-    """Begin anew."""
-    for t in range(x.number[TOUCHED]):
-        x.before[x.touched[t]] = -1.0
-        x.lost[x.touched[t]] = False
+    """Clear the undo log."""
+    for touched_at in range(x.number[TOUCHED]):
+        x.before[x.touched[touched_at]] = -1.0
+        x.lost[x.touched[touched_at]] = False
     x.number[:] = 0
 
 
 @inner
 def keep(x):
-    """Let the change stand."""
-    for t in range(x.number[TOUCHED]):
-        if x.s.size[x.touched[t]] > 0:
-            reprice(x, x.touched[t])
+    """Keep the change: renew prices and clear the undo log."""
+    for touched_at in range(x.number[TOUCHED]):
+        if x.s.size[x.touched[touched_at]] > 0:
+            reprice(x, x.touched[touched_at])
     forget(x)
 
 
 @inner
 def undo(x):
-    """Take the change back."""
+    """Take the change back by the undo log, and clear that."""
     for at in range(x.number[CHANGES] - 1, -1, -1):
         i = x.moved[at]
         x.s.counts[x.classes[i], x.s.group[i]] -= 1.0
         unlink(x.s, i)
         link(x.s, i, x.origin[at])
         x.s.counts[x.classes[i], x.origin[at]] += 1.0
-    for t in range(x.number[TOUCHED]):
-        close(x.c, x.s, x.codes, x.touched[t])
-        if x.s.size[x.touched[t]] > 0:
-            reprice(x, x.touched[t])
+    for touched_at in range(x.number[TOUCHED]):
+        close(x.c, x.s, x.codes, x.touched[touched_at])
+        if x.s.size[x.touched[touched_at]] > 0:
+            reprice(x, x.touched[touched_at])
     forget(x)
 
 
 @inner
 def keep_if_better(x):
-    """Keep the change if it gains and breaks nothing, else undo it; returns what it gained."""
+    """Keep the change if it lowers the cost and all groups comply, else undo it; return what it gained, 0 if undone."""
     change = finish(x)
     if change < -GAIN and all_comply(x):
         keep(x)
@@ -221,7 +235,7 @@ def keep_if_better(x):
 
 @inner
 def can_spare(x, i):
-    """Whether the group of record i meets the requirement without it."""
+    """Return whether the group of record i meets the requirement without it."""
     s = x.s
     g = s.group[i]
     if s.size[g] <= x.q.k:

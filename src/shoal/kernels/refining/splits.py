@@ -13,10 +13,10 @@ from shoal.kernels.shared.state import members_of
 
 @kernel
 def split_groups(x, groups):
-    """Split each of `groups` that gains by it; returns the groups that came of it.
+    """Split each of `groups` if that gains; return the groups that are parts of a split.
 
-    Its records are ordered by whether they are closer to one or the other of two that are far apart, and the
-    order is cut where the two parts cost least.
+    Two members that are far apart serve as poles. All members are ordered by how much nearer they are to the one
+    than to the other, and this order is cut where the two parts cost least.
     """
     closures = np.empty((x.s.closures.shape[0], 1), np.int32)
     parts, found = np.empty(2 * groups.size, np.int64), 0
@@ -47,29 +47,29 @@ def split_groups(x, groups):
 
 
 @inner
-def pair_cost(x, closures, i, j):
-    """What the closure of two records costs the first one."""
+def pair_cost(x, closures, i, other):
+    """Return what the common closure of two records costs the first; `closures` is scratch for one closure."""
     open_closure(x.c, closures, 0, x.codes[i])
-    widen_closure(x.c, closures, 0, x.codes[j])
+    widen_closure(x.c, closures, 0, x.codes[other])
     return closure_cost(x.c, x.classes[i], closures, 0)
 
 
 @inner
 def farthest(x, closures, members, i):
-    """The record that costs most together with record i."""
+    """Return the member whose common closure with record i costs i most."""
     best, most = i, -1.0
-    for j in members:
-        cost = pair_cost(x, closures, i, j)
+    for other in members:
+        cost = pair_cost(x, closures, i, other)
         if cost > most:
-            best, most = j, cost
+            best, most = other, cost
     return best
 
 
 @allocating
 def best_cut(x, closures, members):
-    """Where to cut an order of records so that both parts have k and cost least, as if all were of one class.
+    """Return the place at which to cut an order of records so that both parts have k records and cost least.
 
-    Returns -1 where they cost no less than the whole.
+    Costs are computed as if all records were of one class. Returns -1 if the parts cost no less than the whole.
     """
     size = members.size
     cost = np.zeros(size + 1)

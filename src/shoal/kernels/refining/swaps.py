@@ -1,4 +1,4 @@
-"""Swap two records of neighbouring groups, where single moves are barred because neither group can spare one."""
+"""Swap two records of neighbouring groups, for cases where neither group can spare a record for a single move."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from shoal.kernels.shared.state import cost_without, members_of
 
 @kernel
 def swap_records(x, records, near):
-    """Swap each of `records` that makes its group dearer with the best one of the `near` closest groups, if that gains.
+    """Swap each of `records` that makes its group expensive with the best record of a near group, if that gains.
 
-    Returns the number of swaps.
+    Tried are the `near` groups to which the record would add least cost. Returns the number of swaps.
     """
     room = x.s.size.size
     added, scratch = np.empty(room), np.empty(room)
@@ -31,7 +31,7 @@ def swap_records(x, records, near):
     for i in records:
         own = x.s.group[i]
         saved = x.s.cost[own] - cost_without(x.c, x.s, x.codes, x.classes, i, closure, counts)
-        if saved <= x.price[i] + GAIN:  # the others gain nothing without it
+        if saved <= x.price[i] + GAIN:  # the other members would not get cheaper without it
             continue
         cost_everywhere(x, i, added, scratch)
         for g in range(room):
@@ -41,9 +41,9 @@ def swap_records(x, records, near):
             if added[g] == np.inf:
                 break
             added[g] = np.inf
-            j = best_partner(x, i, g)
-            if j >= 0:
-                transfer(x, j, own)
+            partner = best_partner(x, i, g)
+            if partner >= 0:
+                transfer(x, partner, own)
                 transfer(x, i, g)
                 if keep_if_better(x) > 0.0:
                     swaps += 1
@@ -53,14 +53,14 @@ def swap_records(x, records, near):
 
 @allocating
 def best_partner(x, i, g):
-    """The record of group g that gains most by a swap with record i, −1 for none."""
+    """Return the record of group g whose swap with record i lowers the cost most, −1 if none does."""
     best, least = -1, -GAIN
     own = x.s.group[i]
-    for j in members_of(x.s, g):
-        transfer(x, j, own)
+    for partner in members_of(x.s, g):
+        transfer(x, partner, own)
         transfer(x, i, g)
         change = finish(x)
         undo(x)
         if change < least:
-            best, least = j, change
+            best, least = partner, change
     return best

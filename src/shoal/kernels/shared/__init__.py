@@ -1,1 +1,1 @@
-"""What every kernel stands on: forms of columns, rows, rules, states of groups, cells."""
+"""What every kernel stands on: forms of columns, costs row by row, requirements, partitions, cells."""

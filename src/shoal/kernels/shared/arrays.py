@@ -1,4 +1,4 @@
-"""What NumPy does with arrays, as plain loops: NumPy's functions take many times as long to compile."""
+"""Sorting and selecting as plain loops, because NumPy's functions take many times as long to compile."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import numpy as np
 
 from shoal.kernels.compilation import allocating, inner
 
-SHORT = 24  # numbers that are sorted by insertion
+SHORT = 24  # arrays of up to this many numbers are sorted by insertion
 
 
 @inner
 def sort_stably(values, order, spare):
-    """Fill `order` with places by ascending value, equal values as they stand; `spare` is scratch of its size."""
+    """Fill `order` with the places of `values` in ascending order, by a stable merge sort.
+
+    `order` and `spare` are int64 arrays of the same length as `values`; `spare` is scratch.
+    """
     n = values.size
     for at in range(n):
         order[at] = at
@@ -34,7 +37,7 @@ def sort_stably(values, order, spare):
 
 @allocating
 def order_of(values):
-    """Places by ascending value, equal values as they stand."""
+    """Return the places of `values` in ascending order; equal values keep their order (a stable argsort)."""
     order = np.empty(values.size, np.int64)
     sort_stably(values, order, np.empty(values.size, np.int64))
     return order
@@ -42,7 +45,7 @@ def order_of(values):
 
 @allocating
 def taken(values, places):
-    """The values at some places."""
+    """Return a new array of the values at some places."""
     found = np.empty(places.size, values.dtype)
     for at in range(places.size):
         found[at] = values[places[at]]
@@ -51,7 +54,7 @@ def taken(values, places):
 
 @inner
 def sink(values, at, size):
-    """Let a number sink in the heap of the first `size` ones, whose root is the largest."""
+    """Restore the max-heap of the first `size` values after the one at place `at` was replaced (sift down)."""
     number = values[at]
     while 2 * at + 1 < size:
         child = 2 * at + 1
@@ -66,7 +69,7 @@ def sink(values, at, size):
 
 @inner
 def sort_numbers(values):
-    """Sort integers in place."""
+    """Sort integers in place: by insertion where they are few, otherwise by heapsort."""
     n = values.size
     if n <= SHORT:
         for end in range(1, n):
@@ -85,7 +88,7 @@ def sort_numbers(values):
 
 @inner
 def least_at(values, begin, end):
-    """The first place of the least of the values from `begin` to before `end`."""
+    """Return the first place of the least of values[begin:end]."""
     best = begin
     for at in range(begin + 1, end):
         if values[at] < values[best]:

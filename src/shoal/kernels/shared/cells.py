@@ -1,4 +1,7 @@
-"""Group weighted points by 64-bit cell keys and take every cell that is large enough."""
+"""Group weighted points by 64-bit cell keys, and make a group of every cell that is large enough.
+
+Hash tables here use open addressing with linear probing; their sizes are powers of two.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +11,35 @@ from shoal.kernels.compilation import inner, kernel
 
 
 def slots_for(items):
-    """A power of two at least twice as large as the number of items."""
+    """Return the size of a hash table for so many items: a power of two, at least twice their number."""
     size = 16
     while size < 2 * items:
         size *= 2
     return size
 
 
-table_size = inner(slots_for)  # for kernels
+table_size = inner(slots_for)  # the same, compiled
 
 
 @inner
 def weigh_cells(keys, active, weights, k, table_key, table_weight):
-    """Add up the records of every cell in a hash table; return how many cells hold at least k."""
+    """Sum the weights of every cell in a hash table; return how many cells weigh at least k.
+
+    keys[i] is the cell of point active[i], which stands for weights[active[i]] records. In the table, a weight of 0
+    marks an empty bucket.
+    """
     size = table_size(keys.size)
     mask = np.uint64(size - 1)
     table_weight[:size] = 0
     full = 0
     for i in range(keys.size):
-        h = keys[i] & mask
-        while table_weight[h] != 0 and table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        table_key[h] = keys[i]
-        before = table_weight[h]
-        table_weight[h] = before + weights[active[i]]
-        if before < k and table_weight[h] >= k:
+        bucket = keys[i] & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        table_key[bucket] = keys[i]
+        before = table_weight[bucket]
+        table_weight[bucket] = before + weights[active[i]]
+        if before < k and table_weight[bucket] >= k:
             full += 1
     return full
 
@@ -41,22 +48,22 @@ def weigh_cells(keys, active, weights, k, table_key, table_weight):
 def take_full_cells(keys, active, weights, k, table_key, table_weight, group, next_group):
     """Make a group of every cell of the active points that holds at least k records.
 
-    Returns the number of points still active, to which `active` is compacted, and the next free group
-    number; `group` is filled for the points taken. The tables are scratch.
+    Fills `group` for the points taken and moves the other active points to the front of `active`. Returns the
+    number of points that are still active and the next free group number. The tables are scratch.
     """
     if weigh_cells(keys, active, weights, k, table_key, table_weight) == 0:
         return keys.size, next_group
     mask = np.uint64(table_size(keys.size) - 1)
     left = 0
     for i in range(keys.size):
-        h = keys[i] & mask
-        while table_key[h] != keys[i]:
-            h = (h + np.uint64(1)) & mask
-        if table_weight[h] < 0:  # the cell is a group already: minus its number, less one
-            group[active[i]] = -table_weight[h] - 1
-        elif table_weight[h] >= k:
+        bucket = keys[i] & mask
+        while table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        if table_weight[bucket] < 0:  # the cell became group −weight − 1
+            group[active[i]] = -table_weight[bucket] - 1
+        elif table_weight[bucket] >= k:
             group[active[i]] = next_group
-            table_weight[h] = -next_group - 1
+            table_weight[bucket] = -next_group - 1
             next_group += 1
         else:
             active[left] = active[i]
@@ -66,10 +73,10 @@ def take_full_cells(keys, active, weights, k, table_key, table_weight, group, ne
 
 @inner
 def cell_keys(part_keys, step, columns, active, keys):
-    """Fill `keys` with the active points' cell keys at one lattice point.
+    """Fill `keys` with the cell keys of the active points at one lattice point.
 
-    A lattice point is one row of `part_keys` per part, whose xor is the key. The keys of point p stand in
-    column columns[p].
+    `step` names one row of `part_keys` for each part of the columns; the xor of these rows is the key. columns[p]
+    is the place of point p in these rows.
     """
     a, b = part_keys[step[0]], part_keys[step[1]]
     for i in range(active.size):

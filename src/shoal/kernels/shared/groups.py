@@ -1,4 +1,4 @@
-"""Closures and costs of all groups at once, and where records join at least cost."""
+"""Closures and costs of all groups at once, and the groups that records join at least cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shoal.kernels.shared.rules import is_diverse
 
 @kernel
 def members(groups, count):
-    """Records sorted by group: (order, bounds), group g being order[bounds[g]:bounds[g + 1]]."""
+    """Sort records by group: (order, bounds), where order[bounds[g]:bounds[g + 1]] are the records of group g."""
     bounds = np.zeros(count + 1, np.int64)
     for g in groups:
         bounds[g + 1] += 1
@@ -38,7 +38,7 @@ def members(groups, count):
 
 @kernel
 def count_classes(classes, class_count, order, bounds):
-    """Records of each class in each group: float64[classes, groups]."""
+    """Count the records of each class in each group: float64[classes, groups]; `order` is that of `members`."""
     counts = np.zeros((class_count, bounds.size - 1))
     for g in range(bounds.size - 1):
         for i in range(bounds[g], bounds[g + 1]):
@@ -48,7 +48,11 @@ def count_classes(classes, class_count, order, bounds):
 
 @kernel
 def close_groups(c, codes, order, bounds):
-    """Closure of every group, as it is while groups grow: a null may still stand beside other values."""
+    """Return the closure of every group: int32[slots, groups].
+
+    A null may still stand beside other values in a closure, as it does while groups grow; `spread_nulls` writes
+    such closures out.
+    """
     closures = np.zeros((c.slot[-1], bounds.size - 1), np.int32)
     for g in range(bounds.size - 1):
         open_closure(c, closures, g, codes[order[bounds[g]]])
@@ -59,7 +63,7 @@ def close_groups(c, codes, order, bounds):
 
 @kernel
 def spread_nulls(c, closures):
-    """Write out closures that mix null with anything else as the whole domain, so that equals look equal."""
+    """Write closures that mix null with other values as the whole domain, in place, so that equal ones look equal."""
     for j in range(c.form.size):
         null, first = c.null[j], c.slot[j]
         if null < 0 or c.form[j] == TREE:
@@ -70,9 +74,9 @@ def spread_nulls(c, closures):
                     closures[first, g] = 0
             elif closures[first + null // BITS, g] >> (null % BITS) & 1:
                 alone = True
-                for s in range(first, c.slot[j + 1]):
-                    bit = 1 << (null % BITS) if s == first + null // BITS else 0
-                    alone &= closures[s, g] == bit
+                for slot in range(first, c.slot[j + 1]):
+                    bit = 1 << (null % BITS) if slot == first + null // BITS else 0
+                    alone &= closures[slot, g] == bit
                 if not alone:
                     for code in range(c.start[j + 1] - c.start[j]):
                         closures[first + code // BITS, g] |= 1 << (code % BITS)
@@ -80,7 +84,7 @@ def spread_nulls(c, closures):
 
 @kernel
 def group_costs(c, closures, counts):
-    """What each group costs in each column, all its records together: float64[r, groups]."""
+    """Return what each group costs in each column, all its records together: float64[r, groups]."""
     costs = np.zeros((c.form.size, closures.shape[1]))
     for g in range(closures.shape[1]):
         for j in range(c.form.size):
@@ -92,10 +96,10 @@ def group_costs(c, closures, counts):
 
 @kernel
 def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts, tally, records):
-    """Put each of `records` into the group where it adds least cost and does no harm, one after the other, in place.
+    """Put each of `records`, one after the other, into the group where it adds least cost, in place.
 
-    A group that meets the requirement must meet it with the record too; where there is none, the record keeps
-    its place in no group.
+    A group may take a record only if it keeps all limits of the requirement with it. A record that no group may
+    take stays without a group.
     """
     size = closures.shape[1]
     current, added, scratch = np.empty(size), np.empty(size), np.empty(size)
@@ -129,7 +133,7 @@ def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts,
 
 @inner
 def covers(c, j, closures, g, code):
-    """Whether the closure of column j in group g holds `code`."""
+    """Return whether the closure of column j in group g holds `code`."""
     first = c.slot[j]
     if c.form[j] == TREE:
         node = closures[first, g]
@@ -143,7 +147,7 @@ def covers(c, j, closures, g, code):
 
 @kernel
 def induced_shares(c, closures, density, points):
-    """For each point, the summed density of all closures that hold it: what the release induces (`kl`)."""
+    """Return the summed density of all closures that hold each point: the distribution a release induces (`kl`)."""
     shares = np.zeros(points.shape[0])
     for i in range(points.shape[0]):
         total = 0.0
@@ -161,7 +165,7 @@ def induced_shares(c, closures, density, points):
 
 @kernel
 def count_outside(c, closures, groups, codes):
-    """Per column, how many records are not inside their group's closure."""
+    """Count, for each column, the records that are not inside their group's closure: int64[r]."""
     outside = np.zeros(c.form.size, np.int64)
     for i in range(groups.size):
         for j in range(c.form.size):

@@ -1,7 +1,7 @@
 """The hot loops: what one record or group would cost in every group, column by column, vectorised.
 
-`Pairs` holds, for trees that are small enough, the cost of the meeting point of any two nodes; flat trees
-(suppression) need none, and large deep ones are climbed.
+`Pairs` holds, for trees that are small enough, the cost of the lowest common ancestor of any two nodes. Flat trees
+(suppression) need no table, and in large deep trees the common ancestor is searched for each time.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.shared.forms import LINEAR, RANGE, TREE, meet, range_cost, set_cost
 
 FLAT, TABLE, CLIMB = 0, 1, 2
-LARGEST_TABLE = 1 << 20
+LARGEST_TABLE = 1 << 20  # pairs of nodes; larger trees are climbed
 
 
 @bundle
 class Pairs(NamedTuple):
-    """How each tree column finds the cost of two nodes' meeting point."""
+    """How the cost of two nodes' lowest common ancestor is found in each column of the form TREE."""
 
-    mode: np.ndarray  # int64[r]
-    offset: np.ndarray  # int64[r], TABLE: where the column's square begins
-    table: np.ndarray  # float64[classes, sum of nodes²]
+    mode: np.ndarray  # int64[r], FLAT, TABLE or CLIMB
+    # int64[r], TABLE: where the column's square of nodes × nodes begins in `table`
+    offset: np.ndarray
+    table: np.ndarray  # float64[classes, sum of nodes² over all TABLE columns], the costs
 
 
 def make_pairs(c):
-    """Tabulate what can be tabulated."""
+    """Choose the mode of each column and fill the tables."""
     mode = np.zeros(c.form.size, np.int64)
     offset = np.zeros(c.form.size, np.int64)
     total = 0
@@ -45,30 +46,30 @@ def make_pairs(c):
             mode[j] = CLIMB
     table = np.zeros((c.cost.shape[0], total))
     fill_tables(c, mode, offset, table)
-    return Pairs(mode, offset, table)
+    return Pairs(mode=mode, offset=offset, table=table)
 
 
 @kernel
 def fill_tables(c, mode, offset, table):
-    """Fill the squares of all tabulated columns."""
+    """Fill the squares of all columns whose mode is TABLE."""
     for j in range(c.form.size):
         if c.form[j] == TREE and mode[j] == TABLE:
-            s = c.start[j]
-            nodes = c.start[j + 1] - s
+            base = c.start[j]
+            nodes = c.start[j + 1] - base
             for a in range(nodes):
                 for b in range(nodes):
-                    at = s + meet(c.parent, s, a, b)
+                    at = base + meet(c.parent, base, a, b)
                     for y in range(table.shape[0]):
                         table[y, offset[j] + a * nodes + b] = c.cost[y, at]
 
 
 @inner
 def add_tree(c, pairs, y, j, nodes, node, out):
-    """Add to `out` the cost of each of `nodes` meeting `node` in column j."""
-    s = c.start[j]
-    size = c.start[j + 1] - s
+    """Add to out[g] what the lowest common ancestor of nodes[g] and `node` costs in column j."""
+    base = c.start[j]
+    size = c.start[j + 1] - base
     if pairs.mode[j] == FLAT:
-        same, other = c.cost[y, s + node], c.cost[y, s + size - 1]
+        same, other = c.cost[y, base + node], c.cost[y, base + size - 1]
         for g in range(out.size):
             out[g] += same if nodes[g] == node else other
     elif pairs.mode[j] == TABLE:
@@ -77,19 +78,19 @@ def add_tree(c, pairs, y, j, nodes, node, out):
             out[g] += row[nodes[g]]
     else:
         for g in range(out.size):
-            out[g] += c.cost[y, s + meet(c.parent, s, nodes[g], node)]
+            out[g] += c.cost[y, base + meet(c.parent, base, nodes[g], node)]
 
 
 @inner
 def add_range(c, y, j, lows, highs, low, high, out):
-    """Add to `out` the cost of each range lows..highs joined with low..high in column j."""
-    s = c.start[j]
+    """Add to out[g] what the range lows[g]..highs[g], joined with low..high, costs in column j."""
+    base = c.start[j]
     unit, jump = c.unit[j], c.jump[j]
     if unit > 0.0 and jump == 0.0 and c.null[j] < 0:
         for g in range(out.size):
             out[g] += (max(highs[g], high) - min(lows[g], low)) * unit
     elif c.kind[j] == LINEAR and c.null[j] < 0:
-        prefix = c.cost[y, s : c.start[j + 1]]
+        prefix = c.cost[y, base : c.start[j + 1]]
         for g in range(out.size):
             a, b = min(lows[g], low), max(highs[g], high)
             out[g] += prefix[b] - prefix[a] + (jump if a < b else 0.0)
@@ -100,7 +101,7 @@ def add_range(c, y, j, lows, highs, low, high, out):
 
 @inner
 def record_joins(c, pairs, closures, size, record, y, out):
-    """For the first `size` closures: what each costs a record of class y once it covers `record` too."""
+    """Fill `out` with what each of the first `size` closures costs a record of class y once it covers `record` too."""
     out = out[:size]
     out[:] = 0.0
     for j in range(c.form.size):
@@ -116,7 +117,7 @@ def record_joins(c, pairs, closures, size, record, y, out):
 
 @inner
 def group_joins(c, pairs, closures, size, a, y, out):
-    """For the first `size` closures: what each costs a record of class y once it covers closure a too."""
+    """Fill `out` with what the first `size` closures cost a record of class y once each covers closure a too."""
     out = out[:size]
     out[:] = 0.0
     for j in range(c.form.size):
@@ -133,9 +134,10 @@ def group_joins(c, pairs, closures, size, a, y, out):
 
 @inner
 def cover_costs(c, pairs, columns, size, closures, g, y, out):
-    """For the first `size` records: what closure g costs a record of class y once it covers that one too.
+    """Fill `out` with what closure g costs a record of class y once it also covers one more record.
 
-    `columns` are the records' codes, one row per column.
+    There is an entry for each of the first `size` records as the one more. `columns` holds their codes, int32[r,
+    records].
     """
     out = out[:size]
     out[:] = 0.0
@@ -153,7 +155,7 @@ def cover_costs(c, pairs, columns, size, closures, g, y, out):
 
 @inner
 def totals_with_record(c, pairs, closures, counts, size, record, y, out, scratch):
-    """For the first `size` groups: total cost of the group once it holds one more record, of class y."""
+    """Fill `out` with the total cost of each of the first `size` groups once it holds `record` too, of class y."""
     classes = counts.shape[0]
     if classes == 1:
         record_joins(c, pairs, closures, size, record, 0, out)
@@ -170,7 +172,7 @@ def totals_with_record(c, pairs, closures, counts, size, record, y, out, scratch
 
 @inner
 def totals_with_group(c, pairs, closures, counts, size, a, out, scratch):
-    """For the first `size` groups: total cost of the union of the group with group a."""
+    """Fill `out` with the total cost of the union of group a with each of the first `size` groups."""
     out[:size] = 0.0
     for z in range(counts.shape[0]):
         group_joins(c, pairs, closures, size, a, z, scratch)
@@ -181,7 +183,10 @@ def totals_with_group(c, pairs, closures, counts, size, a, out, scratch):
 
 @inner
 def totals_with_each(c, pairs, columns, classes, size, closures, counts, g, out, scratch):
-    """For the first `size` records: total cost of group g once it holds that record too."""
+    """Fill `out` with the total cost of group g once it also holds each of the first `size` records.
+
+    `columns` holds the codes of these records, int32[r, records]. `scratch` is as long as `out`.
+    """
     if counts.shape[0] == 1:
         cover_costs(c, pairs, columns, size, closures, g, 0, out)
         for i in range(size):

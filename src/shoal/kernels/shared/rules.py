@@ -1,8 +1,9 @@
-"""What a requirement asks of a group beyond its size, as limits on counts of its sensitive values.
+"""What a requirement asks of a group beyond its size, as limits on the counts of its sensitive values.
 
-A tally counts the values of one sensitive column (or what they are mapped to) in one group; all tallies of a
-group stand in one row of counts, tally t owning entries start[t]:start[t+1]. All three ground distances of
-t-closeness are lengths of paths in a tree whose first nodes are the values, so one sum over edges serves all.
+A tally counts the values of one sensitive column (or what they are mapped to) in one group. All tallies of a group
+stand in one row of counts, in which tally t owns the entries start[t]:start[t + 1]; a *value* v is an index into
+that row. All three ground distances of t-closeness are lengths of paths in a tree whose first nodes are the values,
+so one sum over edges computes the earth mover's distance for all of them.
 """
 
 from __future__ import annotations
@@ -14,31 +15,33 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
-EPSILON = 1e-9
+EPSILON = 1e-9  # tolerance for rounding in comparisons with limits
 
 
 @bundle
 class Rules(NamedTuple):
-    """Limits on every group: at least k records, and what each tally must look like."""
+    """The limits on every group: at least k records, and what each of its tallies must look like."""
 
-    k: int
-    start: np.ndarray  # int64[tallies + 1], into the counts
-    cap: np.ndarray  # float64[values], the largest share of a value; 1 where it does not matter
-    capped: np.ndarray  # bool[tallies], whether any cap is below 1
-    distinct: np.ndarray  # int64[tallies], least number of distinct values
-    entropy: np.ndarray  # float64[tallies], least entropy in nats, 0 for none
-    depth: np.ndarray  # int64[tallies], ℓ of recursive (c,ℓ)-diversity, 0 for none
-    factor: np.ndarray  # float64[tallies], its c
-    distance: np.ndarray  # float64[tallies], largest distance to the table, infinite for none
-    share: np.ndarray  # float64[values], of each value in the table
-    node: np.ndarray  # int64[tallies + 1], into the nodes
-    parent: np.ndarray  # int64[nodes], within the tally's tree, after its children
-    edge: np.ndarray  # float64[nodes], length of the edge to the parent
+    k: int  # the least number of records
+    start: np.ndarray  # int64[tallies + 1], the first value of each tally in a row of counts
+    cap: np.ndarray  # float64[values], the largest share of each value in a group; 1 for no limit
+    capped: np.ndarray  # bool[tallies], whether any cap of the tally is below 1
+    distinct: np.ndarray  # int64[tallies], the least number of distinct values
+    entropy: np.ndarray  # float64[tallies], the least entropy in nats, 0 for no limit
+    depth: np.ndarray  # int64[tallies], the ℓ of recursive (c,ℓ)-diversity, 0 for no limit
+    factor: np.ndarray  # float64[tallies], the c of recursive (c,ℓ)-diversity
+    # float64[tallies], the largest distance to the whole table, infinite for no limit
+    distance: np.ndarray
+    share: np.ndarray  # float64[values], the share of each value in the whole table
+    node: np.ndarray  # int64[tallies + 1], the first node of each tally in the two arrays below
+    # int64[nodes], numbered within the tally's tree; parents come after children
+    parent: np.ndarray
+    edge: np.ndarray  # float64[nodes], the length of the edge to the parent
 
 
 @inner
 def spread_enough(q, t, counts, size):
-    """Whether the counts of tally t in a group of `size` records keep to caps and least distinct values."""
+    """Return whether tally t of a group of `size` records keeps the caps and the least number of distinct values."""
     distinct = 0
     for v in range(q.start[t], q.start[t + 1]):
         if counts[v] > 0:
@@ -50,7 +53,7 @@ def spread_enough(q, t, counts, size):
 
 @inner
 def entropy_of(q, t, counts, size):
-    """Entropy of tally t in nats."""
+    """Return the entropy of tally t in nats."""
     total = 0.0
     for v in range(q.start[t], q.start[t + 1]):
         if counts[v] > 0:
@@ -60,7 +63,7 @@ def entropy_of(q, t, counts, size):
 
 @allocating
 def rank_values(q, t, counts):
-    """Records of tally t with its most frequent value, and with its ℓ-th and rarer ones."""
+    """Return the records with the most frequent value of tally t, and those with its ℓ-th and rarer values."""
     first = q.start[t]
     left = np.empty(q.start[t + 1] - first, np.int64)
     most, rest = 0, 0
@@ -68,7 +71,7 @@ def rank_values(q, t, counts):
         left[v] = counts[first + v]
         most = max(most, left[v])
         rest += left[v]
-    for _ in range(q.depth[t] - 1):  # a few; to sort the counts takes long to compile
+    for _ in range(q.depth[t] - 1):  # ℓ is small, and a sort would take long to compile
         top = 0
         for v in range(1, left.size):
             if left[v] > left[top]:
@@ -80,14 +83,14 @@ def rank_values(q, t, counts):
 
 @inner
 def is_recursive(q, t, counts):
-    """Whether the most frequent value of tally t has fewer than c times the records of the ℓ-th and rarer ones."""
+    """Return whether the most frequent value has fewer than c times the records of the ℓ-th and rarer values."""
     most, rest = rank_values(q, t, counts)
     return most < q.factor[t] * rest - EPSILON
 
 
 @allocating
 def distance_of(q, t, counts, size):
-    """Earth mover's distance between tally t of a group and of the table."""
+    """Return the earth mover's distance between tally t of a group and the same tally of the whole table."""
     values, first = q.start[t + 1] - q.start[t], q.node[t]
     extra = np.zeros(q.node[t + 1] - first)
     total = 0.0
@@ -102,7 +105,7 @@ def distance_of(q, t, counts, size):
 
 @inner
 def is_diverse(q, counts, size):
-    """Whether a group meets all limits but k."""
+    """Return whether a group of `size` records with these counts keeps all limits except k."""
     for t in range(q.start.size - 1):
         if (q.capped[t] or q.distinct[t] > 1) and not spread_enough(q, t, counts, size):
             return False
@@ -117,16 +120,17 @@ def is_diverse(q, counts, size):
 
 @kernel
 def keeps_limits(q, counts, size):
-    """The same for calls from Python."""
+    """Return whether a group keeps all limits except k; `is_diverse` for calls from Python."""
     return is_diverse(q, counts, size)
 
 
 @inner
 def shortfall(q, counts, size):
-    """How far a group is from meeting all limits but k: 0 where it does, less the closer it comes.
+    """Return how far a group is from keeping all limits except k: 0 if it does, otherwise less the closer it comes.
 
-    A sum over all limits that are missed, each in its own unit: records above a cap, distinct values lacking,
-    nats of entropy, records of recursive diversity, distance to the table. To compare groups, not to add up.
+    This is the sum over all limits that are missed, each in its own unit: records above a cap, missing distinct
+    values, nats of entropy, records of recursive diversity, distance to the table. It serves to compare groups; its
+    value has no meaning of its own.
     """
     total = 0.0
     for t in range(q.start.size - 1):
@@ -144,7 +148,7 @@ def shortfall(q, counts, size):
         if q.depth[t] > 0 and not is_recursive(q, t, counts):
             most, rest = rank_values(q, t, counts)
             extra = most - q.factor[t] * rest
-            total += max(extra, 0.0) + 2 * EPSILON  # equal is not enough
+            total += max(extra, 0.0) + 2 * EPSILON  # being equal misses this limit, too
         if q.distance[t] < np.inf:
             extra = distance_of(q, t, counts, size) - q.distance[t]
             total += extra if extra > EPSILON else 0.0
@@ -153,19 +157,19 @@ def shortfall(q, counts, size):
 
 @inner
 def lacking(q, counts, size):
-    """How far a group is from meeting the requirement, k included: 0 where it does."""
+    """Return how far a group is from meeting the whole requirement, k included: 0 if it does."""
     return max(0, q.k - size) / q.k + shortfall(q, counts, size)
 
 
 @inner
 def complies(q, counts, size):
-    """Whether a group meets the requirement."""
+    """Return whether a group of `size` records with these counts meets the whole requirement, k included."""
     return size >= q.k and is_diverse(q, counts, size)
 
 
 @inner
 def count_values(values, records, counts):
-    """Add the values of some records to counts."""
+    """Add the sensitive values of some records to one row of counts."""
     for i in records:
         for t in range(values.shape[1]):
             counts[values[i, t]] += 1
@@ -173,7 +177,7 @@ def count_values(values, records, counts):
 
 @kernel
 def count_groups(values, groups, counts):
-    """Add the values of all records that have a group to the counts of their groups: counts[group, value]."""
+    """Add the sensitive values of all records that have a group to the counts of their groups: counts[group, value]."""
     for i in range(groups.size):
         if groups[i] >= 0:
             for t in range(values.shape[1]):

@@ -1,4 +1,4 @@
-"""Groups that change: members in linked lists, closures, counts and costs kept up to date."""
+"""Groups that change: members in doubly linked lists; closures, counts and costs kept up to date."""
 
 from __future__ import annotations
 
@@ -15,40 +15,42 @@ from shoal.kernels.shared.rules import complies, is_diverse
 
 @bundle
 class State(NamedTuple):
-    """A partition in the making, with room for `size.size` groups; a group of size 0 is free."""
+    """A partition in the making, with room for a fixed number of groups; a group of size 0 is free for use."""
 
-    group: np.ndarray  # int32[n], of each record, -1 for none
-    head: np.ndarray  # int32[groups], first member, -1 for none
-    after: np.ndarray  # int32[n], next member of the same group, -1 at the end
-    before: np.ndarray  # int32[n]
-    size: np.ndarray  # int64[groups]
-    closures: np.ndarray  # int32[slots, groups]
-    counts: np.ndarray  # float64[classes, groups]
-    cost: np.ndarray  # float64[groups], of all members together
-    values: np.ndarray  # int32[n, tallies], what each record counts as
-    tally: np.ndarray  # int32[groups, values], records of each group by value
+    group: np.ndarray  # int32[n], the group of each record, -1 for none
+    head: np.ndarray  # int32[groups], the first member of each group, -1 if it is empty
+    after: np.ndarray  # int32[n], the next member of the same group, -1 for the last
+    before: np.ndarray  # int32[n], the previous member of the same group, -1 for the first
+    size: np.ndarray  # int64[groups], number of members
+    closures: np.ndarray  # int32[slots, groups], see `forms`
+    counts: np.ndarray  # float64[classes, groups], members of each class
+    cost: np.ndarray  # float64[groups], what all members of a group cost together
+    # int32[n, tallies], the sensitive value as which each record counts in each tally
+    values: np.ndarray
+    # int32[groups, values], how many members of each group have each sensitive value
+    tally: np.ndarray
 
 
 def make_state(c, values, tallied, room):
-    """A state without groups; `tallied` is the number of values that are counted."""
+    """Make a state without groups, with room for `room`; `tallied` is the number of sensitive values counted."""
     classes, records = c.cost.shape[0], values.shape[0]
     return State(
-        np.full(records, -1, np.int32),
-        np.full(room, -1, np.int32),
-        np.full(records, -1, np.int32),
-        np.full(records, -1, np.int32),
-        np.zeros(room, np.int64),
-        np.zeros((c.slot[-1], room), np.int32),
-        np.zeros((classes, room)),
-        np.zeros(room),
-        values,
-        np.zeros((room, tallied), np.int32),
+        group=np.full(records, -1, np.int32),
+        head=np.full(room, -1, np.int32),
+        after=np.full(records, -1, np.int32),
+        before=np.full(records, -1, np.int32),
+        size=np.zeros(room, np.int64),
+        closures=np.zeros((c.slot[-1], room), np.int32),
+        counts=np.zeros((classes, room)),
+        cost=np.zeros(room),
+        values=values,
+        tally=np.zeros((room, tallied), np.int32),
     )
 
 
 @inner
 def link(s, i, g):
-    """Make record i the first member of group g; closure and cost are left as they are."""
+    """Make record i the first member of group g; the group's closure, class counts and cost stay unchanged."""
     s.after[i] = s.head[g]
     s.before[i] = -1
     if s.head[g] >= 0:
@@ -62,7 +64,7 @@ def link(s, i, g):
 
 @inner
 def unlink(s, i):
-    """Take record i out of its group; closure and cost are left as they are."""
+    """Take record i out of its group; the group's closure, class counts and cost stay unchanged."""
     g = s.group[i]
     if s.before[i] >= 0:
         s.after[s.before[i]] = s.after[i]
@@ -78,7 +80,7 @@ def unlink(s, i):
 
 @inner
 def add(c, s, codes, classes, i, g):
-    """Put record i into group g."""
+    """Put record i into group g and bring the group's closure, counts and cost up to date."""
     if s.size[g] == 0:
         open_closure(c, s.closures, g, codes[i])
         s.counts[:, g] = 0.0
@@ -91,7 +93,7 @@ def add(c, s, codes, classes, i, g):
 
 @inner
 def remove(c, s, codes, classes, i):
-    """Take record i out of its group and close that again."""
+    """Take record i out of its group and bring that group's closure, counts and cost up to date."""
     g = s.group[i]
     unlink(s, i)
     s.counts[classes[i], g] -= 1.0
@@ -100,7 +102,7 @@ def remove(c, s, codes, classes, i):
 
 @inner
 def close(c, s, codes, g):
-    """Close group g anew from its members and cost it; counts must be right."""
+    """Compute closure and cost of group g from its members; its class counts must be right already."""
     m = s.head[g]
     if m < 0:
         s.cost[g] = 0.0
@@ -115,7 +117,7 @@ def close(c, s, codes, g):
 
 @allocating
 def cost_without(c, s, codes, classes, i, closure, counts):
-    """Cost of record i's group if i left it; `closure` and `counts` are scratch for one group."""
+    """Return what the group of record i would cost without i; `closure` and `counts` are scratch for one group."""
     g = s.group[i]
     if s.size[g] == 1:
         return 0.0
@@ -137,7 +139,7 @@ def cost_without(c, s, codes, classes, i, closure, counts):
 
 @inner
 def stays_diverse_without(q, s, i):
-    """Whether the group of record i would keep all limits but k if i left it."""
+    """Return whether the group of record i would keep all limits except k without i."""
     g = s.group[i]
     if s.values.shape[1] == 0 or s.size[g] == 1:
         return True
@@ -152,7 +154,7 @@ def stays_diverse_without(q, s, i):
 
 @inner
 def stays_diverse_with(q, s, i, g):
-    """Whether group g would keep all limits but k if record i joined it."""
+    """Return whether group g would keep all limits except k with record i."""
     if s.values.shape[1] == 0:
         return True
     counts = s.tally[g]
@@ -166,13 +168,13 @@ def stays_diverse_with(q, s, i, g):
 
 @inner
 def group_complies(q, s, g):
-    """Whether group g meets the requirement."""
+    """Return whether group g meets the whole requirement."""
     return complies(q, s.tally[g], s.size[g])
 
 
 @kernel
 def offending(q, s):
-    """Which groups, free ones aside, do not meet the requirement."""
+    """Return which groups have members and do not meet the requirement: bool[groups]."""
     found = np.zeros(s.size.size, np.bool_)
     for g in range(s.size.size):
         found[g] = s.size[g] > 0 and not group_complies(q, s, g)
@@ -198,7 +200,7 @@ def merge(c, s, a, b):
 
 @allocating
 def members_of(s, g):
-    """The records of group g, ascending."""
+    """Return the records of group g in ascending order."""
     found = np.empty(s.size[g], np.int64)
     m = s.head[g]
     at = 0
@@ -212,7 +214,7 @@ def members_of(s, g):
 
 @kernel
 def pack(s):
-    """Renumber groups without gaps, in order of number: (group per record, number of groups)."""
+    """Renumber the groups without gaps, in the same order: (group of each record, number of groups)."""
     number = np.full(s.size.size, -1, np.int32)
     groups = 0
     for g in range(s.size.size):
@@ -227,7 +229,7 @@ def pack(s):
 
 @kernel
 def fill(c, s, codes, classes, groups):
-    """Start from a given group per record (−1: none)."""
+    """Fill an empty state from the group of each record (−1 for none)."""
     for i in range(groups.size - 1, -1, -1):
         if groups[i] >= 0:
             s.counts[classes[i], groups[i]] += 1.0

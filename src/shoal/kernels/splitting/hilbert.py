@@ -7,15 +7,15 @@ import numpy as np
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
 
-WORD = 62  # bits of an index to a word: words stay positive
+WORD = 62  # bits of an index per int64 word, so that words stay positive
 
 
 @inner
 def follow_curve(point, bits):
-    """Turn coordinates into the Hilbert index in place, its bits dealt over the coordinates in turn.
+    """Turn coordinates into the Hilbert index in place; the bits of the index are dealt over the coordinates in turn.
 
-    From the largest box down (Skilling 2004): each half that a box is cut into is reflected, or its axes
-    swapped, so that the curve inside starts where the last box ended; the boxes are then numbered by Gray code.
+    From the largest box down (Skilling 2004), each half of a box is reflected, or its axes are swapped, so that the
+    curve inside starts where the last box ended; the boxes are then numbered by Gray code.
     """
     for level in range(bits - 1, 0, -1):
         half, below = 1 << level, (1 << level) - 1
@@ -38,7 +38,7 @@ def follow_curve(point, bits):
 
 @kernel
 def hilbert_words(points, bits):
-    """Hilbert index of each row of int64 coordinates below 2^bits: int64[words, points], highest word first."""
+    """Return the Hilbert index of each row of int64 coordinates below 2^bits: int64[words, points], high word first."""
     n, r = points.shape
     words = np.zeros((-(-r * bits // WORD), n), np.int64)
     for i in range(n):
@@ -47,22 +47,22 @@ def hilbert_words(points, bits):
         place = 0
         for level in range(bits - 1, -1, -1):
             for j in range(r):
-                w = place // WORD
-                words[w, i] = words[w, i] << 1 | (point[j] >> level & 1)
+                word = place // WORD
+                words[word, i] = words[word, i] << 1 | (point[j] >> level & 1)
                 place += 1
     return words
 
 
 @kernel
 def cut_order(c, codes, classes, k, spare, first, last, least, run):
-    """Find the cheapest cuts of the first `first` … `last` − 1 records into runs of k … 2k − 1.
+    """Find the cheapest cuts of the first `end` records, for end = first … last − 1, into runs of k … 2k − 1 records.
 
-    `least[end]` is what the first `end` records cost, infinite where they cannot be cut, and `run[end]` the
-    size of their last run, the shortest one that costs least; 0 where the last record is left out of all runs,
-    which costs `spare` of it. Entries below `first` must be filled.
+    least[end] is what the first `end` records cost, infinite if they cannot be cut. run[end] is the size of their
+    last run, the shortest of those that cost least, or 0 if the last record is left out of all runs, which costs
+    spare[end − 1]. Entries below `first` must be filled already (dynamic programming).
     """
     closure = np.empty((c.slot[-1], 1), np.int32)
-    priced = np.full((c.slot[-1], 1), -1, np.int32)  # most records leave the closure as it is
+    priced = np.full((c.slot[-1], 1), -1, np.int32)  # the closure that `prices` are for
     prices, counts = np.zeros(c.cost.shape[0]), np.zeros(c.cost.shape[0])
     for end in range(first, last):
         least[end], run[end] = least[end - 1] + spare[end - 1], 0

@@ -10,7 +10,7 @@ from shoal.kernels.shared.rules import complies
 
 @kernel
 def offending_cells(q, values, weights, order, bounds):
-    """Which cells do not meet the requirement; cell g holds the points order[bounds[g]:bounds[g + 1]]."""
+    """Return which cells do not meet the requirement; cell g holds the points order[bounds[g]:bounds[g + 1]]."""
     found = np.empty(bounds.size - 1, np.bool_)
     tally = np.zeros(q.start[-1], np.int64)
     for g in range(found.size):

@@ -18,16 +18,19 @@ from shoal.kernels.shared.rules import complies, count_values
 
 @allocating
 def both_comply(q, whole, first, cut, size):
-    """Whether both parts of a segment meet the requirement, the first having `cut` records and counts `first`."""
+    """Return whether both parts of a segment of `size` records meet the requirement.
+
+    `whole` and `first` are the counts of the segment and of its first part, which has `cut` records.
+    """
     return complies(q, first, cut) and complies(q, whole - first, size - cut)
 
 
 @allocating
 def cut_segment(q, codes, values, null, relaxed):
-    """Sort codes and cut them in two: (order, size of the first part), 0 when no cut is allowed.
+    """Sort the codes and cut them in two: (order, size of the first part), or size 0 if no cut is allowed.
 
-    Null is cut off where possible. Otherwise the cut is the one nearest to the median at which both parts
-    meet the requirement, the lower of two; equal codes stay together unless `relaxed`.
+    Null is cut off if possible. Otherwise the cut is the one nearest to the median at which both parts meet the
+    requirement, the lower one of two; equal codes stay together unless `relaxed`.
     """
     order = np.argsort(codes, kind="mergesort")
     n = codes.size
@@ -62,9 +65,10 @@ def cut_segment(q, codes, values, null, relaxed):
 
 @allocating
 def part_children(q, children, values):
-    """Sort records into parts by child node: children that meet the requirement alone, the others pooled.
+    """Sort records into parts by child node: (order, ends of parts).
 
-    A pool that does not meet it takes in the smallest children until it does. Returns (order, ends of parts).
+    Each child that meets the requirement alone is a part; the others are pooled. A pool that does not meet it takes
+    in the smallest children until it does.
     """
     order = np.argsort(children, kind="mergesort")
     n = children.size
@@ -109,18 +113,18 @@ def part_children(q, children, values):
 
 @allocating
 def split_column(c, q, j, codes, values, segment, closure, relaxed):
-    """Split a segment of records on column j: (order within the segment, ends of parts; one part = no split).
+    """Split a segment of records on column j: (order within the segment, ends of parts); one part means no split.
 
-    `values` are those of the segment.
+    `values` are the sensitive values of the segment's records, `closure` is that of the segment.
     """
     own = np.empty(segment.size, np.int32)
     for i in range(segment.size):
         own[i] = codes[segment[i], j]
     if c.form[j] == TREE:
-        s, node = c.start[j], closure[c.slot[j], 0]
+        base, node = c.start[j], closure[c.slot[j], 0]
         for i in range(own.size):
-            while c.parent[s + own[i]] != node:
-                own[i] = c.parent[s + own[i]]
+            while c.parent[base + own[i]] != node:
+                own[i] = c.parent[base + own[i]]
         return part_children(q, own, values)
     order, cut = cut_segment(q, own, values, c.null[j], relaxed)
     if cut == 0:
@@ -130,9 +134,9 @@ def split_column(c, q, j, codes, values, segment, closure, relaxed):
 
 @kernel
 def split_records(c, q, codes, classes, values, records, relaxed):
-    """Group number of each of `records`; if these meet the requirement together, so does every group."""
+    """Return the group of each of `records`; if these meet the requirement together, so does every group."""
     order = records.copy()
-    group = np.empty(records.size, np.int32)  # by place in `order`
+    group = np.empty(records.size, np.int32)  # the group of the record at each place of `order`
     stack = [(0, records.size)]
     closure = np.empty((c.slot[-1], 1), np.int32)
     width = np.empty(c.form.size)

@@ -1,4 +1,4 @@
-"""Splitting in two: an order of records whose segments are parted again and again, until each is a group."""
+"""Splitting in two: segments of an order of records are parted again and again until each is a group."""
 
 from __future__ import annotations
 
@@ -9,59 +9,65 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 
-EPSILON = 1e-9  # costs closer than this are equal
+EPSILON = 1e-9  # costs that differ by less than this count as equal
 
 
 @bundle
 class Segments(NamedTuple):
-    """Segments still to be parted, the one on top of the stack first, and the groups made so far."""
+    """A stack of segments that are still to be parted, and the groups made so far."""
 
-    order: np.ndarray  # int64[n], records
-    stack: np.ndarray  # int64[n + 1, 2], where in the order a segment begins and ends
-    depth: np.ndarray  # int64[1], of the stack
-    group: np.ndarray  # int32[n], of each record, −1 for none yet
-    groups: np.ndarray  # int64[1], how many
+    order: np.ndarray  # int64[n], the records; a segment is a stretch of it
+    stack: np.ndarray  # int64[n + 1, 2], where in `order` each segment begins and ends
+    depth: np.ndarray  # int64[1], the number of segments on the stack
+    group: np.ndarray  # int32[n], the group of each record, −1 for none yet
+    groups: np.ndarray  # int64[1], the number of groups so far
 
 
 def make_segments(order):
-    """The whole order as one segment."""
+    """Make a stack that holds the whole order as one segment."""
     stack = np.empty((order.size + 1, 2), np.int64)
     stack[0] = 0, order.size
     group = np.full(order.size, -1, np.int32)
-    return Segments(order, stack, np.ones(1, np.int64), group, np.zeros(1, np.int64))
+    return Segments(
+        order=order,
+        stack=stack,
+        depth=np.ones(1, np.int64),
+        group=group,
+        groups=np.zeros(1, np.int64),
+    )
 
 
 @allocating
-def take_segment(s):
-    """The records of the segment on top of the stack; `keep_whole` or `part_segment` must follow."""
-    s.depth[0] -= 1
-    low, high = s.stack[s.depth[0]]
-    return s.order[low:high].copy()
+def take_segment(segments):
+    """Take the segment on top of the stack and return its records; `keep_whole` or `part_segment` must follow."""
+    segments.depth[0] -= 1
+    low, high = segments.stack[segments.depth[0]]
+    return segments.order[low:high].copy()
 
 
 @allocating
-def keep_whole(s, segment):
-    """Make the segment just taken a group."""
-    s.group[segment] = s.groups[0]
-    s.groups[0] += 1
+def keep_whole(segments, segment):
+    """Make a group of the segment just taken."""
+    segments.group[segment] = segments.groups[0]
+    segments.groups[0] += 1
 
 
 @allocating
-def part_segment(s, segment, side):
-    """Put both sides of the segment just taken on the stack, the first on top."""
-    depth = s.depth[0]
-    low, high = s.stack[depth]
+def part_segment(segments, segment, side):
+    """Put both sides of the segment just taken on the stack, side 0 on top; side[i] is 0 or 1."""
+    depth = segments.depth[0]
+    low, high = segments.stack[depth]
     middle = high - np.sum(side)
-    s.order[low:middle] = segment[side == 0]
-    s.order[middle:high] = segment[side == 1]
-    s.stack[depth, 0], s.stack[depth, 1] = middle, high
-    s.stack[depth + 1, 0], s.stack[depth + 1, 1] = low, middle
-    s.depth[0] += 2
+    segments.order[low:middle] = segment[side == 0]
+    segments.order[middle:high] = segment[side == 1]
+    segments.stack[depth, 0], segments.stack[depth, 1] = middle, high
+    segments.stack[depth + 1, 0], segments.stack[depth + 1, 1] = low, middle
+    segments.depth[0] += 2
 
 
 @inner
 def better_side(more, sizes):
-    """The side, 0 or 1, that costs less, where side 1 costs `more`; the smaller one where both cost the same."""
+    """Return the side, 0 or 1, that costs less, if side 1 costs `more` than side 0; the smaller side in a tie."""
     if abs(more) <= EPSILON:
         return 0 if sizes[0] <= sizes[1] else 1
     return 0 if more > 0.0 else 1

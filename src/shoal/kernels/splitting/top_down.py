@@ -22,13 +22,13 @@ from shoal.kernels.splitting.segments import (
     take_segment,
 )
 
-ROUNDS = 3
-LONGEST = 512  # records looked ahead
+ROUNDS = 3  # steps from one record to the farthest in the search for seeds
+LONGEST = 512  # records whose costs are computed ahead of time, at most
 
 
 @kernel
 def own_costs(c, codes, classes):
-    """What each record costs in a group of its own: 0 but for objectives with constants (`mi`, `pmi`, `wmi`)."""
+    """Return what each record costs in a group of its own: 0 except for `mi`, `pmi` and `wmi`, which have constants."""
     own = np.zeros(classes.size)
     for i in range(classes.size):
         for j in range(c.form.size):
@@ -38,7 +38,7 @@ def own_costs(c, codes, classes):
 
 @allocating
 def first_least(values):
-    """The first place whose value is the least one, but for rounding."""
+    """Return the first place whose value equals the least one, up to rounding."""
     least = values.min()
     place = 0
     while values[place] > least + EPSILON:
@@ -48,9 +48,9 @@ def first_least(values):
 
 @allocating
 def find_seeds(c, pairs, columns, classes, own):
-    """Two records far apart: the farthest from the first record, from that one, and from that one again.
+    """Return two records far apart: a record farthest from the first one, then one farthest from that, and so on.
 
-    Farthest is where closing both together adds most cost. Equal numbers mean that no such pair was found.
+    The farthest is the one whose common closure adds most cost. If both numbers are equal, no such pair was found.
     """
     closure = np.empty((c.slot[-1], 1), np.int32)
     counts = np.zeros((c.cost.shape[0], 1))
@@ -74,10 +74,10 @@ def find_seeds(c, pairs, columns, classes, own):
 
 @allocating
 def part_records(c, pairs, codes, classes, own, segment):
-    """Side, 0 or 1, of every record of a segment; all 0 where no seeds were found.
+    """Return the side, 0 or 1, of every record of a segment; all 0 if no seeds were found.
 
-    Records join, in the order of the segment, the side where they add less cost, so that both together cost
-    least; the smaller side where they add the same, and of two equal ones the first.
+    In the order of the segment, each record joins the side to which it adds less cost; if it adds the same to both,
+    the smaller side, and side 0 if they are equally large.
     """
     size = segment.size
     side = np.zeros(size, np.int8)
@@ -93,7 +93,8 @@ def part_records(c, pairs, codes, classes, own, segment):
         counts[classes[seeds[g]], g] = 1.0
         cost[g] = own[seeds[g]]
         side[seeds[g]] = g
-    # What a closure costs with each of the next records holds until it widens: the calmer, the farther ahead.
+    # Costs with each of the next records stay valid until the closure widens. They are computed ahead for the
+    # next `reach` records, which doubles while the closure stays the same.
     ahead = np.empty((2, counts.shape[0], min(LONGEST, size)))
     start, stop, reach = np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2, np.int64)
     for i in range(size):
@@ -125,7 +126,8 @@ def part_records(c, pairs, codes, classes, own, segment):
 def split_segments(c, pairs, codes, classes, own, segments, k, work):
     """Part segments until none is left or `work` records were handled.
 
-    A segment of at most k records, one without seeds and one whose sides would both be below k become groups.
+    A segment becomes a group if it has at most k records, if it has no seeds, or if both of its sides would be
+    below k.
     """
     while segments.depth[0] > 0 and work > 0:
         segment = take_segment(segments)
@@ -142,9 +144,9 @@ def split_segments(c, pairs, codes, classes, own, segments, k, work):
 
 @allocating
 def pick_records(c, pairs, s, codes, classes, g, h, need):
-    """Choose `need` records of group h for group g, one after the other the one that adds least.
+    """Choose `need` records of group h for group g, one after the other the one that adds least cost.
 
-    Returns (records, what the costs of both groups together change by).
+    Returns (records, by how much the costs of both groups together change).
     """
     members = members_of(s, h)
     columns = codes[members].T.copy()
@@ -161,30 +163,30 @@ def pick_records(c, pairs, s, codes, classes, g, h, need):
             totals_with_each(
                 c, pairs, columns, member_classes, members.size, closure, counts, 0, added, scratch
             )
-            for m in range(members.size):
-                added[m] = np.inf if taken[m] else added[m] - leaves[member_classes[m]]
-        m = first_least(added)
-        taken[m], added[m] = True, np.inf
+            for at in range(members.size):
+                added[at] = np.inf if taken[at] else added[at] - leaves[member_classes[at]]
+        at = first_least(added)
+        taken[at], added[at] = True, np.inf
         before = closure.copy()
-        widen_closure(c, closure, 0, columns[:, m])
-        counts[member_classes[m], 0] += 1.0
+        widen_closure(c, closure, 0, columns[:, at])
+        counts[member_classes[at], 0] += 1.0
         stale = leaves.size > 1 or not np.array_equal(closure, before)
     change = total_cost(c, closure, counts, 0) - s.cost[g] - s.cost[h]
     counts[:, 0] = s.counts[:, g] + s.counts[:, h] - counts[:, 0]
     first = True
-    for m in range(members.size):
-        if not taken[m]:
+    for at in range(members.size):
+        if not taken[at]:
             if first:
-                open_closure(c, closure, 0, columns[:, m])
+                open_closure(c, closure, 0, columns[:, at])
                 first = False
             else:
-                widen_closure(c, closure, 0, columns[:, m])
+                widen_closure(c, closure, 0, columns[:, at])
     return members[taken], change + total_cost(c, closure, counts, 0)
 
 
 @inner
 def move_records(c, s, codes, classes, records, g):
-    """Move some records of one group to group g."""
+    """Move some records, all of one group, to group g."""
     h = s.group[records[0]]
     for i in records:
         unlink(s, i)
@@ -197,9 +199,10 @@ def move_records(c, s, codes, classes, records, g):
 
 @allocating
 def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
-    """Let a group below k take what it lacks from a group that can spare it, or merge with the nearest one.
+    """Bring group g, which is below k, up to k with records of another group, or merge it with the nearest one.
 
-    Whichever costs less; taking is tried with the `candidates` groups where it promises to cost least.
+    Whichever costs less is done. Taking records is tried with the `candidates` groups for which it promises to cost
+    least, among those that can spare enough. `row` and `scratch`, float64[groups], are scratch.
     """
     room = s.size.size
     need = k - s.size[g]
@@ -230,7 +233,7 @@ def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
 
 @kernel
 def repair_groups(c, pairs, s, codes, classes, k, candidates, groups):
-    """Bring each of `groups` that is below k, and not merged away meanwhile, up to it."""
+    """Bring each of `groups` that is below k, and was not merged away meanwhile, up to k."""
     row, scratch = np.empty(s.size.size), np.empty(s.size.size)
     for g in groups:
         while 0 < s.size[g] < k:

@@ -19,7 +19,7 @@ from shoal.kernels.splitting.segments import (
 
 @allocating
 def draw_centres(rng, columns, centres):
-    """Take two random records that differ as centres; False where all are equal."""
+    """Take two random records that differ as centres; return False if all records are equal."""
     r, size = columns.shape
     first = int(rng.random() * size)
     others = np.empty(size, np.int64)
@@ -39,7 +39,10 @@ def draw_centres(rng, columns, centres):
 
 @allocating
 def mean_code(codes, side, g, places, null):
-    """The code nearest to the mean place of a side's values; null where most of them are."""
+    """Return the code nearest to the mean place of a side's values, or null if more than half of them are null.
+
+    places[code] is the position of a value on its scale.
+    """
     total, known, nulls = 0.0, 0, 0
     for i in range(codes.size):
         if side[i] == g:
@@ -59,7 +62,7 @@ def mean_code(codes, side, g, places, null):
 
 @inner
 def mode_code(codes, side, g, tally):
-    """A side's most frequent code, the lowest of several; `tally` holds zeros, before and after."""
+    """Return a side's most frequent code, the lowest one in a tie; `tally` must be zero and is left so."""
     best = -1
     for i in range(codes.size):
         if side[i] == g:
@@ -77,7 +80,7 @@ def mode_code(codes, side, g, tally):
 
 @inner
 def weigh_centres(c, pairs, columns, classes, centres, closures, distances, scratch):
-    """What closing each record together with either centre costs that record: distances[centre, record]."""
+    """Fill distances[centre, record] with what the common closure of a record and a centre costs the record."""
     size = classes.size
     for g in range(2):
         open_closure(c, closures, g, centres[g])
@@ -93,9 +96,9 @@ def weigh_centres(c, pairs, columns, classes, centres, closures, distances, scra
 
 @allocating
 def assign_sides(distances, k, side):
-    """Put every record on the side of the nearer centre, the smaller side where they are equally near.
+    """Put every record on the side of the nearer centre, or on the smaller side if both are equally near.
 
-    A side below k then borrows the records whose distance grows least.
+    A side below k then takes the records of the other side whose distance grows least.
     """
     sizes = np.zeros(2, np.int64)
     more = distances[1] - distances[0]
@@ -116,7 +119,7 @@ def assign_sides(distances, k, side):
 
 @allocating
 def sides_cost(c, columns, classes, side, closures):
-    """Total cost of both sides once each is closed."""
+    """Return the total cost of both sides once each is closed; `closures` is scratch for two closures."""
     counts = np.zeros((c.cost.shape[0], 2))
     sizes = np.zeros(2, np.int64)
     for i in range(side.size):
@@ -132,7 +135,7 @@ def sides_cost(c, columns, classes, side, closures):
 
 @allocating
 def even_out_sides(q, values, distances, side):
-    """Let a side that misses a limit borrow records that bring it closer, those whose distance grows least first.
+    """Let a side that misses a limit take records that bring it closer, first those whose distance grows least.
 
     The other side must keep all limits without them. Returns whether both sides meet the requirement.
     """
@@ -164,7 +167,7 @@ def even_out_sides(q, values, distances, side):
 
 @inner
 def move_values(values, counts, sizes, source, target):
-    """Count the values of a record on another side."""
+    """Move the sensitive values of a record from the counts of one side to those of the other."""
     for v in values:
         counts[source, v] -= 1
         counts[target, v] += 1
@@ -174,11 +177,11 @@ def move_values(values, counts, sizes, source, target):
 
 @allocating
 def part_records(c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng):
-    """Side, 0 or 1, of every record of a segment in the cheapest of all rounds; all 0 where none is worth it.
+    """Return the side, 0 or 1, of every record of a segment in the cheapest round; all 0 if no round gains.
 
-    A round counts only if both sides meet the requirement. Each one starts from the means and modes of the
-    last one's sides, or, where those are its centres again, from two random records. `places` are those of
-    range values, `tally` holds zeros.
+    A round counts only if both sides meet the requirement. Each round starts from the means and modes of the last
+    one's sides or, if those are the same centres again, from two random records. `places` are the positions of the
+    values of ranges, by entry; `tally` must be zero and is left so.
     """
     columns = codes[segment].T.copy()
     own_classes, own_values = classes[segment], values[segment]
@@ -201,9 +204,9 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
             best[:] = side
         for g in range(2):
             for j in range(r):
-                s = c.start[j]
+                base = c.start[j]
                 if c.form[j] == RANGE:
-                    known = places[s : c.start[j + 1] - 1 - (c.null[j] >= 0)]
+                    known = places[base : c.start[j + 1] - 1 - (c.null[j] >= 0)]
                     means[g, j] = mean_code(columns[j], side, g, known, c.null[j])
                 else:
                     means[g, j] = mode_code(columns[j], side, g, tally)
@@ -216,7 +219,7 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
 def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds, rng, work):
     """Part segments until none is left or `work` records were handled.
 
-    A segment below 2k records and one that is best left whole become groups.
+    A segment becomes a group if it has fewer than 2k records, or if it is best left whole.
     """
     tally = np.zeros(places.size, np.int64)
     while segments.depth[0] > 0 and work > 0:

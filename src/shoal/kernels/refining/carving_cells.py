@@ -1,0 +1,234 @@
+"""The tables that carving works on, and the search for the cells of a lattice point that records want into.
+
+A record *wants* into a cell if the cell costs it less than its present group does. `carving` makes groups of what is
+found here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.bundles import bundle
+from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.covering.borrowing import NUMBERED
+from shoal.kernels.refining.search import FAR
+from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
+
+# Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
+ELSEWHERE, HERE, TAKEN = 0, 1, 2
+ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision numbers
+
+
+@bundle
+class Scratch(NamedTuple):
+    """Scratch buffers of carving; `place` is ELSEWHERE for all records before and after each call of `carve_points`.
+
+    The *cell at hand* is the one that carving is trying to make a group of. Arrays [n] by cell have an entry for
+    each numbered cell of a lattice point.
+    """
+
+    here: np.ndarray  # float64[n], what each record would cost in the cell at hand
+    place: np.ndarray  # int8[n], by record: ELSEWHERE, HERE or TAKEN
+    # int64[3], counters of cells looked at (a clock), groups tried, groups carved
+    number: np.ndarray
+    looked: np.ndarray  # int64[groups], the value of that clock when the group was last looked at
+    # int64[groups], records that the group can still spare; or DISSOLVED or LISTED
+    spare: np.ndarray
+    worth: np.ndarray  # float64[groups], what dissolving the group would gain
+    key: np.ndarray  # uint64[n], by place in `wanting`: the cell key of the record
+    wanting: np.ndarray  # int32[n], a list of the records that want into their cells
+    slot: np.ndarray  # int64[n], scratch of `sort_by_cell`
+    # float64[n], by record: saving elsewhere if it is taken, -inf if it cannot be spared
+    offer: np.ndarray
+    budget: np.ndarray  # float64[n], by cell: what it can spend on each further record it needs
+    # int64[n], by cell: first record of a linked list of those that do not want in, or -1
+    first: np.ndarray
+    following: np.ndarray  # int64[n], by record: the next one in that list
+    others: np.ndarray  # int64[n], by cell: the length of that list
+    table_key: np.ndarray  # uint64[a power of two], hash table: cell keys
+    table_weight: np.ndarray  # int64[a power of two], hash table: see `sort_by_cell`
+
+
+@bundle
+class Cells(NamedTuple):
+    """The cell of every point and what it costs there, at all points of a lattice.
+
+    A point of the lattice picks a row for each part of the columns: the xor of keys is the cell, the sum of costs
+    the cost of a record. (A *point* of these arrays is a distinct combination of values, as everywhere.)
+    """
+
+    keys: np.ndarray  # uint64[rows, points]
+    costs: np.ndarray  # float32[rows, points], FAR if no cell of k records can hold the point
+    least: np.ndarray  # float32[rows], the least cost in each row
+    first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
+    records: np.ndarray  # int32[n], the records, sorted by point
+    column: np.ndarray  # int32[n], the point of each record
+    top: np.ndarray  # float64[points], the highest price of any of its records when last noted
+    best: np.ndarray  # float64[points], the best offer of any of its records when last noted
+    at: np.ndarray  # float32[points], the point's cost at the lattice point at hand
+    key: np.ndarray  # uint64[points], the point's cell key at the lattice point at hand
+    scratch: Scratch  # scratch buffers
+
+
+def make_scratch(n, room):
+    """Make scratch for a search of n records with room for so many groups."""
+    return Scratch(
+        here=np.zeros(n),
+        place=np.zeros(n, np.int8),
+        number=np.zeros(3, np.int64),
+        looked=np.zeros(room, np.int64),
+        spare=np.empty(room, np.int64),
+        worth=np.empty(room),
+        key=np.empty(n, np.uint64),
+        wanting=np.empty(n, np.int32),
+        slot=np.empty(n, np.int64),
+        offer=np.empty(n),
+        budget=np.empty(n),
+        first=np.empty(n, np.int64),
+        following=np.empty(n, np.int64),
+        others=np.empty(n, np.int64),
+        table_key=np.empty(slots_for(n), np.uint64),
+        table_weight=np.empty(slots_for(n), np.int64),
+    )
+
+
+def make_cells(keys, costs, first, records, column, buffers):
+    """Make the cells of a lattice from their keys and costs, with the records of each point."""
+    distinct = keys.shape[1]
+    return Cells(
+        keys=keys,
+        costs=costs,
+        least=costs.min(axis=1),
+        first=first,
+        records=records,
+        column=column,
+        top=np.zeros(distinct),
+        best=np.zeros(distinct),
+        at=np.zeros(distinct, np.float32),
+        key=np.zeros(distinct, np.uint64),
+        scratch=buffers,
+    )
+
+
+@kernel
+def price_out_rare(keys, costs, weights, k):
+    """Set the cost of a point to FAR in rows where its cell has fewer than k records: no cell there can be a group.
+
+    A row covers some columns only; a cell of all columns is never larger.
+    """
+    table_key = np.empty(table_size(weights.size), np.uint64)
+    table_weight = np.empty(table_size(weights.size), np.int64)
+    mask = np.uint64(table_size(weights.size) - 1)
+    every = np.empty(weights.size, np.int64)
+    for i in range(weights.size):
+        every[i] = i
+    for row in range(keys.shape[0]):
+        weigh_cells(keys[row], every, weights, k, table_key, table_weight)
+        for i in range(weights.size):
+            bucket = keys[row, i] & mask
+            while table_key[bucket] != keys[row, i]:
+                bucket = (bucket + np.uint64(1)) & mask
+            if table_weight[bucket] < k:
+                costs[row, i] = FAR
+
+
+@inner
+def note_offers(x, lattice, reach):
+    """Note for each point the highest price and the best offer of its records, and each record's offer.
+
+    The offer of a record is the saving elsewhere if it is removed from its group: its price if the group has more
+    than k records, otherwise the value of the group's supply, see `reach`.
+    """
+    for p in range(lattice.top.size):
+        lattice.top[p], lattice.best[p] = 0.0, -np.inf
+        for at in range(lattice.first[p], lattice.first[p + 1]):
+            i = lattice.records[at]
+            g = x.s.group[i]
+            lattice.scratch.offer[i] = x.price[i] if x.s.size[g] > x.q.k else reach.value[g]
+            lattice.top[p] = max(lattice.top[p], x.price[i])
+            lattice.best[p] = max(lattice.best[p], lattice.scratch.offer[i])
+
+
+@inner
+def sum_parts(costs, keys, step, at, key):
+    """Compute cost and cell key of every point at a lattice point, whose rows are `step`: into `at` and `key`."""
+    first_costs, second_costs, first_keys, second_keys = (
+        costs[step[0]],
+        costs[step[1]],
+        keys[step[0]],
+        keys[step[1]],
+    )
+    for p in range(at.size):
+        at[p] = first_costs[p] + second_costs[p]
+        key[p] = first_keys[p] ^ second_keys[p]
+    for part in range(2, step.size):
+        first_costs, first_keys = costs[step[part]], keys[step[part]]
+        for p in range(at.size):
+            at[p] += first_costs[p]
+            key[p] ^= first_keys[p]
+
+
+@inner
+def find_wanting(price, top, cost, key, first, records, buffers):
+    """List the records that would cost less in their cell than in their group, with the cell keys; return how many."""
+    wanting = 0
+    for p in range(top.size):
+        if top[p] > cost[p] + ROUNDING:
+            for at in range(first[p], first[p + 1]):
+                i = records[at]
+                if price[i] > cost[p] + ROUNDING:
+                    buffers.here[i] = cost[p]
+                    buffers.wanting[wanting] = i
+                    buffers.key[wanting] = key[p]
+                    buffers.place[i] = HERE
+                    wanting += 1
+    return wanting
+
+
+@inner
+def find_budgets(x, buffers, order, bounds):
+    """Set for each cell what it could spend on each record it needs to reach k; return the highest of these.
+
+    The estimate is generous: twice the gain of the records that want in.
+    """
+    most = 0.0
+    for cell in range(bounds.size - 1):
+        wants = bounds[cell + 1] - bounds[cell]
+        gain = 0.0
+        for at in range(bounds[cell], bounds[cell + 1]):
+            i = buffers.wanting[order[at]]
+            gain += x.price[i] - buffers.here[i]
+        buffers.budget[cell] = 2.0 * gain / max(1, max(x.q.k - wants, wants))
+        most = max(most, buffers.budget[cell])
+    return most
+
+
+@inner
+def add_others(best, cost, key, first, records, buffers, wanting, cells, most):
+    """Link, for each cell, the records in it that do not want in but that it could afford, into a list.
+
+    `most` is the highest budget of all cells, `wanting` the number of records that the hash table was made of.
+    """
+    buffers.first[:cells] = -1
+    buffers.others[:cells] = 0
+    mask = np.uint64(table_size(wanting) - 1)
+    for p in range(best.size):
+        if best[p] < cost[p] - most:
+            continue
+        bucket = key[p] & mask
+        while buffers.table_weight[bucket] != 0 and buffers.table_key[bucket] != key[p]:
+            bucket = (bucket + np.uint64(1)) & mask
+        if buffers.table_weight[bucket] <= NUMBERED:
+            cell = NUMBERED - buffers.table_weight[bucket]
+            least = cost[p] - buffers.budget[cell]
+            if best[p] < least:
+                continue
+            for at in range(first[p], first[p + 1]):
+                i = records[at]
+                if buffers.place[i] != HERE and buffers.offer[i] >= least:
+                    buffers.here[i] = cost[p]
+                    buffers.following[i] = buffers.first[cell]
+                    buffers.first[cell] = i
+                    buffers.others[cell] += 1
