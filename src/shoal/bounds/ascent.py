@@ -32,10 +32,8 @@ KEPT = 4  # times k: records that a listed cell keeps at most, those of the larg
 CHUNK = 30_000_000  # looks between two looks at the clock
 QUICK_LOOKS = 200_000_000  # looks of a quick walk
 LOOSEST = 1.0  # slack of the first walk
-TIGHTER = {
-    0.2: 0.4,
-    0.06: 0.7,
-}  # where a walk without slack took too long: slack, and share of QUICK_LOOKS to spend
+# Walks where one without slack took too long: the slack of each, and the share of QUICK_LOOKS it may take.
+TIGHTER = {0.2: 0.4, 0.06: 0.7}
 GROWTH = 2  # a walk without slack takes at least so many times the looks of the first one
 LEAST_SLACK = 0.02  # from here on down slack is given up instead of halved
 MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound memory

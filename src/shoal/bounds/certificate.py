@@ -21,9 +21,7 @@ from shoal.table.closed import Closed
 
 SAFETY = 1e-9  # share by which a bound is lowered: sums of a bound and of a loss round differently
 PATIENCE = 10  # walks in a row that may gain next to nothing before tightening ends
-LEAST_GAIN = (
-    1e-7  # share of the bound; tightening ends when every one of the last walks gained less
-)
+LEAST_GAIN = 1e-7  # share of the bound; a walk that gains less gains next to nothing
 LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may be the better one
 
 

@@ -26,9 +26,8 @@ from shoal.progress import Progress
 from shoal.table import Column
 from shoal.table.rows import distinct_rows
 
-MOST_NODES = (
-    20_000_000  # nodes in the lattices of all subsets of the columns, to bound time and memory
-)
+# Nodes in the lattices of all subsets of the columns, to bound time and memory.
+MOST_NODES = 20_000_000
 
 Node = tuple[int, ...]  # a level per column
 Levels = list[list[Ints]]  # per column and level, a bin per code

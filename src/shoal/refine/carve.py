@@ -24,7 +24,7 @@ from shoal.refine.partition import Refined
 MOST_LOOKS = 800_000_000  # lattice points times records of one pass, to bound time
 MOST_POINTS = 20_000  # lattice points of one pass, however few the records
 FEWEST_POINTS = (
-    1_000  # with fewer, in very large tables, carving gains next to nothing and is left out
+    1_000  # with fewer, in very large tables, carving gains nearly nothing: it is left out
 )
 KEY_BYTES = 100_000_000  # bytes of lattice keys kept at once; costs of the same number of entries come with them
 CHUNK = 128  # lattice points between two reports of progress

@@ -18,10 +18,7 @@ from shoal.problem import Problem
 from shoal.refine.chains import MOST_PAIRS, PAIRS
 from shoal.refine.partition import Refined
 
-FEWEST, MOST = (
-    3,
-    14,
-)  # cells with records in a pool, drawn at random; more find more and take longer
+FEWEST, MOST = 3, 14  # cells with records in a pool: more find more and take longer
 MOST_RECORDS = 3000  # records in a pool, to bound the time it takes
 FLIPS = 3  # rivals, cells that could be used instead, taken in or out at random for each new start in a pool
 # What a rival promises is multiplied by this plus a random number from 0 to 1, so that not always the same rivals are
