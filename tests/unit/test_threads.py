@@ -86,7 +86,7 @@ def test_other_threads_run_while_a_kernel_does() -> None:
 
 def test_all_that_python_calls_of_kernels_lets_other_threads_run() -> None:
     modules = [
-        import_module(f"shoal.kernels.{m.name}") for m in pkgutil.iter_modules(kernels.__path__)
+        import_module(m.name) for m in pkgutil.walk_packages(kernels.__path__, "shoal.kernels.")
     ]
     found = {
         value

@@ -79,8 +79,12 @@ class Chosen:
         return MODELS[self.name](**self.options)
 
 
-def model_for(profile: Profile) -> Chosen:
-    """Choose a model by the kind of a column."""
+def model_for(profile: Profile, has_order: bool = False) -> Chosen:
+    """Choose a model by the kind of a column; one whose categories have an order themselves keeps it."""
+    if has_order:
+        return Chosen(
+            "order", {}, "low .. high, in the order that the categories have in the table"
+        )
     for choice in MODEL_RULES[profile.kind]:
         options = choice.options(profile) if choice.model in MODELS else None
         if options is not None:

@@ -31,7 +31,7 @@ from shoal.suggesting.rules import (
     verdict_of,
 )
 from shoal.suggesting.singling import Singled, greedy, grouped, ranking
-from shoal.table.frames import Frame, arrow_column
+from shoal.table.frames import Frame, arrow_column, order_of
 from shoal.table.source import Input, Source
 
 USUAL_K = 10
@@ -202,7 +202,10 @@ def _suggested(
     profiles = {name: profile for name, (profile, _) in looked.items()}
     chooser = Chooser(profiles, {name: verdict for name, (_, verdict) in looked.items()}, input)
     verdicts = chooser.choose()
-    models = {name: model_for(profiles[name]) for name in chooser.quasi_identifiers}
+    models = {
+        name: model_for(profiles[name], order_of(frame, name) is not None)
+        for name in chooser.quasi_identifiers
+    }
     missing, doubtful = missing_texts(profiles, verdicts)
     input = replace(input, missing=tuple(dict.fromkeys((*said, *missing))))
     persons = person_columns(profiles, verdicts)
