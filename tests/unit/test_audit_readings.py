@@ -15,6 +15,7 @@ from hypothesis import given
 from tables import partitioned_samples
 
 import shoal
+from shoal.auditing import compatibility
 from shoal.auditing.cells import read_cells
 from shoal.auditing.compatibility import count_counterparts, examine_compatibility, read_originals
 from shoal.auditing.readings import cover_of, line_of
@@ -142,6 +143,29 @@ def test_counterparts_are_those_of_the_kernel(drawn: Any) -> None:
     counted = count_counterparts(covers)
     assert sorted(zip(counted[0], counted[2], strict=True)) == sorted(
         zip(expected[0], closed.sizes, strict=True)
+    )
+    assert sorted(counted[1]) == sorted(expected[1])
+
+
+def test_counterparts_are_counted_across_words_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = shoal.samples.adult().slice(0, 900).select(["age", "education", "race", "sex"])
+    models = dict.fromkeys(table.column_names) | {"education": shoal.Subset()}
+    made = shoal.anonymize(
+        table, quasi_identifiers=models, k=4, method=shoal.NonHomogeneous("mondrian")
+    )
+    encoded, released = made.closed.table, open_frame(made.data)
+    group, closures = read_closures(encoded.columns, released)
+    sizes, found = np.bincount(group).astype(np.int64), distinct_rows(encoded.codes)
+    assert found.first.size > 5 * compatibility.WORD
+    arrays = compile_measure("suppressed", encoded.columns).arrays
+    expected = weigh_compatible(arrays, closures, sizes, encoded.codes[found.first], found.counts)
+    for name, value in (("BLOCK", 2 * compatibility.WORD), ("TEXTS", 3), ("PAIRS", 7)):
+        monkeypatch.setattr(compatibility, name, value)
+    assert made.originals is not None
+    covers = [compatibility._cover(made.originals, name, released) for name in models]
+    counted = count_counterparts(covers)
+    assert sorted(zip(counted[0], counted[2], strict=True)) == sorted(
+        zip(expected[0], sizes, strict=True)
     )
     assert sorted(counted[1]) == sorted(expected[1])
 

@@ -85,8 +85,11 @@ def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> Cover:
 
 
 def count_counterparts(covers: Sequence[Cover]) -> tuple[Places, Places, Places]:
-    """For each combination of released texts the originals it covers, for each of originals the released records
-    that cover it, and for each combination of texts the records that have it."""
+    """Count who may be whom, among distinct combinations of released texts and distinct original records.
+
+    Returns (originals that each combination covers, released records that cover each original, released records
+    that have each combination).
+    """
     covers = sorted(covers, key=_breadth)  # narrow columns first: they leave least to the others
     texts, sizes = _distinct([cover.places for cover in covers])
     ranks, weights = _distinct([cover.rank for cover in covers])
@@ -183,8 +186,8 @@ def _add_common(
     for w in range(words):  # at the end, every combination is a beginning of its own
         found = np.flatnonzero(word == w)
         held = common[found].astype("<u8").view(np.uint8).reshape(-1, 8)
-        ones = np.unpackbits(held, axis=1, bitorder="little").astype(np.float64)
-        ones = ones[:, : weights[w * WORD : (w + 1) * WORD].size]
         own = slice(w * WORD, (w + 1) * WORD)
+        ones = np.unpackbits(held, axis=1, bitorder="little").astype(np.float64)
+        ones = ones[:, : weights[own].size]  # the last word may be longer than the block
         of_released[child[found]] += (ones @ weights[own]).astype(np.int64)
         of_original[own] += (sizes[child[found]] @ ones).astype(np.int64)
