@@ -258,7 +258,7 @@ def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release[Any]:
     originals = originals_of(frame, plan.spelled_out)
     audit = watch("auditing", lambda: examine(released, originals, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
-    notes = (*partition.notes, *group_notes(problem.rules, problem.values))
+    notes = (*partition.notes, *group_notes(problem.rules, problem.values, problem.table))
     return Release(
         data=released.to_native(),
         settings=plan.spelled_out,

@@ -76,7 +76,7 @@ class Problem:
             compiled = compile_wmi(table, share, weights or {})
             return cls(table, compiled, table.classes, rules, values, tallies)
         compiled = compile_measure(objective, table.columns, weights)
-        classes = np.zeros(table.records, dtype=np.int32)
+        classes = np.zeros(table.rows, dtype=np.int32)
         return cls(table, compiled, classes, rules, values, tallies)
 
     @property
@@ -118,7 +118,7 @@ class Problem:
             self.codes[found.first],
             self.classes[found.first],
             self.values[found.first],
-            found.counts.astype(np.int32),
+            self.table.count(found.place).astype(np.int32),
             found.place,
         )
 
@@ -155,7 +155,11 @@ class Problem:
         order, bounds = kernels.members(groups[placed], int(groups.max()) + 1)
         order = placed[order]
         closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
-        return closures, kernels.count_classes(self.classes, self.class_count, order, bounds)
+        if self.table.counts is None:
+            return closures, kernels.count_classes(self.classes, self.class_count, order, bounds)
+        counts = np.zeros((self.class_count, closures.shape[1]))
+        np.add.at(counts, (self.classes[placed], groups[placed]), self.table.counts[placed])
+        return closures, counts
 
     def close(self, groups: Ints, closing: Closing | None = None) -> Closed:
         """Close every group; groups that read the same become one.

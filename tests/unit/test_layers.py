@@ -30,6 +30,7 @@ ORDER = (
     "io",
     "samples",
     "settings",
+    "counted",
     "refine",
     "methods",
     "bounds",

@@ -30,7 +30,8 @@ class Cells:
     def points(self) -> Distinct:
         """The points, sorted by columns in the order of the walk, so that those of a cell lie close together."""
         problem = self.problem
-        return distinct_rows(np.column_stack([problem.codes[:, self._order], problem.classes]))
+        found = distinct_rows(np.column_stack([problem.codes[:, self._order], problem.classes]))
+        return found._replace(counts=problem.table.count(found.place).astype(np.int64))
 
     @property
     def exact(self) -> bool:

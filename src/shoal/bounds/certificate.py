@@ -72,7 +72,7 @@ class Certifier:
         if objective in ADDITIVE and ADDITIVE[objective].aggregate == "sum":
             self._scale = float(np.mean([weights.get(name, 1.0) for name in table.names]))
         else:
-            self._scale = 1 / table.codes.size
+            self._scale = 1 / (table.records * len(table.columns))
         self._ascent: Ascent | None = None
         self._cells = Cells(self.problem)
         released = self._released(closed)

@@ -36,7 +36,7 @@ def risks_among(
         return _counted(comparison, original, release, population, settings)
     records = comparison.table.records
     people = _people(population, records)
-    before = np.bincount(comparison.points[1]).astype(np.float64)
+    before = comparison.table.count(comparison.points[1]).astype(np.float64)
     return PopulationRisks(estimated_risk(before, people), estimated_risk(comparison.sizes, people))
 
 

@@ -77,13 +77,14 @@ class _Unchanged(ComparedColumn):
         self.ordered = column.values if is_ordered(column.values.type) else None
         self.codes, self.released = column.codes, comparison.released[name]
         self.groups, self.number = comparison.groups, comparison.sizes.size
-        self.before = np.bincount(self.codes, minlength=column.size).astype(np.float64)
-        self.after = np.bincount(self.released, minlength=column.size).astype(np.float64)
+        self.counts = comparison.counts
+        self.before = comparison.table.count(self.codes, column.size).astype(np.float64)
+        self.after = comparison.count(self.released, column.size).astype(np.float64)
 
     def masses(self, part: Ints) -> Floats:
         parts = int(part.max()) + 1
         cells = self.groups.astype(np.int64) * parts + part[self.released]
-        counts = np.bincount(cells, minlength=self.number * parts)
+        counts = np.bincount(cells, self.counts, self.number * parts)
         return counts.reshape(-1, parts).astype(np.float64)
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow.compute as pc
 
 from shoal.auditing.verdict import refuse_identifiers
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import labels_of
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
@@ -32,7 +34,7 @@ class Comparison:
     """An encoded table and a release of it, whose records may be in another order."""
 
     table: Table  # its sensitive columns are all columns that are released unchanged and looked at
-    groups: Ints  # of the released records: a number per record, 0 … groups − 1
+    groups: Ints  # of the released records: a number per row, 0 … groups − 1
     closures: Ints  # slots × groups
     released: Mapping[str, Ints]  # codes of the released records in the columns released unchanged
     k: int
@@ -41,16 +43,21 @@ class Comparison:
     printed: Mapping[int, Printed] = field(
         default_factory=dict
     )  # where closures do not read like it
+    counts: Records | None = None  # released records of each row; None if each row is a record
 
-    @property
+    @cached_property
     def records(self) -> int:
         """Released records."""
-        return int(self.groups.size)
+        return int(self.groups.size if self.counts is None else self.counts.sum())
 
     @cached_property
     def sizes(self) -> Floats:
         """Released records in each group."""
-        return np.bincount(self.groups, minlength=self.closures.shape[1]).astype(np.float64)
+        return self.count(self.groups, self.closures.shape[1]).astype(np.float64)
+
+    def count(self, numbers: Records, size: int = 0) -> npt.NDArray[Any]:
+        """Count released records by a number that each row has, from 0 to at least size − 1."""
+        return np.bincount(numbers, self.counts, size)
 
     def of_column(self, j: int) -> Ints:
         """The closures of quasi-identifier j, one per group."""
@@ -73,6 +80,7 @@ def comparison_of(closed: Closed, settings: Settings) -> Comparison:
         k=settings.k,
         sensitive=tuple(closed.table.sensitive),
         homogeneous=settings.method.homogeneous,
+        counts=closed.table.counts,
     )
 
 

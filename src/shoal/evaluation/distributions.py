@@ -18,7 +18,7 @@ from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.histograms import Histogram, draw_quasi_identifier, draw_unchanged
 from shoal.evaluation.result import Result
 from shoal.evaluation.scales import scale_of
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 
 CELLS = 24  # parts into which a column is cut before it is paired with others
 
@@ -92,7 +92,8 @@ def _pair_distances(
     masses = [column.masses(part) for column, part in zip(columns, parts, strict=True)]
     found = []
     for a, b in combinations(range(len(columns)), 2):
-        before = _joint(columns[a].codes, columns[b].codes, parts[a], parts[b])
+        counts = comparison.table.counts
+        before = _joint(columns[a].codes, columns[b].codes, parts[a], parts[b], counts)
         after = masses[a].T @ (masses[b] / comparison.sizes[:, None])
         names = columns[a].name, columns[b].name
         found.append(PairDistance(names, total_variation(before, after)))
@@ -123,8 +124,8 @@ def _distance(column: ComparedColumn) -> ColumnDistance:
     return ColumnDistance(column.name, total_variation(column.before, column.after), moved)
 
 
-def _joint(a: Ints, b: Ints, part_a: Ints, part_b: Ints) -> Floats:
+def _joint(a: Ints, b: Ints, part_a: Ints, part_b: Ints, counts: Records | None) -> Floats:
     """Records by part of one and of another column, given their codes and the part of each code."""
     shape = int(part_a.max()) + 1, int(part_b.max()) + 1
     cells = part_a[a].astype(np.int64) * shape[1] + part_b[b]
-    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    return np.bincount(cells, counts, shape[0] * shape[1]).reshape(shape).astype(np.float64)

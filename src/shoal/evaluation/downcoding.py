@@ -151,7 +151,9 @@ def _is_true(closed: Closed, stated: Stated) -> np.ndarray:
 def _true_at_once(closed: Closed, columns: Sequence[Stated]) -> float:
     """The share of groups whose statements are true of different records."""
     order = np.argsort(closed.groups, kind="stable")
-    members = np.split(order, np.cumsum(closed.sizes.astype(np.int64))[:-1])
+    rows = np.bincount(closed.groups, minlength=closed.sizes.size)
+    members = np.split(order, np.cumsum(rows)[:-1])
+    counts = closed.table.counts
     stated: dict[int, list[tuple[int, int]]] = {}
     for j, column in enumerate(columns):
         for group, part in zip(column.group.tolist(), column.part.tolist(), strict=True):
@@ -159,6 +161,8 @@ def _true_at_once(closed: Closed, columns: Sequence[Stated]) -> float:
     right = 0
     for group, statements in stated.items():
         records = members[group]
+        if counts is not None:  # more records of a row than there are statements make no difference
+            records = np.repeat(records, np.minimum(counts[records], len(statements)))
         together = statements[: records.size]
         fitting = [
             np.flatnonzero(columns[j].of_record[records] == part)[: len(together)].tolist()

@@ -85,7 +85,7 @@ def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
 def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
     """Count the released records by bins of a column that is released as it is."""
     values = comparison.table.sensitive[name].values
-    counts = np.bincount(comparison.released[name], minlength=len(values) + 1)
+    counts = comparison.count(comparison.released[name], len(values) + 1)
     present = np.flatnonzero(counts[: len(values)])
     there = values.take(present)
     known: Numbers = counts[present].astype(np.float64)

@@ -118,7 +118,7 @@ def count_errors(
         for name in columns
         if name not in comparison.table.names
     )
-    records = np.ones(comparison.table.records)
+    records = _times(np.ones(comparison.table.rows), comparison.table.counts)
     return _errors("count", comparison, columns, records, comparison.sizes, number, seed)
 
 
@@ -233,12 +233,12 @@ def amounts_of(comparison: Comparison, name: str) -> tuple[Floats, Floats]:
         numbers = np.append(_floats(form.values), 0.0)
         closures, values = comparison.of_column(j), numbers[: form.size]
         mean = form.sums(closures, values) / form.sizes(closures)
-        return numbers[table.codes[:, j]], comparison.sizes * mean
+        return _times(numbers[table.codes[:, j]], table.counts), comparison.sizes * mean
     column = table.sensitive[name]
     numbers = np.append(_floats(column.values), 0.0)
-    released = numbers[comparison.released[name]]
+    released = _times(numbers[comparison.released[name]], comparison.counts)
     per_group = _total(comparison.groups, released, comparison.sizes.size)
-    return numbers[column.codes], per_group
+    return _times(numbers[column.codes], table.counts), per_group
 
 
 def _draw(form: Form, number: int, rng: np.random.Generator) -> Ints:
@@ -269,6 +269,11 @@ def _sum_column(comparison: Comparison, name: str | None) -> str | None:
             f"intervals can{remedy}"
         )
     return name
+
+
+def _times(amounts: Floats, counts: Records | None) -> Floats:
+    """What all records of each row add, given what each of them does."""
+    return amounts if counts is None else amounts * counts
 
 
 def _total(place: Ints, amounts: Floats, size: int) -> Floats:

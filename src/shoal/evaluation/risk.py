@@ -16,7 +16,7 @@ import numpy.typing as npt
 from shoal.errors import InputError
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.evaluating.compatibility import weigh_compatible
 from shoal.measures import compile_measure
 
@@ -162,11 +162,13 @@ def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks
         comparison.points[1],
         {name: (table.sensitive[name].codes, table.sensitive[name].size) for name in names},
         threshold,
+        table.counts,
     )
     after = risk_of_groups(
         comparison.groups,
         {name: (comparison.released[name], table.sensitive[name].size) for name in names},
         threshold,
+        comparison.counts,
     )
     if not comparison.homogeneous:
         hidden, records = _candidates(comparison), comparison.sizes
@@ -175,12 +177,19 @@ def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks
 
 
 def risk_of_groups(
-    groups: Ints, secrets: Mapping[str, tuple[Ints, int]], threshold: float = THRESHOLD
+    groups: Ints,
+    secrets: Mapping[str, tuple[Ints, int]],
+    threshold: float = THRESHOLD,
+    counts: Records | None = None,
 ) -> Risk:
-    """Compute the risk of records in groups; `secrets` are codes and their number per sensitive column."""
-    sizes = np.bincount(groups)
+    """Compute the risk of records in groups; `secrets` are codes and their number per sensitive column.
+
+    `counts` are the records of each row, one if they are not given.
+    """
+    sizes = _whole(np.bincount(groups, counts))
     attributes = tuple(
-        _disclose(name, groups, sizes, codes, number) for name, (codes, number) in secrets.items()
+        _disclose(name, groups, sizes, codes, number, counts)
+        for name, (codes, number) in secrets.items()
     )
     return Risk(_summarize(sizes, sizes), _reidentify(sizes, sizes, threshold), attributes)
 
@@ -191,7 +200,8 @@ def _candidates(comparison: Comparison) -> Numbers:
     points, place = comparison.points
     arrays = compile_measure("suppressed", table.columns).arrays
     sizes = comparison.sizes.astype(np.int64)
-    inside, _ = weigh_compatible(arrays, comparison.closures, sizes, points, np.bincount(place))
+    weights = _whole(table.count(place))
+    inside, _ = weigh_compatible(arrays, comparison.closures, sizes, points, weights)
     return np.asarray(inside)
 
 
@@ -233,18 +243,29 @@ def _reidentify(hidden: Numbers, records: Numbers, threshold: float) -> Reidenti
     )
 
 
+def _whole(counts: Numbers) -> Numbers:
+    """Counts as whole numbers, which sums by weight are not."""
+    return counts.astype(np.int64)
+
+
 def _disclose(
-    name: str, groups: Ints, sizes: Numbers, codes: Ints, number: int
+    name: str,
+    groups: Ints,
+    sizes: Numbers,
+    codes: Ints,
+    number: int,
+    counts: Records | None,
 ) -> AttributeDisclosure:
-    pairs, counts = np.unique(groups.astype(np.int64) * number + codes, return_counts=True)
+    pairs, place = np.unique(groups.astype(np.int64) * number + codes, return_inverse=True)
     group, value = np.divmod(pairs, number)
-    overall = np.bincount(codes, minlength=number) / codes.size
-    share = counts / sizes[group]
+    records = sizes.sum()
+    overall = np.bincount(codes, counts, number) / records
+    share = np.bincount(place.reshape(-1), counts) / sizes[group]
     first = np.flatnonzero(np.diff(group, prepend=-1))  # pairs come group by group
     entropy = np.add.reduceat(-share * np.log2(share), first) + 0.0
     largest = np.maximum.reduceat(share, first)
     gain = np.maximum.reduceat(share - overall[value], first)
-    of_record = sizes / codes.size
+    of_record = sizes / records
     return AttributeDisclosure(
         column=name,
         values=int(np.count_nonzero(overall)),
@@ -255,7 +276,7 @@ def _disclose(
         lowest_entropy=float(entropy.min()),
         largest_share=float(largest.max()),
         average_share=float(of_record @ largest),
-        disclosed=float(sizes[largest == 1.0].sum() / codes.size),
+        disclosed=float(sizes[largest == 1.0].sum() / records),
         largest_gain=float(gain.max()),
         average_gain=float(of_record @ gain),
     )

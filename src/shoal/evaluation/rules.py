@@ -18,7 +18,7 @@ from shoal.errors import raise_problems
 from shoal.evaluation.columns import ComparedColumn, compared_columns
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 
 RANGES, VALUES = 7, 64  # parts into which a column is cut at most, ordered or not
 SUPPORT, CONFIDENCE = 0.05, 0.6
@@ -114,7 +114,7 @@ def _mine(columns: Sequence[_Items], comparison: Comparison, longest: int) -> It
 
     def supports(chosen: Sequence[int]) -> tuple[Floats, Floats]:
         items = [columns[j] for j in chosen]
-        return _count(items), _expect(items, weight)
+        return _count(items, comparison.table.counts), _expect(items, weight)
 
     single = {j: supports([j]) for j in numbers}
     pairs = {pair: supports(pair) for pair in combinations(numbers, 2)}
@@ -128,13 +128,13 @@ def _mine(columns: Sequence[_Items], comparison: Comparison, longest: int) -> It
             yield _rule(columns[chosen[axis]].name, all_three, pairs[a, b], axis)
 
 
-def _count(items: Sequence[_Items]) -> Floats:
+def _count(items: Sequence[_Items], weights: Records | None) -> Floats:
     """Share of original records with each combination of items."""
     shape = [column.size + 1 for column in items]
     cells = np.ravel_multi_index([column.of_record for column in items], shape)
-    counts = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+    counts = np.bincount(cells, weights, int(np.prod(shape))).reshape(shape)
     inner = tuple(slice(0, column.size) for column in items)
-    return counts[inner] / cells.size
+    return counts[inner] / (cells.size if weights is None else weights.sum())
 
 
 def _expect(items: Sequence[_Items], weight: Floats) -> Floats:

@@ -68,9 +68,10 @@ def _am(closed: Closed, k: int) -> float:
 
 
 def _cm(closed: Closed, k: int) -> float:
-    pairs, counts = np.unique(
-        np.stack([closed.groups, closed.table.classes]), axis=1, return_counts=True
+    pairs, place = np.unique(
+        np.stack([closed.groups, closed.table.classes]), axis=1, return_inverse=True
     )
+    counts = closed.table.count(place.reshape(-1))
     majority = np.zeros(closed.sizes.size)
     np.maximum.at(majority, pairs[0], counts)
     majority[_suppressed(closed)] = 0
@@ -86,7 +87,7 @@ def _kl(closed: Closed, k: int) -> float:
     induced = closed.left_out / closed.records / everywhere + kernels.induced_shares(
         arrays, closed.closures, density, table.codes[found.first]
     )
-    share = found.counts / table.records
+    share = table.count(found.place) / table.records
     return float((share * np.log2(share / induced)).sum())
 
 

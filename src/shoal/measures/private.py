@@ -28,14 +28,14 @@ def pmi_by_column(closed: Closed, own_value: bool = False) -> Floats:
         else:
             per_closure, place = column.form.sums(closed.of_column(j), joint), closed.groups
         share = per_closure[place, y] / per_closure.sum(axis=1)[place]
-        means[j] = -np.log2(share).mean()
+        means[j] = -_mean(np.log2(share), table)
     left_out = 0.0 if own_value else closed.left_out / closed.records
     return (1 - left_out) * means + left_out * sensitive_entropy(closed)
 
 
 def sensitive_entropy(closed: Closed) -> float:
     """Entropy of the sensitive value in bits."""
-    share = np.bincount(closed.table.classes) / closed.table.records
+    share = closed.table.count(closed.table.classes) / closed.table.records
     return float(-(share * np.log2(share)).sum())
 
 
@@ -54,5 +54,12 @@ def _joint(table: Table, j: int) -> Floats:
     """Records by value of quasi-identifier j and sensitive value."""
     y = table.classes
     joint = np.zeros((table.columns[j].form.size, int(y.max()) + 1))
-    np.add.at(joint, (table.codes[:, j], y), 1.0)
+    np.add.at(joint, (table.codes[:, j], y), 1.0 if table.counts is None else table.counts)
     return joint
+
+
+def _mean(numbers: Floats, table: Table) -> float:
+    """The mean over records of a number that each row has."""
+    return float(
+        numbers.mean() if table.counts is None else np.average(numbers, weights=table.counts)
+    )

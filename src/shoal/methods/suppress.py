@@ -11,13 +11,13 @@ from shoal.methods.base import state_of
 from shoal.problem import Problem
 
 
-def suppress(problem: Problem, groups: Ints, limit: float) -> Ints:
-    """Leave out (−1) at most a share `limit` of the records, where that lowers the objective.
+def suppress(problem: Problem, groups: Ints, limit: float, records: int | None = None) -> Ints:
+    """Leave out (−1) at most a share `limit` of so many records, by default all, where that lowers the objective.
 
     A record that is left out counts as fully suppressed: it costs what the whole domain costs in every
     quasi-identifier. All groups go on meeting the requirement.
     """
-    most = int(limit * problem.table.records)
+    most = int(limit * (problem.table.records if records is None else records))
     if not most:
         return groups
     classes = range(problem.class_count)

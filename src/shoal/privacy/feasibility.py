@@ -27,7 +27,7 @@ def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = (
     for requirement in requirements:
         for column in requirement.over(list(table.sensitive)):
             secret = table.sensitive[column]
-            counts = np.bincount(secret.codes, minlength=secret.size).astype(np.float64)
+            counts = table.count(secret.codes, secret.size).astype(np.float64)
             level = requirement.levels(counts[None, :], secret.all_labels, counts / counts.sum())
             if not requirement.is_met(level).all():
                 remedy = requirement.remedy(column, counts, float(level[0]))
@@ -36,14 +36,14 @@ def check_feasible(table: Table, k: int, requirements: Sequence[Requirement] = (
         raise Infeasible("\n".join(problems))
 
 
-def group_notes(rules: Rules, values: Ints) -> tuple[str, ...]:
+def group_notes(rules: Rules, values: Ints, table: Table) -> tuple[str, ...]:
     """Say where distinct sensitive values, not k, limit the number of groups (TCM07 Condition 2)."""
     notes = []
     for p in sorted({int(least) for least in rules.distinct if least > 1}):
         tallies = np.flatnonzero(rules.distinct == p)
-        counts = [np.bincount(values[:, t] - rules.start[t]).astype(np.float64) for t in tallies]
+        counts = [table.count(values[:, t] - rules.start[t]).astype(np.float64) for t in tallies]
         most, _ = most_groups(counts, p)
-        if most < len(values) // rules.k:
+        if most < table.records // rules.k:
             notes.append(f"at most {most:,} groups can have {p} sensitive values (Condition 2)")
     return tuple(notes)
 

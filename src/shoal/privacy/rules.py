@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.auditing.requirements import Requirement
 from shoal.errors import raise_problems
@@ -38,7 +40,7 @@ def compile_rules(
             codes.append(limits[-1].entry[secret.codes])
     raise_problems(problems)
     start = np.cumsum([0, *(own.size for own in limits)]).astype(np.int64)
-    values = np.zeros((table.records, len(limits)), dtype=np.int32)
+    values = np.zeros((table.rows, len(limits)), dtype=np.int32)
     for t, own in enumerate(codes):
         values[:, t] = own + start[t]
     caps = [np.ones(own.size) if own.cap is None else own.cap for own in limits]
@@ -52,12 +54,18 @@ def compile_rules(
         depth=np.array([own.depth for own in limits], dtype=np.int64),
         factor=np.array([own.factor for own in limits], dtype=np.float64),
         distance=np.array([own.distance for own in limits], dtype=np.float64),
-        share=np.bincount(values.reshape(-1), minlength=start[-1]) / max(1, table.records),
+        share=_counted(table, values, int(start[-1])) / max(1, table.records),
         node=np.cumsum([0, *(own.parent.size for own in limits)]).astype(np.int64),
         parent=_joined([own.parent for own in limits]).astype(np.int64),
         edge=_joined([own.edge for own in limits]),
     )
     return rules, values
+
+
+def _counted(table: Table, values: Ints, size: int) -> npt.NDArray[Any]:
+    """Records by value, over all tallies."""
+    counts = None if table.counts is None else np.repeat(table.counts, values.shape[1])
+    return np.bincount(values.reshape(-1), counts, size)
 
 
 def _joined(parts: Sequence[Floats | Ints]) -> Floats:

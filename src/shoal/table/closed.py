@@ -22,7 +22,7 @@ class Closed:
     """
 
     table: Table
-    groups: Ints  # a number per record, 0 … groups − 1
+    groups: Ints  # a number per row of the table, 0 … groups − 1
     closures: Ints  # slots × groups
     left_out: int = 0  # records that are not released
 
@@ -34,7 +34,7 @@ class Closed:
     @cached_property
     def sizes(self) -> Floats:
         """Records in each group."""
-        return np.bincount(self.groups, minlength=self.closures.shape[1]).astype(np.float64)
+        return self.table.count(self.groups, self.closures.shape[1]).astype(np.float64)
 
     def of_column(self, j: int) -> Ints:
         """The closures of quasi-identifier j."""

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -58,21 +60,33 @@ class Sensitive:
 
 @dataclass(frozen=True)
 class Table:
-    """An encoded table: all that is known of its quasi-identifiers and sensitive columns, as integers."""
+    """An encoded table: all that is known of its quasi-identifiers and sensitive columns, as integers.
+
+    A row is a record, or, in a counted table, stands for `counts` records with the same codes.
+    """
 
     columns: tuple[Column, ...]
-    codes: Ints  # records × quasi-identifiers
+    codes: Ints  # rows × quasi-identifiers
     sensitive: Mapping[str, Sensitive]
+    counts: Records | None = None  # the records of each row; None if each row is a record
 
     @property
-    def records(self) -> int:
+    def rows(self) -> int:
         return int(self.codes.shape[0])
+
+    @cached_property
+    def records(self) -> int:
+        return self.rows if self.counts is None else int(self.counts.sum())
+
+    def count(self, numbers: Records, size: int = 0) -> npt.NDArray[Any]:
+        """Count records by a number that each row has, from 0 to at least size − 1."""
+        return np.bincount(numbers, self.counts, size)
 
     @cached_property
     def classes(self) -> Ints:
         """The class of each record: a number for its combination of sensitive values."""
         if not self.sensitive:
-            return np.zeros(self.records, dtype=np.int32)
+            return np.zeros(self.rows, dtype=np.int32)
         rows = np.column_stack([column.codes for column in self.sensitive.values()])
         return distinct_rows(rows).place
 
@@ -82,8 +96,12 @@ class Table:
             replace(column, counts=np.bincount(codes, minlength=column.form.size).astype(float))
             for column, codes in zip(self.columns, self.codes[records].T, strict=True)
         )
-        secrets = {n: replace(s, codes=s.codes[records]) for n, s in self.sensitive.items()}
-        return Table(columns, self.codes[records], secrets)
+        return replace(self.pick(records), columns=columns)
+
+    def pick(self, rows: Records, counts: Records | None = None) -> Table:
+        """Some rows, each as often as it is named and with its own count, of which columns keep their counts."""
+        secrets = {n: replace(s, codes=s.codes[rows]) for n, s in self.sensitive.items()}
+        return Table(self.columns, self.codes[rows], secrets, counts)
 
     @cached_property
     def slots(self) -> tuple[slice, ...]:
@@ -125,23 +143,46 @@ def encode(
     for j, name in enumerate(quasi_identifiers):
         try:
             model = quasi_identifiers[name] if isinstance(quasi_identifiers, Mapping) else None
-            found = _found(arrow_column(frame, name), reading, is_text)
-            if may_be_empty and not len(found.values):
-                found, model = replace(found, values=NOTHING), Suppression()
-            if isinstance(model, Order):
-                found = replace(found, order=order_of(frame, name))
-            column, codes[:, j] = _encode_column(name, found, model)
+            column, codes[:, j] = encode_column(frame, name, model, reading, is_text, may_be_empty)
             columns.append(column)
         except InputError as error:
             problems.extend(error.problems)
     secrets: dict[str, Sensitive] = {}
     for name in sensitive:
         try:
-            secrets[name] = _encode_sensitive(_found(arrow_column(frame, name), reading, is_text))
+            secrets[name] = encode_sensitive(frame, name, reading, is_text)
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
     return Table(tuple(columns), codes, secrets)
+
+
+def encode_column(
+    frame: Frame,
+    name: str,
+    model: Model | None,
+    reading: Input,
+    is_text: bool = False,
+    may_be_empty: bool = False,
+    counts: Records | None = None,
+) -> tuple[Column, Ints]:
+    """Encode one quasi-identifier; returns the code of each row as well.
+
+    `counts` are the records of each row, where rows are distinct values.
+    """
+    found = _found(arrow_column(frame, name, counts), reading, is_text)
+    if may_be_empty and not len(found.values):
+        found, model = replace(found, values=NOTHING), Suppression()
+    if isinstance(model, Order):
+        found = replace(found, order=order_of(frame, name))
+    return _encode_column(name, found, model, counts)
+
+
+def encode_sensitive(
+    frame: Frame, name: str, reading: Input, is_text: bool = False, counts: Records | None = None
+) -> Sensitive:
+    """Encode one sensitive column."""
+    return _encode_sensitive(_found(arrow_column(frame, name, counts), reading, is_text))
 
 
 def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
@@ -211,7 +252,9 @@ def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
     return known.take(order), rank[np.concatenate(indices)]
 
 
-def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Column, Ints]:
+def _encode_column(
+    name: str, found: _Found, model: Model | None, records: Records | None
+) -> tuple[Column, Ints]:
     if not len(found.values) and found.values is not NOTHING:
         raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
     if found.typed is not None and (model is None or _means_numbers(model)):
@@ -233,7 +276,7 @@ def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Colum
         form = replace(form, labels=tuple(labels))
     lookup = np.append(code_of, form.null).astype(np.int32)  # place -1 is null
     codes = lookup[found.place]
-    counts = np.bincount(codes, minlength=form.size).astype(np.float64)
+    counts = np.bincount(codes, records, form.size).astype(np.float64)
     return Column(name, model, form, counts), codes
 
 

@@ -7,10 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import narwhals as nw
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
+from shoal.generalization.forms import Records
 from shoal.generalization.models import labels_of
 from shoal.table.plain import plain_column
 
@@ -97,8 +99,11 @@ def arrow_values(frame: Frame, name: str) -> pa.ChunkedArray:
     return array
 
 
-def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
-    """One column as Arrow in one of a few types: text, boolean, integer, float, decimal, date, timestamp."""
+def arrow_column(frame: Frame, name: str, counts: Records | None = None) -> pa.ChunkedArray:
+    """One column as Arrow in one of a few types: text, boolean, integer, float, decimal, date, timestamp.
+
+    `counts` are the records of each row, where rows are no records.
+    """
     array = arrow_values(frame, name)
     kind = _plain(array.type)
     if kind is None:
@@ -109,6 +114,8 @@ def arrow_column(frame: Frame, name: str) -> pa.ChunkedArray:
     array = _decoded(name, array, kind)
     if pa.types.is_floating(kind):
         bad = pc.sum(pc.invert(pc.is_finite(array))).as_py()
+        if bad and counts is not None:
+            bad = int(counts[np.asarray(pc.fill_null(pc.invert(pc.is_finite(array)), False))].sum())
         if bad:
             raise InputError(
                 f"Column '{name}' holds NaN or infinite numbers in {bad} record(s); make them missing or drop them."

@@ -1,0 +1,83 @@
+"""Set aside what needs no solving: combinations whose records meet the requirement by themselves are released exactly.
+
+A few records of each stay in the problem as lenders, which other records may need to make up a group (spec §7).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.counted.complying import Booleans, complies_as_one, complying
+from shoal.generalization.forms import Records
+from shoal.problem import Problem
+from shoal.table.rows import Distinct, distinct_rows
+
+# Lenders of a combination at most, as a multiple of k. On the 1,193,504 records of `benchmarks large`, k lenders lose
+# .4 % more than solving everything, 2k lose the same.
+MOST_LENDERS = 2
+
+
+def set_aside(problem: Problem, most: int) -> Records:
+    """Return how many records of each row are released exactly, so that at most so many are left to be solved.
+
+    What is set aside of a combination of quasi-identifiers meets the requirement, and so does all that is left. If
+    even without lenders more than `most` are left, that is so; if all records fit, nothing is set aside.
+    """
+    counts = problem.table.counts
+    assert counts is not None
+    if problem.table.records <= most:
+        return np.zeros_like(counts)
+    points = distinct_rows(problem.codes)
+    total = np.bincount(points.place, counts).astype(np.int64)
+    enough = complying(problem, points.place, counts)
+    lenders = _lenders(total, enough, problem.k, most)
+    aside = _lent(problem, points, total, enough, lenders)
+    while not _can_be_solved(problem, counts - aside):
+        lenders = max(1, 2 * lenders)
+        if lenders > total.max():
+            return np.zeros_like(counts)
+        aside = _lent(problem, points, total, enough, lenders)
+    return aside
+
+
+def _lenders(total: Records, enough: Booleans, k: int, most: int) -> int:
+    """The number of lenders that each combination can keep without leaving more than `most` records to be solved."""
+    low, high = 0, MOST_LENDERS * k
+    while low < high:
+        middle = (low + high + 1) // 2
+        stays = np.where(enough & (total >= k + middle), middle, total).sum()
+        low, high = (middle, high) if stays <= most else (low, middle - 1)
+    return low
+
+
+def _lent(
+    problem: Problem, points: Distinct, total: Records, enough: Booleans, lenders: int
+) -> Records:
+    """The records of each row that are set aside if combinations keep so many lenders."""
+    counts = problem.table.counts
+    assert counts is not None
+    spare = enough & (total >= problem.k + lenders)
+    if problem.tallied:  # of every sensitive value about the same share stays
+        lent = counts * lenders // total[points.place]
+    else:
+        lent = np.clip(lenders - _before(points.place, counts), 0, counts)
+    aside = np.where(spare[points.place], counts - lent, 0)
+    if problem.tallied and lenders:
+        kept = complying(problem, points.place, aside)
+        aside = np.where((spare & ~kept)[points.place], counts, aside)
+    return aside
+
+
+def _before(place: Records, counts: Records) -> Records:
+    """The records of the same combination in the rows before each row."""
+    order = np.argsort(place, kind="stable")
+    running = np.cumsum(counts[order]) - counts[order]
+    first = np.flatnonzero(np.diff(place[order], prepend=-1))
+    before = np.empty_like(running)
+    before[order] = running - running[first][place[order]]
+    return before
+
+
+def _can_be_solved(problem: Problem, left: Records) -> bool:
+    """Whether what is left meets the requirement as one group, or nothing is left."""
+    return not left.any() or complies_as_one(problem, left)

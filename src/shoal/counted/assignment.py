@@ -1,0 +1,66 @@
+"""Who goes where in a counted table: so many records of a row to a group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.generalization.forms import Ints, Records
+from shoal.problem import Closing, Problem
+from shoal.table.closed import Closed
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Pieces of rows: `counts[i]` records of row `rows[i]` are in group `groups[i]`, −1 if they are left out."""
+
+    rows: Records
+    counts: Records
+    groups: Ints
+    forms: Ints | None = None  # pieces × quasi-identifiers, for methods that recode globally
+
+    @classmethod
+    def of(
+        cls, rows: Records, counts: Records, groups: Ints, forms: Ints | None = None
+    ) -> Assignment:
+        """Join pieces of one row in one group; pieces are then in the order of rows, and of groups in each."""
+        order = np.lexsort((groups, rows))
+        rows, counts, groups = rows[order], counts[order], groups[order]
+        new = np.ones(rows.size, dtype=bool)
+        new[1:] = (np.diff(rows) != 0) | (np.diff(groups) != 0)
+        first = np.flatnonzero(new)
+        total = np.add.reduceat(counts, first) if first.size else counts
+        kept = None if forms is None else forms[order][first]
+        return cls(rows[first], total, groups[first], kept)
+
+    @property
+    def left_out(self) -> int:
+        """Records that are in no group."""
+        return int(self.counts[self.groups < 0].sum())
+
+    def released(self) -> Assignment:
+        """The pieces that are in a group."""
+        kept = self.groups >= 0
+        forms = None if self.forms is None else self.forms[kept]
+        return Assignment(self.rows[kept], self.counts[kept], self.groups[kept], forms)
+
+    def close(self, problem: Problem) -> tuple[Assignment, Closed]:
+        """Close all groups of a counted problem, of which those that read the same become one.
+
+        Every record must have a group. Row i of what is closed is piece i of the assignment that is returned.
+        """
+        closed = pick(problem, self.rows, self.counts).close(self.groups, Closing(forms=self.forms))
+        merged = Assignment.of(self.rows, self.counts, closed.groups)
+        table = problem.table.pick(merged.rows, merged.counts)
+        return merged, replace(closed, table=table, groups=merged.groups)
+
+
+def pick(problem: Problem, rows: Records, counts: Records | None = None) -> Problem:
+    """The same problem for some rows, each as often as it is named; costs and limits stay those of the whole."""
+    return replace(
+        problem,
+        table=problem.table.pick(rows, counts),
+        classes=problem.classes[rows],
+        values=problem.values[rows],
+    )
