@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar, overload
+from pathlib import Path
+from typing import Any, Literal, overload
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.compiling import compiling_for
+from shoal.engines.opening import EngineName, engine_for
 from shoal.examine import examine, open_table, originals_of
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
@@ -22,7 +23,7 @@ from shoal.plan import Plan, prepare
 from shoal.privacy import Requirement, group_notes
 from shoal.privacy.persons import count_persons
 from shoal.problem import Problem
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, Watch, silent
 from shoal.refine import Refine
 from shoal.refine import refine as refine_groups
 from shoal.release import Release
@@ -33,8 +34,6 @@ from shoal.table.order import shuffled
 from shoal.table.render import Style
 from shoal.table.render import render as render_frame
 from shoal.table.source import Input
-
-T = TypeVar("T")
 
 
 @overload
@@ -63,6 +62,8 @@ def anonymize(
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    engine: EngineName | None = None,
+    memory: str | int | None = None,
     progress: Progress | None = None,
 ) -> Release[pa.Table]: ...
 @overload
@@ -91,6 +92,8 @@ def anonymize(
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    engine: EngineName | None = None,
+    memory: str | int | None = None,
     progress: Progress | None = None,
 ) -> Release[FrameT]: ...
 def anonymize(
@@ -118,6 +121,8 @@ def anonymize(
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    engine: EngineName | None = None,
+    memory: str | int | None = None,
     progress: Progress | None = None,
 ) -> Release[Any]:
     """Make a table releasable: every record reads like at least k − 1 others.
@@ -129,7 +134,9 @@ def anonymize(
     Parameters
     ----------
     table
-        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file.
+        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file. A DuckDB relation,
+        a Polars LazyFrame or a Spark DataFrame stays where it is, and so does a file that outgrows memory, a folder
+        or a pattern of files.
     settings
         A `Settings` object or the path of a TOML file; the other parameters replace what it says.
     quasi_identifiers
@@ -187,6 +194,11 @@ def anonymize(
     order_seed
         Makes the order of released records and the draws of `loosen` repeatable, for tests only: whoever
         knows it may undo them.
+    engine
+        "memory", "duckdb", "polars" or "spark": where a file is worked on; by default in memory unless it outgrows
+        that, and then on DuckDB. A frame decides for itself.
+    memory
+        How much memory may be used, like "8GB"; by default most of what is free.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
 
@@ -227,21 +239,59 @@ def anonymize(
         title=title,
         input=input,
     )
-    return make_release(table, settings, progress or silent, order_seed)
+    return make_release(table, settings, progress or silent, order_seed, engine, memory)
 
 
 def make_release(
-    table: Any, settings: Settings, progress: Progress = silent, order_seed: int | None = None
+    table: Any,
+    settings: Settings,
+    progress: Progress = silent,
+    order_seed: int | None = None,
+    engine: str | None = None,
+    memory: str | int | None = None,
+    beside: Path | None = None,
 ) -> Release[Any]:
-    """Anonymize a frame, a file or an open source by complete settings: the way on one screen."""
-    watch = _Watch(progress)
+    """Anonymize a frame, a file or an open source by complete settings: the way on one screen.
+
+    What a large table needs on disk goes `beside` its output.
+    """
+    watch = Watch(progress)
+    on = engine_for(table, engine, memory)
+    if on != "memory":
+        return make_large(table, settings, on, watch, order_seed, memory, beside)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
     with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
         return _release(plan, watch, order_seed)
 
 
-def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release[Any]:
+def make_large(
+    table: Any,
+    settings: Settings,
+    engine: str,
+    watch: Watch,
+    order_seed: int | None,
+    memory: str | int | None,
+    beside: Path | None,
+) -> Release[Any]:
+    """Anonymize a table that is not in memory, on an engine; see `engines/way.py`."""
+    from shoal.engines.opening import open_large
+    from shoal.engines.way import make_large_release
+
+    opened = watch(
+        "reading",
+        lambda: open_large(
+            table, settings.input, engine, memory=memory, beside=beside, progress=watch.progress
+        ),
+    )
+    try:
+        return make_large_release(opened, settings, watch.progress, order_seed)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
     partition = watch(
@@ -296,24 +346,3 @@ def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) ->
     records = closed.table.records
     order = np.arange(records) if plan.settings.keep_order else shuffled(records, order_seed)
     return render_frame(frame, closed, order, plan.roles.unchanged, plan.settings.render)
-
-
-class _Watch:
-    """Runs one stage after the other, reporting and timing each."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.stage = ""
-        self.seconds: dict[str, float] = {}
-
-    def again(self) -> None:
-        """Say once more which stage this is, after something else was said."""
-        self.progress(self.stage, 0, 1)
-
-    def __call__(self, stage: str, work: Callable[[], T]) -> T:
-        self.stage = stage
-        self.progress(stage, 0, 1)
-        start = time.perf_counter()
-        result = work()
-        self.seconds[stage] = time.perf_counter() - start
-        return result

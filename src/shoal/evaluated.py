@@ -18,10 +18,13 @@ from shoal.evaluation.queries import Queries, compare_answers
 from shoal.evaluation.result import Result
 from shoal.evaluation.risk import THRESHOLD, Risks, compare_risks
 from shoal.evaluation.rules import Rules, compare_rules
+from shoal.evaluation.singled import Kept, singled_out
 from shoal.privacy import Verdict
 from shoal.report import Reported, write_report
 from shoal.settings import Settings
+from shoal.table import open_frame
 from shoal.table.closed import Closed
+from shoal.table.frames import Frame
 
 MOST_QUERIES = 1_000_000
 
@@ -81,6 +84,15 @@ class Foreign:
     verdict: Verdict
     comparison: Comparison
     removed: Sequence[str]
+
+    @property
+    def shown(self) -> Frame:
+        """The released records of which a report shows some."""
+        return open_frame(self.data)
+
+    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+        """How many released records are alone with their value in each of some columns, and in all together."""
+        return singled_out(self.shown, columns)
 
     @property
     def making(self) -> None:

@@ -39,7 +39,7 @@ def examine(released: Frame, originals: Originals | None, settings: Settings) ->
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
     if originals is not None:
         return examine_compatibility(originals, released, settings.k, settings.identifiers)
-    return examine_frame(released, *_promises(settings))
+    return examine_frame(released, *promises(settings))
 
 
 def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Verdict:
@@ -51,11 +51,11 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> V
         sheet = settings.input.sheet if keeps_sheet else None
         texts = read_texts(table, replace(settings.input, sheet=sheet))
         check_header(Path(table), texts.column_names, texts.columns)
-        verdict = examine_texts(texts, *_promises(settings))
+        verdict = examine_texts(texts, *promises(settings))
         columns = texts.column_names
     else:
         frame = open_frame(table)
-        verdict = examine_frame(frame, *_promises(settings))
+        verdict = examine_frame(frame, *promises(settings))
         columns = frame.columns
     named = {*settings.quasi_identifiers, *settings.sensitive, *settings.keep}
     bounds = {bound for name in settings.quasi_identifiers for bound in bound_names(name)}
@@ -63,7 +63,7 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> V
     return replace(verdict, audit=replace(verdict.audit, unnamed=unnamed))
 
 
-def _promises(settings: Settings) -> tuple[Any, ...]:
+def promises(settings: Settings) -> tuple[Any, ...]:
     """What the audit proves, and how it reads values."""
     return (
         list(settings.quasi_identifiers),

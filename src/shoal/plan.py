@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from shoal.privacy import check_feasible
 from shoal.privacy.betrayal import betrayals
 from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
-from shoal.table import Table, encode
+from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
@@ -34,9 +35,7 @@ class Plan:
     @property
     def spelled_out(self) -> Settings:
         """The settings that make the same release again: every model, every kept column by its name."""
-        models = {column.name: column.model for column in self.problem.columns}
-        others: Others = "drop" if self.settings.others == "drop" else "refuse"
-        return replace(self.settings, quasi_identifiers=models, keep=self.roles.kept, others=others)
+        return spelled_out(self.settings, self.problem.columns, self.roles)
 
     @property
     def told_apart(self) -> list[str]:
@@ -54,10 +53,19 @@ class Plan:
             return self.source.data, self.problem.close(groups, closing)
         source = replace(self.source, data=self.source.data[kept.tolist()])
         encoded = encode_source(source, self.spelled_out, may_be_empty=True)
-        closed = _problem(encoded, replace(self.settings, requirements=())).close(
+        closed = problem_of(encoded, replace(self.settings, requirements=())).close(
             groups[kept], closing.of(kept)
         )
         return source.data, replace(closed, left_out=groups.size - kept.size)
+
+
+def spelled_out(settings: Settings, columns: Sequence[Column], roles: Roles | None) -> Settings:
+    """Settings with the model of every column and, given the roles, every kept column by its name."""
+    settings = replace(settings, quasi_identifiers={own.name: own.model for own in columns})
+    if roles is None:
+        return settings
+    others: Others = "drop" if settings.others == "drop" else "refuse"
+    return replace(settings, keep=roles.kept, others=others)
 
 
 def prepare(source: Source, settings: Settings) -> Plan:
@@ -71,8 +79,27 @@ def prepare(source: Source, settings: Settings) -> Plan:
         Where no release can meet the requirements.
     """
     frame = source.data
+    roles, problems = check_roles(frame.columns, settings)
+    try:
+        encoded = encode_source(source, settings)
+    except InputError as error:
+        raise_problems([*problems, *error.problems])
+    kept = [name for name in roles.kept if name in frame.columns]
+    raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
+    check_feasible(encoded, settings.k, settings.requirements)
+    return Plan(source, settings, roles, problem_of(encoded, settings))
+
+
+def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
+    """The role of every column, and a sentence for everything that is wrong with them.
+
+    Raises
+    ------
+    InputError
+        Where no column has a name that the settings know.
+    """
     roles = roles_of(
-        frame.columns,
+        columns,
         list(settings.quasi_identifiers),
         settings.sensitive,
         settings.identifiers,
@@ -85,21 +112,13 @@ def prepare(source: Source, settings: Settings) -> Plan:
         *settings.identifiers,
         *settings.keep,
     ]
-    if not any(name in frame.columns or near_miss(name, frame.columns) for name in named):
+    if not any(name in columns or near_miss(name, columns) for name in named):
         raise InputError(  # the first row may be a person's, so that no name is shown
-            f"None of the columns named is among the {len(frame.columns):,} of the table; check the names, and that "
+            f"None of the columns named is among the {len(columns):,} of the table; check the names, and that "
             "the first row of a file holds the names of its columns."
         )
-    problems = roles.problems() + column_problems(frame.columns, settings.keep)
-    problems += _render_problems(frame, settings)
-    try:
-        encoded = encode_source(source, settings)
-    except InputError as error:
-        raise_problems([*problems, *error.problems])
-    kept = [name for name in roles.kept if name in frame.columns]
-    raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
-    check_feasible(encoded, settings.k, settings.requirements)
-    return Plan(source, settings, roles, _problem(encoded, settings))
+    problems = roles.problems() + column_problems(columns, settings.keep)
+    return roles, problems + _render_problems(columns, settings)
 
 
 def encode_source(source: Source, settings: Settings, may_be_empty: bool = False) -> Table:
@@ -115,7 +134,8 @@ def encode_source(source: Source, settings: Settings, may_be_empty: bool = False
     )
 
 
-def _problem(encoded: Table, settings: Settings) -> Problem:
+def problem_of(encoded: Table, settings: Settings) -> Problem:
+    """All that a method sees of an encoded table."""
     return Problem.of(
         encoded,
         settings.objective,
@@ -126,7 +146,7 @@ def _problem(encoded: Table, settings: Settings) -> Problem:
     )
 
 
-def _render_problems(frame: Frame, settings: Settings) -> list[str]:
+def _render_problems(columns: Sequence[str], settings: Settings) -> list[str]:
     """Columns of the table that bounds would overwrite."""
     if settings.render != "bounds":
         return []
@@ -138,6 +158,6 @@ def _render_problems(frame: Frame, settings: Settings) -> list[str]:
     wanted = {bound for name in intervals for bound in bound_names(name)}
     return [
         f"Column '{name}' is in the way of an interval's bounds; rename it."
-        for name in frame.columns
+        for name in columns
         if name in wanted
     ]

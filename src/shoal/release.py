@@ -35,7 +35,7 @@ from shoal.report.brief import brief_facts, brief_html
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
-from shoal.table.frames import FrameT, arrow_values
+from shoal.table.frames import Frame, FrameT, arrow_values
 from shoal.table.source import Dialect, Input
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
@@ -158,7 +158,16 @@ class Release(Generic[FrameT]):
     @cached_property
     def singled_out(self) -> list[Kept]:
         """How many released records are alone with their value in each kept column, and in all together."""
-        return singled_out(open_frame(self.data), self.settings.keep)
+        return self.alone_in(self.settings.keep)
+
+    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+        """How many released records are alone with their value in each of some columns, and in all together."""
+        return singled_out(self.shown, columns)
+
+    @property
+    def shown(self) -> Frame:
+        """The released records of which a report shows some."""
+        return open_frame(self.data)
 
     @cached_property
     def risk(self) -> Risks:

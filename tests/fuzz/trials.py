@@ -45,7 +45,7 @@ def try_case(seed: int, methods: Sequence[str] = METHODS) -> Outcome:
     case = draw_case(seed, methods)
     with TemporaryDirectory() as folder:
         try:
-            return _Trial(case, Path(folder)).run()
+            return Trial(case, Path(folder)).run()
         except (KeyboardInterrupt, SystemExit):
             raise
         except (
@@ -70,7 +70,9 @@ def message_faults(error: shoal.ShoalError, marks: re.Pattern[str] = MARKS) -> l
     return found or ([] if sentences else ["a message is empty"])
 
 
-class _Trial:
+class Trial:
+    """One case and what it is compared with."""
+
     def __init__(self, case: Case, folder: Path) -> None:
         self.case = case
         self.folder = folder
@@ -82,10 +84,10 @@ class _Trial:
     def run(self) -> Outcome:
         seed = self.case.seed
         try:
-            release = self._anonymize()
+            release = self.anonymize()
         except shoal.Infeasible as error:
             found = message_faults(error)
-            if self.case.is_whole and self._promise().is_possible():
+            if self.case.is_whole and self.promise().is_possible():
                 found.append(f"refused although the whole table as one group will do: {error}")
             return Outcome(seed, "failed" if found else "infeasible", tuple(found))
         except shoal.InputError as error:
@@ -96,11 +98,11 @@ class _Trial:
             return Outcome(seed, "failed" if found else "refused", tuple(found) or reasons)
         if not self.case.is_whole:
             return Outcome(seed, "failed", ("released although the settings are wrong",))
-        found = self._faults(release)
+        found = self.faults(release)
         kind = "left some out" if release.suppressed else "released"
         return Outcome(seed, "failed" if found else kind, tuple(found))
 
-    def _anonymize(self) -> shoal.Release:
+    def anonymize(self, **given: Any) -> shoal.Release:
         case = self.case
         refine = {"off": False, "quick": "quick", "steps": shoal.Refine(steps=5)}[case.refine]
         return shoal.anonymize(
@@ -113,6 +115,7 @@ class _Trial:
             requirements=[_requirement(demand) for demand in case.demands],
             refine=refine,
             order_seed=case.seed,
+            **given,
             **case.options,
         )
 
@@ -133,7 +136,7 @@ class _Trial:
                 return shoal.Suppression(domain)
         return None
 
-    def _promise(self, order: Sequence[int] | None = None) -> Promise:
+    def promise(self, order: Sequence[int] | None = None) -> Promise:
         """What a release must keep; cells are read by the values of the records in it, not of those left out."""
         case = self.case
         records = range(case.records) if order is None else order
@@ -151,21 +154,21 @@ class _Trial:
             readers,
             {name: list(map(key, self.original[name])) for name in case.rules},
             {name: self.original[name] for name in case.sensitive},
-            self._rows(self.original),
+            self.rows(self.original),
             case.k,
             case.demands,
             case.options.get("suppression_limit", 0.0),
             case.options.get("weights", {}),
         )
 
-    def _rows(self, columns: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
+    def rows(self, columns: dict[str, list[Any]]) -> list[tuple[Any, ...]]:
         """The columns that are released as they are, by record; whatever differs in type or spelling differs."""
         reading = _loose if self.is_file else repr
         records = len(next(iter(columns.values())))
         rows = zip(*(map(reading, columns[name]) for name in self.case.released), strict=True)
         return list(rows) or [()] * records
 
-    def _columns(self) -> list[str]:
+    def columns(self) -> list[str]:
         """The released columns, in the table's order."""
         case, names = self.case, []
         for name in case.columns:
@@ -177,14 +180,14 @@ class _Trial:
                 names.append(name)
         return names
 
-    def _hides_missing(self) -> bool:
+    def hides_missing(self) -> bool:
         """Whether empty bounds may stand for a missing value as well as for anything."""
         return any(
-            f"{name}_min" in self._columns() and None in self.original[name]
+            f"{name}_min" in self.columns() and None in self.original[name]
             for name in self.case.rules
         )
 
-    def _cells(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    def cells(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
         return {
             name: columns[name]
             if name in columns
@@ -192,19 +195,19 @@ class _Trial:
             for name in self.case.rules
         }
 
-    def _faults(self, release: shoal.Release) -> list[str]:
+    def faults(self, release: shoal.Release) -> list[str]:
         case = self.case
         columns = lists_of(release.data)
-        if list(columns) != self._columns():
-            return [f"columns {list(columns)} instead of {self._columns()}"]
-        values = self._typed(columns)
+        if list(columns) != self.columns():
+            return [f"columns {list(columns)} instead of {self.columns()}"]
+        values = self.typed(columns)
         groups = release.groups.tolist()
         order = [i for i, group in enumerate(groups) if group >= 0]
         reads_the_same = case.options["method"] != "non_homogeneous"
-        hides_missing = self._hides_missing()
+        hides_missing = self.hides_missing()
         released = Released(
-            self._cells(columns),
-            self._rows(values),
+            self.cells(columns),
+            self.rows(values),
             {name: values[name] for name in case.sensitive},
             order if case.options["keep_order"] else None,
             release.suppressed,
@@ -212,20 +215,20 @@ class _Trial:
             None if hides_missing else release.loss("lm"),
             reads_the_same,
         )
-        found = faults(self._promise(order), released)
+        found = faults(self.promise(order), released)
         found += self._trace_faults(release)
         if not self.is_file and lists_of(self.table) != self.original:
             found.append("the table given was changed")
         is_chance = "loosen" in case.options or not reads_the_same  # drawn anew in every run
         if case.is_repeated and not is_chance:
-            again = lists_of(self._anonymize().data)
+            again = lists_of(self.anonymize().data)
             if _multiset(again) != _multiset(columns):
                 found.append("a second run releases other records")
         if case.saved_as:
-            found += self._saved_faults(release, columns)
+            found += self.saved_faults(release, columns)
         return found
 
-    def _typed(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    def typed(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
         """Columns that a file's release may hold as text, back in the types that the case has."""
         if not self.is_file:
             return columns
@@ -248,7 +251,7 @@ class _Trial:
                 found.append(f"column '{name}' lists {len(traces)} values of records left out")
         return found
 
-    def _saved_faults(self, release: shoal.Release, columns: dict[str, list[Any]]) -> list[str]:
+    def saved_faults(self, release: shoal.Release, columns: dict[str, list[Any]]) -> list[str]:
         path = self.folder / f"release{self.case.saved_as}"
         try:
             release.save(path)

@@ -18,6 +18,7 @@ ORDER = (
     "_evaluate",
     "_anonymize",
     "listing",
+    "engines",
     "estimate",
     "compiling",
     "plan",

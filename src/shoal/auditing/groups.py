@@ -31,17 +31,18 @@ CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
 class _Groups:
     """The records of a table, group by group."""
 
-    group: Places  # of each record
-    sizes: Places
+    group: Places  # of each row
+    sizes: Places  # in records
+    counts: Places | None  # the records of each row; None if each row is a record
 
     @cached_property
-    def records(self) -> Places:
+    def rows(self) -> Places:
         return np.argsort(self.group, kind="stable")
 
     @cached_property
     def bounds(self) -> Places:
-        """Group g has records[bounds[g]:bounds[g + 1]]."""
-        return np.append(0, np.cumsum(self.sizes))
+        """Group g has rows[bounds[g]:bounds[g + 1]]."""
+        return np.append(0, np.cumsum(np.bincount(self.group, minlength=self.sizes.size)))
 
     def blocks(self, values: int) -> Iterator[tuple[int, int]]:
         """Cut the groups into runs small enough to count each one's values in every group."""
@@ -72,6 +73,7 @@ def examine_frame(
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
+    counts: Places | None = None,
 ) -> Verdict:
     """Audit a frame by what its columns read; see `examine_texts`."""
     refuse_identifiers(frame.columns, identifiers)
@@ -82,7 +84,15 @@ def examine_frame(
         if name not in texts.column_names:
             texts = texts.append_column(name, read_cells(frame, name).as_texts())
     return examine_texts(
-        texts, quasi_identifiers, k, identifiers, requirements, sensitive, reader, frame.columns
+        texts,
+        quasi_identifiers,
+        k,
+        identifiers,
+        requirements,
+        sensitive,
+        reader,
+        frame.columns,
+        counts,
     )
 
 
@@ -95,12 +105,14 @@ def examine_texts(
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
     names: Sequence[str] = (),
+    counts: Places | None = None,
 ) -> Verdict:
     """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
     All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive
     values that differ only in spaces, case or Unicode form are one value. A quasi-identifier may be released
     under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, where the table has only some.
+    `counts` are the records of each row, where equal records were counted before.
 
     Raises
     ------
@@ -124,7 +136,7 @@ def examine_texts(
     )
     raise_problems(problems)
     refuse_identifiers(table.column_names, identifiers)
-    groups = _groups_of(table.select(columns))
+    groups = _groups_of(table.select(columns), counts)
     count, smallest = groups.sizes.size, int(groups.sizes.min())
     misses, proofs = [""], []
     if smallest < k:
@@ -139,7 +151,7 @@ def examine_texts(
             worst = f"{proof.requirement} (the worst reaches {proof.reached:.4g})"
             misses.append(f"{missed} of {count} groups miss {worst}" if missed else "")
     return Verdict(
-        Audit(table.num_rows, count, smallest, tuple(proofs)), tuple(misses), groups.sizes
+        Audit(int(groups.sizes.sum()), count, smallest, tuple(proofs)), tuple(misses), groups.sizes
     )
 
 
@@ -183,12 +195,12 @@ def _secret(array: pa.ChunkedArray, reader: Reader) -> _Secret:
     return _Secret(places, labels, order is not None)
 
 
-def _groups_of(columns: pa.Table) -> _Groups:
+def _groups_of(columns: pa.Table, counts: Places | None) -> _Groups:
     """Group records by what they read."""
     with ThreadPoolExecutor() as threads:  # a column each: Arrow works outside of Python's lock
         found = list(threads.map(numbered, columns.columns))
     group, count = combined(found, columns.num_rows)
-    return _Groups(group, np.bincount(group, minlength=count))
+    return _Groups(group, np.bincount(group, counts, count).astype(np.int64), counts)
 
 
 def _prove(
@@ -196,17 +208,19 @@ def _prove(
 ) -> tuple[Proof, int]:
     """The level that all groups reach, and how many of them miss the requirement."""
     values = len(secret.labels)
-    shares = np.bincount(secret.places, minlength=values) / secret.places.size
+    shares = np.bincount(secret.places, groups.counts, values) / groups.sizes.sum()
     worst, missed = [], 0
     for start, stop in groups.blocks(values):
         bounds = groups.bounds[start : stop + 1]
-        places = secret.places[groups.records[bounds[0] : bounds[-1]]]
+        rows = groups.rows[bounds[0] : bounds[-1]]
+        places = secret.places[rows]
         present = np.arange(values)
         if not requirement.counts_absent:
             present, places = np.unique(places, return_inverse=True)
         group = np.repeat(np.arange(stop - start), np.diff(bounds))
+        weights = None if groups.counts is None else groups.counts[rows]
         counts = np.bincount(
-            group * present.size + places.reshape(-1), minlength=(stop - start) * present.size
+            group * present.size + places.reshape(-1), weights, (stop - start) * present.size
         )
         levels = requirement.levels(
             counts.reshape(-1, present.size).astype(np.float64),

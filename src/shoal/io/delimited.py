@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -42,8 +42,26 @@ def read_texts(path: Path, input: Input) -> pa.Table:
     return _read(path, input, lambda path, names, _: check_names(path, names))[0]
 
 
+def read_block(path: Path, data: bytes, input: Input) -> tuple[pa.Table, Dialect]:
+    """Read the beginning of a CSV file, whole lines in UTF-8, as text."""
+    return _parsed(path, text.Text(data, "utf-8", False), input, check_header)
+
+
+def read_rest(path: Path, data: bytes, names: Sequence[str], delimiter: str) -> pa.Table:
+    """Read more lines of a CSV file whose header is known."""
+    _check_quotes(path, data, delimiter)
+    columns = _columns(path, data, 0, len(names), delimiter)
+    check_header(path, names, columns)
+    return pa.table(columns, list(names))
+
+
 def _read(path: Path, input: Input, check: HeaderCheck) -> tuple[pa.Table, Dialect]:
-    found = text.load(path, input.encoding)
+    return _parsed(path, text.load(path, input.encoding), input, check)
+
+
+def _parsed(
+    path: Path, found: text.Text, input: Input, check: HeaderCheck
+) -> tuple[pa.Table, Dialect]:
     data = found.data
     header = _HEADER.match(data)
     assert header is not None

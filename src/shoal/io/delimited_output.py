@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
+from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +30,17 @@ def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
 
 def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
     """Write CSV; an empty text is quoted, so that it differs from null, which is nothing."""
+    write_batches(table.column_names, table.to_batches(BATCH), path, suffix, dialect)
+
+
+def write_batches(
+    names: Sequence[str],
+    batches: Iterable[pa.RecordBatch],
+    path: Path,
+    suffix: str,
+    dialect: Dialect | None,
+) -> None:
+    """Write CSV from records that come a batch at a time."""
     dialect = dialect or Dialect()
     delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
     encoder = codecs.getincrementalencoder(dialect.encoding)()
@@ -36,7 +48,7 @@ def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> 
     with text.create(path, suffix) as sink:
         if dialect.has_mark:
             sink.write(text.MARKS.get(dialect.encoding, b""))
-        for lines in _lines(table, delimiter, dialect):
+        for lines in _lines(names, batches, delimiter, dialect):
             if is_utf8:
                 sink.write(lines)
             else:
@@ -44,14 +56,15 @@ def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> 
         sink.write(encoder.encode("", final=True))
 
 
-def _lines(table: pa.Table, delimiter: str, dialect: Dialect) -> Iterator[pa.Buffer]:
+def _lines(
+    names: Sequence[str], batches: Iterable[pa.RecordBatch], delimiter: str, dialect: Dialect
+) -> Iterator[pa.Buffer]:
     """The header and the records, line ends and all, as UTF-8."""
-    names = _quoted(pa.array(table.column_names, TEXT), delimiter)
-    yield pa.py_buffer((delimiter.join(names.to_pylist()) + dialect.line_end).encode())
-    batches = table.to_batches(BATCH)
+    header = _quoted(pa.array(names, TEXT), delimiter)
+    yield pa.py_buffer((delimiter.join(header.to_pylist()) + dialect.line_end).encode())
+    waiting = iter(batches)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
-        for first in range(0, len(batches), AT_ONCE):
-            some = batches[first : first + AT_ONCE]
+        while some := list(islice(waiting, AT_ONCE)):
             yield from threads.map(lambda batch: _records(batch, delimiter, dialect), some)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -53,21 +54,27 @@ def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
 
 def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
     """Write one object per record, nulls and all, in UTF-8."""
+    write_batches(table.combine_chunks().to_batches(BATCH), path, suffix)
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], path: Path, suffix: str) -> None:
+    """Write JSON lines from records that come a batch at a time."""
     with text.create(path, suffix) as sink:
-        for batch in table.combine_chunks().to_batches(BATCH):
+        for batch in batches:
             sink.write(content(_lines(batch)))
 
 
 def _read(path: Path, input: Input) -> pa.Table:
     """Every column as texts, truth values or marked number tokens, in order of first appearance."""
-    records = _records(path, text.load(path, input.encoding).data)
+    records = records_of(path, text.load(path, input.encoding).data)
     names = list(dict.fromkeys(name for record in records for name in record))
     check_names(path, names)
     columns = {name: [record.get(name) for record in records] for name in names}
     return table_from_values(path, columns)
 
 
-def _records(path: Path, data: bytes) -> list[dict[str, Any]]:
+def records_of(path: Path, data: bytes) -> list[dict[str, Any]]:
+    """The objects of all lines; numbers are their tokens."""
     decoder = json.JSONDecoder(
         object_pairs_hook=_object,
         parse_int=NumberToken,

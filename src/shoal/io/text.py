@@ -112,12 +112,12 @@ def create(path: Path, suffix: str) -> pa.NativeFile:
 def _decoded(path: Path, raw: bytes, encoding: str | None) -> Text:
     name = "" if encoding is None else codecs.lookup(encoding).name
     for marked, mark in MARKS.items():
-        if raw.startswith(mark) and _may_be(marked, name):
+        if raw.startswith(mark) and may_be(marked, name):
             return _as_utf8(path, raw[len(mark) :], marked, True)
     return _as_utf8(path, raw, name.removesuffix("-sig") or "utf-8", False)
 
 
-def _may_be(marked: str, name: str) -> bool:
+def may_be(marked: str, name: str) -> bool:
     """Whether a file with this mark has the encoding asked for: utf-16 comes in two orders of bytes."""
     return not name or name in (marked, f"{marked}-sig", marked[: len("utf-16")])
 

@@ -51,12 +51,25 @@ class _Column:
         return _Column(self.codes[:: self.codes.size // SAMPLE], None, self.is_ordered)
 
 
+@dataclass(frozen=True)
+class Whole:
+    """What is known of a column in all records, where only some are looked at."""
+
+    records: int
+    distinct: int  # values
+    alone: int  # values that one record has
+
+
 def betrayals(
-    frame: Frame, table: Table, kept: Sequence[str], allow: Sequence[str] = ()
+    frame: Frame,
+    table: Table,
+    kept: Sequence[str],
+    allow: Sequence[str] = (),
+    whole: Mapping[str, Whole] | None = None,
 ) -> list[str]:
     """Return a sentence for everything that unchanged columns betray and nobody allowed.
 
-    `table` is the frame, encoded.
+    `table` is the frame, encoded. If both hold some of the records only, `whole` says what all of them have.
     """
     sensitive = [name for name in table.sensitive if name not in allow]
     kept = [name for name in kept if name not in allow]
@@ -72,7 +85,11 @@ def betrayals(
         sentence
         for name in (*sensitive, *kept)
         for sentence in _of_column(
-            name[:LONGEST], _column(arrow_values(frame, name)), known, name in kept
+            name[:LONGEST],
+            _column(arrow_values(frame, name)),
+            known,
+            name in kept,
+            (whole or {}).get(name),
         )
     ]
     if found:
@@ -84,13 +101,19 @@ def betrayals(
 
 
 def _of_column(
-    name: str, column: _Column, known: Mapping[str, _Column], is_kept: bool
+    name: str,
+    column: _Column,
+    known: Mapping[str, _Column],
+    is_kept: bool,
+    whole: Whole | None,
 ) -> Iterator[str]:
-    records = column.codes.size
-    alone = int(np.count_nonzero(column.counts == 1))
+    if whole is None:
+        alone = int(np.count_nonzero(column.counts == 1))
+        whole = Whole(column.codes.size, column.counts.size, alone)
+    records, alone = whole.records, whole.alone
     if is_kept and alone >= NEARLY_UNIQUE * records:
         yield f"Column '{name}' is kept, and {alone:,} of {records:,} records have a value in it that no other has."
-    if _is_free_text(column):
+    if _is_free_text(column, whole):
         yield f"Column '{name}' holds free text, which may name or describe persons."
     for other, quasi_identifier in known.items():
         if _determines(column, quasi_identifier):
@@ -125,10 +148,10 @@ def _column(array: pa.ChunkedArray) -> _Column:
     return _Column(codes, values if is_text else None, False)
 
 
-def _is_free_text(column: _Column) -> bool:
+def _is_free_text(column: _Column, whole: Whole) -> bool:
     """Whether most values are several words long and few of them repeat."""
     values = column.texts
-    if values is None or len(values) < max(FEWEST_TEXTS, DISTINCT * column.codes.size):
+    if values is None or whole.distinct < max(FEWEST_TEXTS, DISTINCT * whole.records):
         return False
     words = pc.add(pc.count_substring_regex(pc.utf8_trim_whitespace(values), r"\s+"), 1)
     return bool(pc.greater_equal(pc.quantile(words, 0.5)[0], WORDS).as_py())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions
 from shoal.evaluation.risk import Risks
 from shoal.evaluation.scales import texts_of
-from shoal.evaluation.singled import singled_out, values_of
+from shoal.evaluation.singled import Kept, values_of
 from shoal.generalization.forms import Ints
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
@@ -38,7 +38,6 @@ from shoal.report.facts import (
 )
 from shoal.report.reproduce import settings_text
 from shoal.settings import Settings
-from shoal.table import open_frame
 from shoal.table.closed import Closed
 from shoal.table.frames import Frame
 from shoal.table.render import bound_names
@@ -54,7 +53,8 @@ class Reported(Protocol):
     """What must be known of a release."""
 
     @property
-    def data(self) -> Any: ...
+    def shown(self) -> Frame: ...
+    def alone_in(self, columns: Sequence[str]) -> list[Kept]: ...
     @property
     def settings(self) -> Settings: ...
     @property
@@ -94,7 +94,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         promises=_promises(release),
         persons=release.verdict.audit.persons,
         roles=roles,
-        kept=tuple(singled_out(open_frame(release.data), roles.kept)),
+        kept=tuple(release.alone_in(roles.kept)),
         method=settings.method.name if made else "",
         refined=_refined(settings, release.closed.table.records) if made else "",
         making=release.making,
@@ -148,7 +148,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
 def _roles(release: Reported) -> Roles:
     settings = release.settings
     names = tuple(settings.quasi_identifiers)
-    released = open_frame(release.data).columns
+    released = release.shown.columns
     bounds = [bound for name in names if name not in released for bound in bound_names(name)]
     known = {*names, *settings.sensitive, *bounds}
     kept = tuple(name for name in released if name not in known)
@@ -226,7 +226,7 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
 
 def _sample(release: Reported, roles: Roles) -> Sample:
     """A few released records, the same ones in whatever order the release is; no columns that nobody named."""
-    frame = open_frame(release.data)
+    frame = release.shown
     shown = [name for name in frame.columns if name not in roles.unnamed][:MOST_SAMPLED]
     columns = [_ranks(frame, name) for name in shown]
     order = np.lexsort(columns[::-1])

@@ -48,7 +48,7 @@ def render(
     for name in frame.columns:
         if name in columns:
             j = columns[name]
-            texts = _rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
+            texts = rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
             released.update({key: per_group.take(groups) for key, per_group in texts.items()})
             names.extend(texts)
         elif name in unchanged:
@@ -77,7 +77,7 @@ def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
     return nw.from_native(data, eager_only=True)
 
 
-def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
+def rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
     """The values that each group releases in one quasi-identifier, by released column."""
     if style == "text" or not isinstance(form, RangeForm):
         return {name: pa.array(form.text(closures), type=pa.string())}

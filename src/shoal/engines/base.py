@@ -1,0 +1,101 @@
+"""What an engine adds to the way of a large table: how frames are opened, mixed and written."""
+
+from __future__ import annotations
+
+import errno
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from shoal.errors import InputError, ShoalError
+from shoal.table.frames import Frame
+
+Lazy = nw.LazyFrame[Any]
+
+RESERVED = "_shoal_"  # how names of columns begin that only the way itself uses
+HASHES = 2**62  # hashes are whole numbers from 0 to this
+LIBRARIES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "grpc", "pyarrow", "narwhals")
+FULL = ("no space left", "disk quota", "enospc", "max_temp_directory_size", "could not write all")
+MEMORY = ("out of memory", "outofmemory", "failed to allocate", "cannot allocate")
+
+
+class Engine(ABC):
+    """A library that runs queries over tables that need not fit in memory."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def table(self, data: pa.Table) -> Lazy:
+        """A small table as a frame of this engine."""
+
+    def scan(self, paths: Sequence[Path]) -> Lazy:
+        """The records of Parquet files."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def stage(self, frame: Lazy, name: str) -> Lazy:
+        """Write a frame, in its order, where the work is done, and return what was written."""
+
+    @abstractmethod
+    def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
+        """Add a column of hashes of other columns, whole numbers from 0 to HASHES, other ones for every secret."""
+
+    @abstractmethod
+    def collect(self, frame: Lazy) -> Frame:
+        """Bring a small frame into memory."""
+
+    def arrow(self, frame: Lazy) -> pa.Table:
+        """Bring a small frame of numbers into memory as Arrow."""
+        return self.collect(frame).to_arrow()
+
+    def numbers(self, frame: Lazy) -> dict[str, np.ndarray]:
+        """Bring a frame of whole numbers without nulls into memory."""
+        table = self.arrow(frame)
+        return {
+            name: table[name].cast(pa.int64()).to_numpy().astype(np.int64)
+            for name in table.column_names
+        }
+
+
+@contextmanager
+def speaking_of(engine: str) -> Iterator[None]:
+    """Turn what a library raises into one sentence; its own words may show cells."""
+    try:
+        yield
+        return
+    except ShoalError:
+        raise
+    except Exception as error:
+        if not _is_foreign(error):
+            raise
+        why = _why(error, engine)
+    raise InputError(why)
+
+
+def _is_foreign(error: BaseException) -> bool:
+    module = type(error).__module__.partition(".")[0]
+    return module in LIBRARIES or isinstance(error, OSError | MemoryError)
+
+
+def _why(error: BaseException, engine: str) -> str:
+    words = str(error).lower()
+    if getattr(error, "errno", None) == errno.ENOSPC or any(sign in words for sign in FULL):
+        return (
+            "The disk is full, so nothing was written; make room, or let the work be done elsewhere: beside the "
+            "output, or where the environment variable TMPDIR points to."
+        )
+    if isinstance(error, MemoryError) or any(sign in words for sign in MEMORY):
+        return (
+            f"The engine {engine} ran out of memory; give it more (--memory, memory=), or less to hold: "
+            "fewer columns that are kept."
+        )
+    return (
+        f"The engine {engine} could not finish ({type(error).__name__}); check that the table can be read to its "
+        "end, and that its columns hold numbers, dates or text."
+    )

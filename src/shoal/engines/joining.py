@@ -1,0 +1,149 @@
+"""Back from combinations to records: every record gets the closures of its group, and a place by chance."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from shoal.counted import Assignment
+from shoal.engines.base import HASHES, RESERVED, Engine, Lazy
+from shoal.engines.columns import HASH, Codes
+from shoal.generalization.forms import Ints, Records
+from shoal.table.closed import Closed
+from shoal.table.render import rendered
+from shoal.table.rows import distinct_rows
+
+GROUP, ROW, RANK = f"{RESERVED}group", f"{RESERVED}row", f"{RESERVED}rank"
+ORDER, BELOW, OTHER = f"{RESERVED}order", f"{RESERVED}below", f"{RESERVED}other"
+HALF = 2**31  # hashes are added up in two halves, which stay small enough in sums over any table
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Which records of each row go where: all to one group, but for the first few in order of their hashes."""
+
+    main: Ints  # the group of most records of each row, −1 if they are left out
+    below: Records  # of each row: only records with hashes below this may go elsewhere
+    row: Records  # for each record that goes elsewhere: its row,
+    rank: Records  # its place among the row's records in order of hashes, from 1,
+    group: Ints  # and its group, −1 if it is left out
+
+    @classmethod
+    def of(cls, assignment: Assignment, rows: int) -> Pieces:
+        """Split every row into the group that gets most of it, and the others."""
+        order = np.lexsort((assignment.groups, -assignment.counts, assignment.rows))
+        row, count = assignment.rows[order], assignment.counts[order]
+        group = assignment.groups[order]
+        is_main = np.diff(row, prepend=-1) != 0
+        main = np.full(rows, -1, dtype=np.int32)
+        main[row[is_main]] = group[is_main]
+        row, count, group = row[~is_main], count[~is_main], group[~is_main]
+        leaving = np.bincount(row, count, rows)
+        total = np.bincount(assignment.rows, assignment.counts, rows)
+        return cls(
+            main,
+            _below(leaving, total),
+            np.repeat(row, count),
+            _ranks(row, count),
+            np.repeat(group, count),
+        )
+
+
+def _below(leaving: Records, total: Records) -> Records:
+    """Hashes below which a row surely has enough records for those that leave it; 0 where none does.
+
+    Hashes are even, so the number below a share of their range has about the standard deviation of its square root;
+    eight of these and forty records more are never missed in practice, and the audit would find out.
+    """
+    share = (leaving + 8 * np.sqrt(leaving) + 40) / np.maximum(total, 1)
+    below = np.where(share >= 1, HASHES, np.minimum(share, 1.0) * HASHES)
+    return np.where(leaving > 0, below, 0).astype(np.int64)
+
+
+def _ranks(row: Records, count: Records) -> Records:
+    """1, 2, 3 … for all records that leave one row."""
+    numbers = np.arange(count.sum(), dtype=np.int64)
+    first = np.flatnonzero(np.diff(row, prepend=-1))
+    before = np.cumsum(count) - count
+    start = np.repeat(before[first], np.diff(np.append(first, row.size)))
+    return numbers - np.repeat(start, count) + 1
+
+
+def secret_of(engine: Engine, frame: Lazy, seed: int) -> int:
+    """A number that follows from the seed and all records together: nobody can compute it who lacks the table."""
+    halves = [(nw.col(HASH) % HALF).sum().alias("low"), (nw.col(HASH) // HALF).sum().alias("high")]
+    table = engine.arrow(frame.select(*halves))
+    low, high = (int(table[name][0].as_py()) for name in ("low", "high"))
+    return int(
+        np.random.SeedSequence([seed % 2**64, low, high]).generate_state(1, np.uint64)[0] >> 1
+    )
+
+
+def join_back(
+    engine: Engine, frame: Lazy, codes: Codes, keys: Sequence[Records], pieces: Pieces, secret: int
+) -> Lazy:
+    """Give every record of an encoded frame its group; those that are left out are gone."""
+    rows = pa.table(
+        {
+            **dict(zip(codes.keys, keys, strict=True)),
+            ROW: np.arange(pieces.main.size),
+            GROUP: pieces.main.astype(np.int64),
+            BELOW: pieces.below,
+        }
+    )
+    frame = frame.join(engine.table(rows), on=codes.keys, how="left")
+    frame = engine.hashed(frame, [HASH], ORDER, secret).drop([HASH, *codes.keys])
+    stays = frame.filter(nw.col(ORDER) >= nw.col(BELOW))
+    if pieces.row.size:
+        others = pa.table(
+            {ROW: pieces.row, RANK: pieces.rank, OTHER: pieces.group.astype(np.int64)}
+        )
+        moves = frame.filter(nw.col(ORDER) < nw.col(BELOW))
+        moves = moves.with_columns(
+            nw.col(ORDER).rank("ordinal").over(ROW).cast(nw.Int64).alias(RANK)
+        )
+        moves = moves.join(engine.table(others), on=[ROW, RANK], how="left")
+        goes = nw.when(nw.col(OTHER).is_null()).then(nw.col(GROUP)).otherwise(nw.col(OTHER))
+        moves = moves.with_columns(goes.alias(GROUP)).drop([RANK, OTHER])
+        columns = stays.collect_schema().names()
+        stays = nw.concat([stays, moves.select(columns)])
+    return stays.filter(nw.col(GROUP) >= 0).drop([ROW, BELOW, ORDER])
+
+
+def render_frame(
+    engine: Engine, frame: Lazy, closed: Closed, names: Sequence[str], style: str
+) -> Lazy:
+    """Write the closures of its group beside every record; `names` are the table's columns in their order."""
+    columns = {column.name: j for j, column in enumerate(closed.table.columns)}
+    texts: dict[str, pa.Array] = {GROUP: pa.array(np.arange(closed.closures.shape[1]))}
+    released: list[str] = []
+    unchanged = frame.collect_schema().names()
+    for name in names:
+        if name in columns:
+            j = columns[name]
+            own = _texts(name, closed, j, style)
+            texts |= own
+            released += own
+        elif name in unchanged:
+            released.append(name)
+    return frame.join(engine.table(pa.table(texts)), on=GROUP, how="left").select(released)
+
+
+def _texts(name: str, closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
+    """What each group releases in a column; a text is made once for all groups that share it."""
+    closures = closed.of_column(j)
+    found = distinct_rows(closures.T - closures.min(initial=0))
+    texts = rendered(name, closed.table.columns[j].form, closures[:, found.first], style)
+    return {key: column.take(pa.array(found.place)) for key, column in texts.items()}
+
+
+def shuffled(engine: Engine, frame: Lazy, order_seed: int | None) -> Lazy:
+    """The records in an order that follows from what is released and from fresh chance, and from nothing else."""
+    drawn = secrets.randbits(63) if order_seed is None else order_seed
+    names = frame.collect_schema().names()
+    return engine.hashed(frame, names, ORDER, drawn).sort(ORDER).drop(ORDER)

@@ -1,0 +1,104 @@
+"""Spark, classic or Connect: what is staged are tables of the session's current schema; executors need no Python."""
+
+from __future__ import annotations
+
+import secrets
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
+
+from shoal.engines.base import Engine, Lazy, speaking_of
+from shoal.engines.opening import Opened
+from shoal.errors import InputError
+from shoal.table.frames import Frame, open_frame
+
+PREFIX = "shoal_staging_"
+
+
+_KEPT: set[Tables] = set()
+
+
+class Tables:
+    """The staged tables of one run, dropped when it is closed or at the end of the process."""
+
+    def __init__(self, session: Any) -> None:
+        self.prefix = f"{PREFIX}{secrets.token_hex(6)}"
+        self.names: list[str] = []
+        self._session = session
+        self._finalizer = weakref.finalize(self, _drop, session, self.names)
+
+    def name(self, what: str) -> str:
+        """A new name of a table to be dropped in the end."""
+        self.names.append(f"{self.prefix}_{what}")
+        return self.names[-1]
+
+    def keep(self, *names: str) -> None:
+        """Drop all but these tables, which then stay until they are dropped or the process ends."""
+        kept = [name for name in self.names if name.removeprefix(f"{self.prefix}_") in names]
+        _drop(self._session, [name for name in self.names if name not in kept])
+        self.names[:] = kept
+        _KEPT.add(self)
+
+    def close(self) -> None:
+        """Drop all tables."""
+        _KEPT.discard(self)
+        self._finalizer()
+
+
+def _drop(session: Any, names: list[str]) -> None:
+    while names:
+        with suppress(Exception):  # the session may be gone, and its tables with it
+            session.sql(f"DROP TABLE IF EXISTS `{names.pop()}`")
+
+
+class Spark(Engine):
+    """Queries of one session, staged as tables."""
+
+    name = "spark"
+
+    def __init__(self, session: Any, tables: Tables) -> None:
+        self.session, self.tables = session, tables
+
+    def scan(self, paths: Sequence[Path]) -> Lazy:
+        return nw.from_native(self.session.read.parquet(*map(str, paths)))
+
+    def table(self, data: pa.Table) -> Lazy:
+        return nw.from_native(self.session.createDataFrame(data))
+
+    def stage(self, frame: Lazy, name: str) -> Lazy:
+        place = self.tables.name(name)
+        frame.to_native().write.format("parquet").saveAsTable(place)
+        return nw.from_native(self.session.table(place))
+
+    def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
+        native = frame.to_native()
+        listed = [F.col(f"`{column.replace('`', '``')}`") for column in columns]
+        mixed = F.shiftrightunsigned(F.xxhash64(F.lit(secret), *listed), 2)
+        return nw.from_native(native.withColumn(name, mixed))
+
+    def collect(self, frame: Lazy) -> Frame:
+        return open_frame(frame.to_native().toArrow())
+
+
+def open_spark(table: Any, memory: int, most: int | None) -> Opened:
+    """Open a DataFrame in its session, or Parquet files in the session of the environment."""
+    with speaking_of("spark"):
+        if isinstance(table, str | Path):
+            session = SparkSession.builder.getOrCreate()
+            if not str(table).rstrip("/").endswith(".parquet"):
+                raise InputError(
+                    f"Spark reads Parquet by itself only; read '{table}' into a DataFrame and give that."
+                )
+            native = session.read.parquet(str(table))
+        else:
+            native = table
+        tables = Tables(native.sparkSession)
+        engine = Spark(native.sparkSession, tables)
+        return Opened(engine, nw.from_native(native), memory, tables, most=most)

@@ -1,0 +1,240 @@
+"""Which engine a table is worked on with, and the table as a frame of it."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import narwhals as nw
+
+from shoal.engines.base import Engine, Lazy, speaking_of
+from shoal.engines.memory import for_engine, free_memory, read_memory
+from shoal.engines.staging import Staging
+from shoal.errors import InputError, near_miss, raise_problems, shown
+from shoal.io.blocks import texts_to_parquet
+from shoal.io.formats import suffix_of
+from shoal.io.header import check_names
+from shoal.io.places import input_problems
+from shoal.progress import Progress, silent
+from shoal.table.source import Dialect, Input
+
+EngineName = Literal["memory", "duckdb", "polars", "spark"]
+ENGINES = get_args(EngineName)
+MEMORY = "memory"
+# Bytes that the way in memory takes for each byte of a file; about what `benchmarks large` showed.
+BYTES_IN_MEMORY = {".parquet": 60, ".gz": 60}
+BYTES_OF_TEXT = 10
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A large table: its engine, its frame, what is known of its file, and what memory may be used."""
+
+    engine: Engine
+    frame: Lazy
+    memory: int
+    staging: Any = None  # is closed in the end
+    dialect: Dialect | None = None
+    is_text: bool = False
+    most: int | None = None  # records that are solved at once; by default as many as memory allows
+
+    def staged(self, name: str) -> Path:
+        """A path in the folder where the work is done."""
+        assert isinstance(self.staging, Staging)
+        return self.staging.place(name)
+
+    def scan(self, paths: Sequence[Path]) -> Lazy:
+        """The records of Parquet files."""
+        return self.engine.scan(paths)
+
+    def close(self) -> None:
+        """Remove everything that was staged."""
+        if self.staging is not None:
+            self.staging.close()
+
+
+def engine_for(table: Any, engine: str | None, memory: str | int | None = None) -> str:
+    """The name of the engine that a table is worked on with, "memory" for the way in memory.
+
+    Raises
+    ------
+    InputError
+        Where there is no such engine, or the table is not for it.
+    """
+    if engine is not None and engine not in ENGINES:
+        close = near_miss(str(engine), ENGINES) or "."
+        raise InputError(
+            f"There is no engine {shown(engine)}{close} Engines: {', '.join(ENGINES)}."
+        )
+    own = _kind(table)
+    if own is not None:
+        if engine not in (None, own):
+            raise InputError(
+                f"This frame is one of {own}'s; leave out engine='{engine}', or collect the frame first."
+            )
+        return own
+    if not isinstance(table, str | os.PathLike):
+        if engine not in (None, MEMORY):
+            raise InputError(
+                f"A frame of type {type(table).__name__} is in memory already; leave out engine='{engine}'."
+            )
+        return MEMORY
+    if engine is not None:
+        return engine
+    return "duckdb" if _outgrows(table, memory) else MEMORY
+
+
+def _kind(table: Any) -> str | None:
+    """The engine of a lazy frame, None for anything else; no library is imported for that."""
+    kind = type(table)
+    library = kind.__module__.partition(".")[0]
+    if library in ("duckdb", "_duckdb") and "Relation" in kind.__name__:
+        return "duckdb"
+    if library == "polars" and kind.__name__ == "LazyFrame":
+        return "polars"
+    if kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame":
+        return "spark"
+    return None
+
+
+def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
+    """Whether a file, or several, would take more memory than there is to spare."""
+    if _is_several(path):
+        return True
+    try:
+        size = Path(path).stat().st_size
+    except (OSError, ValueError):
+        return False
+    suffix = suffix_of(Path(path))
+    if suffix == ".xlsx":
+        return False
+    factor = BYTES_IN_MEMORY.get(suffix, BYTES_IN_MEMORY.get(Path(path).suffix, BYTES_OF_TEXT))
+    if memory is None and factor * size < 200_000_000:  # too little to ask how much is free
+        return False
+    room = read_memory(memory) if memory is not None else free_memory()
+    return factor * size > room
+
+
+def _is_several(path: str | os.PathLike[str]) -> bool:
+    return Path(path).is_dir() or (glob.has_magic(str(path)) and not Path(path).exists())
+
+
+def open_large(
+    table: Any,
+    input: Input,
+    engine: str,
+    *,
+    memory: str | int | None = None,
+    most: int | None = None,
+    beside: Path | None = None,
+    progress: Progress = silent,
+) -> Opened:
+    """Open a table on an engine; what is staged goes beside an output, or to the folder for temporary files.
+
+    Raises
+    ------
+    InputError
+        Where files cannot be read, or the library of the engine is missing.
+    """
+    raise_problems(_missing(engine))
+    room = read_memory(memory)
+    if engine == "spark":
+        from shoal.engines.on_spark import open_spark
+
+        return open_spark(table, room, most)
+    staging = Staging(beside)
+    try:
+        with speaking_of(engine):
+            if _kind(table) is None:
+                return _open_files(table, input, engine, staging, room, most, progress)
+            native = nw.to_native(table, pass_through=True)
+            return Opened(
+                _on(engine, staging, native, room), nw.from_native(native), room, staging, most=most
+            )
+    except BaseException:
+        staging.close()
+        raise
+
+
+def _open_files(
+    table: str | os.PathLike[str],
+    input: Input,
+    engine: str,
+    staging: Staging,
+    room: int,
+    most: int | None,
+    progress: Progress,
+) -> Opened:
+    paths = paths_of(table)
+    on = _on(engine, staging, None, room)
+    if suffix_of(paths[0]) == ".parquet":
+        _check_parquet(paths)
+        return Opened(on, on.scan(paths), room, staging, most=most)
+    read = staging.place("read.parquet")
+    dialect = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
+    return Opened(on, on.scan([read]), room, staging, dialect, True, most)
+
+
+def paths_of(table: str | os.PathLike[str]) -> list[Path]:
+    """The files that a path, a folder or a pattern means, all of one format."""
+    path = Path(table)
+    found = [path]
+    if path.is_dir():
+        found = sorted(own for own in path.iterdir() if own.is_file() and own.name[0] not in "._")
+    elif _is_several(table):
+        start = Path(path.anchor or ".")
+        found = sorted(
+            own for own in start.glob(str(path.relative_to(path.anchor))) if own.is_file()
+        )
+    if not found:
+        raise InputError(
+            f"'{table}' means no files; name a file, a folder or a pattern like 'in/*.csv'."
+        )
+    raise_problems(problem for own in found for problem in input_problems(own))
+    suffixes = sorted({suffix_of(own) for own in found})
+    if len({suffix.removesuffix(".gz") for suffix in suffixes}) > 1:
+        raise InputError(
+            f"'{table}' means files of several formats ({', '.join(suffixes)}); name one."
+        )
+    if suffixes[0] == ".xlsx":
+        raise InputError(
+            "Excel files are read in memory only; leave out the engine, or save as CSV."
+        )
+    return found
+
+
+def _check_parquet(paths: Sequence[Path]) -> None:
+    from pyarrow.parquet import read_schema
+
+    for path in paths:
+        try:
+            names = read_schema(path).names
+        except (OSError, ValueError):  # Arrow's errors are among these
+            names = None
+        if names is None:
+            raise InputError(
+                f"'{path}' is not a whole Parquet file; it may be cut off or damaged: copy it again."
+            )
+        check_names(path, names)
+
+
+def _on(engine: str, staging: Staging, native: Any, room: int) -> Any:
+    if engine == "polars":
+        from shoal.engines.on_polars import Polars
+
+        return Polars(staging)
+    from shoal.engines.on_duckdb import DuckDB
+
+    return DuckDB.own(staging, for_engine(room)) if native is None else DuckDB(native, staging)
+
+
+def _missing(engine: str) -> list[str]:
+    module = {"spark": "pyspark"}.get(engine, engine)
+    if find_spec(module) is not None:
+        return []
+    return [f"The engine {engine} is not installed; run: pip install 'shoal[{engine}]'."]

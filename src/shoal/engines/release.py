@@ -1,0 +1,114 @@
+"""The release of a large table: staged by its engine, audited there, saved from there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from shoal.engines.auditing import examine_staged
+from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
+from shoal.engines.opening import Opened
+from shoal.engines.publishing import publish_file, publish_folder
+from shoal.errors import InputError
+from shoal.evaluation.singled import Kept
+from shoal.generalization.forms import Ints
+from shoal.release import Release
+from shoal.table.frames import Frame, FrameT
+from shoal.table.source import Dialect
+
+SHOWN = 1_000  # records from which a report takes some
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class LargeRelease(Release[FrameT]):
+    """A released table that has passed its audit where it was staged.
+
+    `data` is a frame of the engine that reads what was staged, which is there until `close` or the end of the
+    process. The group of single records is not known: records of large tables have no numbers.
+    """
+
+    opened: Opened = field(kw_only=True)
+
+    @property
+    def groups(self) -> Ints:
+        raise InputError(
+            "A release of a large table does not know the group of each input record; read the table into memory "
+            "(engine='memory') to know it."
+        )
+
+    @property
+    def _staged(self) -> Lazy:
+        return nw.from_native(self.data)
+
+    @property
+    def shown(self) -> Frame:
+        engine, staged = self.opened.engine, self._staged
+        mark = f"{RESERVED}shown"
+        share = min(1.0, SHOWN / self.audit.records)
+        with speaking_of(engine.name):
+            names = staged.collect_schema().names()
+            some = engine.hashed(staged, names, mark, 0)
+            return engine.collect(some.filter(nw.col(mark) < int(share * HASHES)).drop(mark))
+
+    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+        if not columns:
+            return []
+        several = [tuple(columns)] if len(columns) > 1 else []
+        return [Kept(own, self._alone(own)) for own in (*((name,) for name in columns), *several)]
+
+    def _alone(self, columns: Sequence[str]) -> int:
+        engine, count = self.opened.engine, f"{RESERVED}count"
+        with speaking_of(engine.name):
+            values = self._staged.group_by(*columns).agg(nw.len().alias(count))
+            found = engine.arrow(values.filter(nw.col(count) == 1).select(nw.len().alias(count)))
+            return int(found[count][0].as_py())
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+    ) -> None:
+        """Write the released table to one CSV, Parquet or JSON-lines file, or to a folder of Parquet files.
+
+        A path that ends in a slash, or without a suffix, is a folder. What was written is audited once more before it
+        gets its name.
+        """
+        own = self.dialect or Dialect()
+        tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
+        dialect = replace(
+            own,
+            delimiter="\t" if tab else delimiter or own.delimiter,
+            encoding=encoding or own.encoding,
+        )
+        engine = self.opened.engine
+        with speaking_of(engine.name):
+            if is_folder(path):
+                publish_folder(self.opened, Path(path), overwrite, self._prove_written)
+            else:
+                publish_file(self.opened, Path(path), overwrite, dialect, self._prove_written)
+
+    def _prove_written(self, written: Lazy) -> None:
+        """Audit what was written."""
+        audit = examine_staged(self.opened.engine, written, self.settings).prove()
+        if audit.records != self.audit.records:
+            raise InputError("Records were lost while the release was written; write it again.")
+
+    def close(self) -> None:
+        """Remove what was staged; `data` can no longer be read then."""
+        self.opened.close()
+
+    def __reduce__(self) -> Any:
+        raise InputError("A release of a large table cannot be pickled; save it to a file.")
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a path means a folder of parts."""
+    return str(path).endswith(("/", os.sep)) or not Path(path).suffix

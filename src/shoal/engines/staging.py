@@ -1,0 +1,94 @@
+"""Folders in which large tables are worked on: for their owner alone, and gone when the work is, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows, where open files cannot be removed anyhow
+    fcntl = None  # type: ignore[assignment]
+
+MARK = ".shoal-staging-"
+LOCK = "lock"
+
+
+_KEPT: set[Staging] = set()  # whose frames may be in use, whoever holds them
+
+
+class Staging:
+    """A folder that is removed when it is closed, at the end of the process or, if that is killed, by the next run."""
+
+    def __init__(self, beside: Path | None = None) -> None:
+        """Make a folder beside an output, or in the folder for temporary files."""
+        self.parent = Path(tempfile.gettempdir()) if beside is None else beside
+        clean(self.parent)
+        self.folder = self.parent / f"{MARK}{secrets.token_hex(6)}"
+        self.folder.mkdir(mode=0o700)
+        self._lock = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        if fcntl is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._finalizer = weakref.finalize(self, _remove, self.folder, self._lock)
+
+    def place(self, name: str) -> Path:
+        """The path of a file or folder in it."""
+        return self.folder / name
+
+    def keep(self, *names: str) -> None:
+        """Remove all but these files, which then stay as long as the process unless the folder is closed."""
+        for path in self.folder.iterdir():
+            if path.name not in (*names, LOCK):
+                _forget(path)
+        _KEPT.add(self)
+
+    def close(self) -> None:
+        """Remove the folder and all that is in it."""
+        _KEPT.discard(self)
+        self._finalizer()
+
+
+def clean(parent: Path) -> None:
+    """Remove the folders that killed runs left behind."""
+    if fcntl is None:
+        return
+    with contextlib.suppress(OSError):
+        for folder in parent.glob(f"{MARK}*"):
+            if _is_left_behind(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_left_behind(folder: Path) -> bool:
+    """Whether no running process works in a folder of ours."""
+    try:
+        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+            return False
+        lock = os.open(folder / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+
+
+def _forget(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _remove(folder: Path, lock: int) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        os.close(lock)

@@ -1,0 +1,176 @@
+"""The way of a large table: scan, encode, reduce, solve, join back, render, stage, audit what was staged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.compiling import compiling_for
+from shoal.counted import Assignment, solve
+from shoal.engines.auditing import examine_staged
+from shoal.engines.base import Lazy, speaking_of
+from shoal.engines.betraying import betrayed
+from shoal.engines.checks import refuse, refuse_slow
+from shoal.engines.columns import COUNT, HASH, Codes, read_columns
+from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
+from shoal.engines.memory import most_at_once, most_rows
+from shoal.engines.opening import Opened
+from shoal.engines.release import LargeRelease
+from shoal.errors import InputError, raise_problems
+from shoal.generalization.forms import Records
+from shoal.plan import check_roles, problem_of, spelled_out
+from shoal.privacy import check_feasible, group_notes
+from shoal.problem import Problem
+from shoal.progress import Progress, Watch, silent
+from shoal.refine import Refine
+from shoal.settings import Settings
+from shoal.table import Table
+from shoal.table.closed import Closed, loosened
+from shoal.table.encode import column_problems
+from shoal.table.roles import Roles
+
+
+def make_large_release(
+    opened: Opened,
+    settings: Settings,
+    progress: Progress = silent,
+    order_seed: int | None = None,
+) -> LargeRelease[Any]:
+    """Anonymize a frame of an engine by complete settings: the way on one screen."""
+    engine, watch = opened.engine, Watch(progress)
+    with speaking_of(engine.name):
+        names = opened.frame.collect_schema().names()
+        roles = _checked(opened, names, settings)
+        codes = watch(
+            "encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text)
+        )
+        frame = watch("encoding", lambda: _encode(opened, codes, roles))
+        keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
+        raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
+        check_feasible(table, settings.k, settings.requirements)
+        problem = problem_of(table, settings)
+        refuse_slow(settings, table.records)
+        with compiling_for(settings, table.records, watch.progress, watch.again):
+            solved = watch("solving", lambda: _solve(problem, settings, opened, watch.progress))
+        assignment, closed = watch(
+            "closing",
+            lambda: _close(solved.assignment, problem, settings, opened, codes, order_seed),
+        )
+        pieces = Pieces.of(assignment, table.rows)
+        secret = secret_of(engine, frame, settings.seed)
+        grouped = join_back(engine, frame, codes, keys, pieces, secret)
+        released = render_frame(engine, grouped, closed, names, settings.render)
+        staged = watch(
+            "writing", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
+        )
+        verdict = watch("auditing", lambda: examine_staged(engine, staged, settings))
+        audit = verdict.prove()
+        if audit.records + closed.left_out != table.records:
+            raise InputError("The table changed while it was read; give one that stays the same.")
+        opened.staging.keep("release.parquet", "release")
+        notes = (*solved.notes, *group_notes(problem.rules, problem.values, table))
+        return LargeRelease(
+            data=staged.to_native(),
+            settings=spelled_out(settings, closed.table.columns, roles),
+            audit=audit,
+            closed=closed,
+            is_released=np.zeros(0, dtype=np.bool_),
+            removed=roles.removed,
+            dialect=opened.dialect,
+            notes=notes,
+            seconds=watch.seconds,
+            opened=opened,
+        )
+
+
+def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
+    """The role of every column, or all reasons why nothing can be released."""
+    roles, problems = check_roles(names, settings)
+    named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers]
+    raise_problems([*refuse(settings, names), *problems, *column_problems(names, named)])
+    return roles
+
+
+def _encode(opened: Opened, codes: Codes, roles: Roles) -> Lazy:
+    """Stage what is needed of every record: unchanged columns, packed codes, and a hash of the whole record."""
+    engine, frame = opened.engine, opened.frame
+    names = frame.collect_schema().names()
+    unchanged = [name for name in names if name in roles.unchanged]
+    hashed = engine.hashed(codes.packed(engine, frame), names, HASH, 0)
+    staged = engine.stage(hashed.select([*unchanged, *codes.keys, HASH]), "encoded")
+    nulls = engine.arrow(staged.select(*(nw.col(key).is_null().sum() for key in codes.keys)))
+    if any(column[0].as_py() for column in nulls.columns):
+        raise InputError(
+            "The table changed while it was read, or holds a type that the engine cannot compare; give a table "
+            "that stays the same, with numbers, dates and text."
+        )
+    return staged
+
+
+def _reduce(opened: Opened, frame: Lazy, codes: Codes) -> tuple[list[Records], Table]:
+    """Count the records of every combination; returns the packed codes and the counted table, in one order."""
+    engine = opened.engine
+    counted = engine.stage(
+        frame.group_by(*codes.keys).agg(nw.len().cast(nw.Int64).alias(COUNT)), "counts"
+    )
+    rows = int(engine.arrow(counted.select(nw.len().alias(COUNT)))[COUNT][0].as_py())
+    most = most_rows(opened.memory, len(codes.columns))
+    if rows > most:
+        raise InputError(
+            f"The table has {rows:,} different combinations of quasi-identifiers and sensitive values, and memory "
+            f"suffices for about {most:,}; give more memory (--memory), or keep sensitive columns that no "
+            "requirement is about instead (-x, keep=)."
+        )
+    found = engine.numbers(counted)
+    order = np.lexsort([found[key] for key in reversed(codes.keys)])
+    keys = [found[key][order] for key in codes.keys]
+    return keys, codes.table(codes.unpacked(keys), found[COUNT][order])
+
+
+def _solve(problem: Problem, settings: Settings, opened: Opened, progress: Progress) -> Any:
+    budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
+    return solve(
+        problem,
+        settings.method,
+        budget if settings.refine else None,
+        seed=settings.seed,
+        progress=progress,
+        most=opened.most or most_at_once(opened.memory),
+        suppression_limit=settings.suppression_limit,
+    )
+
+
+def _close(
+    assignment: Assignment,
+    problem: Problem,
+    settings: Settings,
+    opened: Opened,
+    codes: Codes,
+    order_seed: int | None,
+) -> tuple[Assignment, Closed]:
+    """Close all groups, without any trace of records that are left out; the assignment then says who is where."""
+    kept = assignment.released()
+    merged, closed = kept.close(problem)
+    if assignment.left_out:
+        left = problem.table.pick(kept.rows, kept.counts)
+        fresh = codes.without(left, spelled_out(settings, problem.columns, None), opened.is_text)
+        plain = replace(settings, requirements=())
+        own = Assignment(np.arange(kept.rows.size), kept.counts, kept.groups, kept.forms)
+        again, closed = own.close(problem_of(fresh, plain))
+        merged = Assignment(kept.rows[again.rows], again.counts, again.groups)
+        closed = replace(closed, left_out=assignment.left_out)
+    if settings.loosen:
+        closed = loosened(closed, settings.loosen, order_seed)
+        merged = Assignment(merged.rows, merged.counts, closed.groups)
+    gone = assignment.groups < 0
+    return (
+        Assignment(
+            np.concatenate([merged.rows, assignment.rows[gone]]),
+            np.concatenate([merged.counts, assignment.counts[gone]]),
+            np.concatenate([merged.groups, assignment.groups[gone]]),
+        ),
+        closed,
+    )
