@@ -123,6 +123,17 @@ SaveSettings = Annotated[
 ]
 Title = Annotated[str | None, typer.Option(help="What the release is about, for the report.")]
 OfTheOutput = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="memory, duckdb, polars or spark; usually memory, and duckdb for files that outgrow it.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="AMOUNT", help="Memory to use, like 8GB; usually what is free."),
+]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Check everything and say what would be done.")
 ]

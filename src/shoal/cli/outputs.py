@@ -7,14 +7,39 @@ from pathlib import Path
 from typing import Any
 
 
+def engine_of(table: Path, engine: str | None, memory: str | None, problems: list[str]) -> str:
+    """The engine that a table is worked on with; what is wrong with it is added to `problems`."""
+    from shoal.engines.memory import read_memory
+    from shoal.engines.opening import engine_for
+    from shoal.errors import InputError
+
+    amount = memory
+    try:
+        read_memory(memory)
+    except InputError as error:
+        problems += error.problems
+        amount = None
+    try:
+        return engine_for(table, engine, amount)
+    except InputError as error:
+        problems += error.problems
+    return "memory"
+
+
 def place_problems(
-    path: Path | None, inputs: Iterable[Path | None], overwrite: bool, is_table: bool = False
+    path: Path | None,
+    inputs: Iterable[Path | None],
+    overwrite: bool,
+    is_table: bool = False,
+    may_be_folder: bool = False,
 ) -> list[str]:
     """Sentences for why a file cannot be written; what is read is never replaced."""
     from shoal import io
 
     if path is None:
         return []
+    if may_be_folder and not path.suffix:
+        return lost(path, inputs)
     check = io.output_problems if is_table else io.place_problems
     return lost(path, inputs) or check(path, overwrite)
 

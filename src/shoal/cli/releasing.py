@@ -31,16 +31,22 @@ def anonymize(
     reading: dict[str, Any],
     output_encoding: a.OfTheOutput = None,
     output_delimiter: a.OfTheOutput = None,
+    engine: a.Engine = None,
+    memory: a.Memory = None,
     dry_run: a.DryRun = False,
     quiet: a.Quiet = False,
     verbose: a.Verbose = False,
     json: a.Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.cli.run import Outputs, look_ahead, run
+    from shoal.cli.run import Outputs, look_ahead, run, run_large
     from shoal.settings import make_settings
 
-    problems = outputs.place_problems(output, [table, settings], overwrite, is_table=True)
+    problems: list[str] = []
+    on = outputs.engine_of(table, engine, memory, problems)
+    problems += outputs.place_problems(
+        output, [table, settings], overwrite, is_table=True, may_be_folder=on != "memory"
+    )
     problems += outputs.place_problems(save_settings, [table], overwrite)
     problems += outputs.place_problems(report, [table, settings], overwrite)
     problems += outputs.named_twice(output, save_settings, report)
@@ -59,7 +65,13 @@ def anonymize(
     wanted = Outputs(
         output, save_settings, report, overwrite, output_delimiter, output_encoding, certify
     )
-    if dry_run:
+    if on != "memory" and not dry_run:
+        run_large(table, chosen, wanted, on, memory, quiet, verbose, json)
+    elif on != "memory":
+        raise InputError(
+            "A dry run reads the whole table into memory; leave out --dry-run for a large one."
+        )
+    elif dry_run:
         look_ahead(table, chosen, wanted, json)
     else:
         run(table, chosen, wanted, quiet, verbose, json)

@@ -15,6 +15,7 @@ from shoal._anonymize import make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
 from shoal.compiling import CERTIFICATE, wanting
+from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.estimate import estimate
 from shoal.examine import open_table
@@ -67,6 +68,43 @@ def run(
         seconds = time.perf_counter() - start
         certified = wanted.certify is not None
         summary(release, wanted.table, seconds, json, verbose, certified, wanted.report)
+
+
+def run_large(
+    table: Any,
+    settings: Settings,
+    wanted: Outputs,
+    engine: str,
+    memory: str | None,
+    quiet: bool,
+    verbose: bool,
+    json: bool,
+) -> None:
+    """Anonymize a table that is not in memory, on an engine, write and tell."""
+    start = time.perf_counter()
+    assert wanted.table is not None
+    with progress_bar(quiet or json) as progress:
+        later = () if wanted.certify is None else (CERTIFICATE,)
+        beside = wanted.table.parent if wanted.table.parent.is_dir() else None
+        with wanting(*later):
+            release = make_release(
+                table, settings, progress, engine=engine, memory=memory, beside=beside
+            )
+        assert isinstance(release, LargeRelease)
+        try:
+            check_stop()
+            progress("writing", 0, 1)
+            raise_problems(release.formula_problems(wanted.table))
+            how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
+            release.save(wanted.table, overwrite=wanted.overwrite, **how)
+            _wrote(release, wanted)
+            _report(release, wanted, quiet, progress)
+            if not quiet:
+                seconds = time.perf_counter() - start
+                certified = wanted.certify is not None
+                summary(release, wanted.table, seconds, json, verbose, certified, wanted.report)
+        finally:
+            release.close()
 
 
 def look_ahead(table: Any, settings: Settings, wanted: Outputs, json: bool) -> None:
@@ -125,9 +163,15 @@ def _save(release: Release, wanted: Outputs) -> None:
     how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
     try:
         release.save(wanted.table, overwrite=wanted.overwrite, **how)
-        WRITTEN.append(wanted.table)
     except InputError as error:
         raise InputError([*error.problems, *_rescued(release, wanted.table)]) from None
+    _wrote(release, wanted)
+
+
+def _wrote(release: Release, wanted: Outputs) -> None:
+    """Note that the release is written, and write its settings."""
+    assert wanted.table is not None
+    WRITTEN.append(wanted.table)
     if wanted.settings:
         release.settings.save(wanted.settings)
         WRITTEN.append(wanted.settings)

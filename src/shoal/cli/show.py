@@ -27,7 +27,11 @@ from shoal.report.brief import brief_lines, levels
 STAGES = {
     "reading": "reading",
     "encoding": "checking and encoding",
+    "reducing": "checking and encoding",
     COMPILING: COMPILING,
+    "solving": "grouping similar records",
+    "setting aside": "grouping similar records",
+    "solving in rounds": "grouping similar records",
     "grouping": "grouping similar records",
     "refining": "improving the groups",
     "leaving out": "leaving records out",
@@ -38,6 +42,11 @@ STAGES = {
     "bounding the loss": "bounding the loss",
     "reporting": "reporting",
 }  # of a run, in order, and what a person is told
+IN_RECORDS = (
+    "reading",
+    "reducing",
+    "rendering",
+)  # stages of large tables that say how many records
 SOON = 2.0  # seconds within which a log needs no lines
 EVERY = 10.0  # seconds between two lines about one stage in a log
 
@@ -61,6 +70,8 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
             known = total if total > 1 else None
             step[0] = _step(stage, step[0])
             count = f": {done} of {total}" if stage == COMPILING and known else ""
+            if stage in IN_RECORDS and done > 1:
+                count = f": {done:,} records"
             words = f"step {step[0]} of {len(set(STAGES.values()))}: {_in_words(stage)}{count}"
             bars.update(task, description=words, completed=done, total=known)
 

@@ -45,7 +45,7 @@ def _whole(engine: Engine, frame: Lazy, name: str) -> Whole:
         values.select(
             nw.col(COUNT).sum().alias("records"),
             nw.len().alias("distinct"),
-            (nw.col(COUNT) == 1).sum().alias("alone"),
+            (nw.col(COUNT) == 1).cast(nw.Int64).sum().alias("alone"),
         )
     )
     records, distinct, alone = (int(found[key][0].as_py() or 0) for key in found.column_names)

@@ -42,6 +42,7 @@ class Opened:
     dialect: Dialect | None = None
     is_text: bool = False
     most: int | None = None  # records that are solved at once; by default as many as memory allows
+    numbers: tuple[str, ...] = ()  # columns of JSON lines that are texts of numbers
 
     def staged(self, name: str) -> Path:
         """A path in the folder where the work is done."""
@@ -176,8 +177,10 @@ def _open_files(
         _check_parquet(paths)
         return Opened(on, on.scan(paths), room, staging, most=most)
     read = staging.place("read.parquet")
-    dialect = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
-    return Opened(on, on.scan([read]), room, staging, dialect, True, most)
+    dialect, numbers = texts_to_parquet(
+        paths, input, read, lambda records: progress("reading", records, 0)
+    )
+    return Opened(on, on.scan([read]), room, staging, dialect, True, most, tuple(numbers))
 
 
 def paths_of(table: str | os.PathLike[str]) -> list[Path]:

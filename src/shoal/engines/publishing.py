@@ -46,7 +46,11 @@ def publish_file(
                 again.unlink()
 
     write_whole(
-        target, overwrite, lambda file: copy_to(staged, file, suffix, dialect), check, suffix
+        target,
+        overwrite,
+        lambda file: copy_to(staged, file, suffix, dialect, opened.numbers),
+        check,
+        suffix,
     )
 
 

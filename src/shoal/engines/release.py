@@ -13,10 +13,11 @@ import narwhals as nw
 from shoal.engines.auditing import examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
 from shoal.engines.opening import Opened
-from shoal.engines.publishing import publish_file, publish_folder
+from shoal.engines.publishing import RELEASE, publish_file, publish_folder
 from shoal.errors import InputError
 from shoal.evaluation.singled import Kept
 from shoal.generalization.forms import Ints
+from shoal.io.streams import formulas_in
 from shoal.release import Release
 from shoal.table.frames import Frame, FrameT
 from shoal.table.source import Dialect
@@ -94,6 +95,16 @@ class LargeRelease(Release[FrameT]):
                 publish_folder(self.opened, Path(path), overwrite, self._prove_written)
             else:
                 publish_file(self.opened, Path(path), overwrite, dialect, self._prove_written)
+
+    def formula_problems(self, path: Path) -> list[str]:
+        """Sentences for columns with texts that a spreadsheet would run as formulas."""
+        if not any(suffix in path.name.lower() for suffix in (".csv", ".tsv")):
+            return []
+        return [
+            f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
+            f'write .parquet, or say that they may be there with allow = ["{name}"] (--allow {name}).'
+            for name in formulas_in([self.opened.staged(RELEASE)], self.settings.allow)
+        ]
 
     def _prove_written(self, written: Lazy) -> None:
         """Audit what was written."""

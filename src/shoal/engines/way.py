@@ -49,6 +49,7 @@ def make_large_release(
         )
         frame = watch("encoding", lambda: _encode(opened, codes, roles))
         keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
+        progress("reducing", table.records, 0)
         raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
         check_feasible(table, settings.k, settings.requirements)
         problem = problem_of(table, settings)
@@ -59,12 +60,13 @@ def make_large_release(
             "closing",
             lambda: _close(solved.assignment, problem, settings, opened, codes, order_seed),
         )
+        progress("rendering", table.records, 0)
         pieces = Pieces.of(assignment, table.rows)
         secret = secret_of(engine, frame, settings.seed)
         grouped = join_back(engine, frame, codes, keys, pieces, secret)
         released = render_frame(engine, grouped, closed, names, settings.render)
         staged = watch(
-            "writing", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
+            "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
         )
         verdict = watch("auditing", lambda: examine_staged(engine, staged, settings))
         audit = verdict.prove()
@@ -101,7 +103,9 @@ def _encode(opened: Opened, codes: Codes, roles: Roles) -> Lazy:
     unchanged = [name for name in names if name in roles.unchanged]
     hashed = engine.hashed(codes.packed(engine, frame), names, HASH, 0)
     staged = engine.stage(hashed.select([*unchanged, *codes.keys, HASH]), "encoded")
-    nulls = engine.arrow(staged.select(*(nw.col(key).is_null().sum() for key in codes.keys)))
+    nulls = engine.arrow(
+        staged.select(*(nw.col(key).is_null().cast(nw.Int64).sum() for key in codes.keys))
+    )
     if any(column[0].as_py() for column in nulls.columns):
         raise InputError(
             "The table changed while it was read, or holds a type that the engine cannot compare; give a table "

@@ -9,13 +9,16 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.io import delimited, json_lines, text
+from shoal.io.columns import table_from_values
 from shoal.io.formats import suffix_of
+from shoal.io.header import check_names
+from shoal.table.plain import is_number
 from shoal.table.source import Dialect, Input
 
 BLOCK = 1 << 26  # bytes read at a time
@@ -24,10 +27,10 @@ Tell = Callable[[int], None]  # is told the number of records read so far
 
 def texts_to_parquet(
     paths: Sequence[Path], input: Input, target: Path, tell: Tell = lambda records: None
-) -> Dialect | None:
+) -> tuple[Dialect | None, list[str]]:
     """Write the records of text files, every value as the text that stands there, into one Parquet file.
 
-    Returns how CSV files are written, by the first; None for JSON lines.
+    Returns how CSV files are written, by the first, and which columns of JSON lines are number tokens.
 
     Raises
     ------
@@ -35,11 +38,12 @@ def texts_to_parquet(
         Where a file is torn or not in its encoding, or files differ in their columns.
     """
     if suffix_of(paths[0]).startswith((".jsonl", ".ndjson")):
-        _write(target, _json_tables(paths, input), tell)
-        return None
+        numbers: list[str] = []
+        _write(target, _json_tables(paths, input, numbers), tell)
+        return None, numbers
     found: list[Dialect] = []
     _write(target, _delimited_tables(paths, input, found), tell)
-    return found[0]
+    return found[0], []
 
 
 def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
@@ -97,30 +101,42 @@ def _like_the_first(input: Input, found: Sequence[Dialect]) -> Input:
     return replace(input, delimiter=found[0].delimiter) if found else input
 
 
-def _json_tables(paths: Sequence[Path], input: Input) -> Iterator[pa.Table]:
-    """The records of JSON lines; all keys are looked for first, for later lines may have more."""
-    names: dict[str, None] = {}
-    for path in paths:
-        for block in _blocks(path, input):
-            for record in json_lines.records_of(path, block):
-                names.update(dict.fromkeys(record))
-    schema = pa.schema([(name, pa.string()) for name in names])
+def _json_tables(paths: Sequence[Path], input: Input, numbers: list[str]) -> Iterator[pa.Table]:
+    """The records of JSON lines; their columns are looked for first, for later lines may have more."""
+    kinds: dict[str, str] = {}
+    for table in _json_blocks(paths, input):
+        for field, column in zip(table.schema, table.columns, strict=True):
+            kind = "number" if is_number(field) else str(field.type)
+            before = kinds.get(field.name, "")
+            if column.null_count == len(column):
+                kinds.setdefault(field.name, "")
+            elif before not in ("", kind):
+                raise InputError(
+                    f"Column '{field.name}' of '{paths[0]}' mixes numbers, texts or true/false values; make it all "
+                    "of one kind."
+                )
+            else:
+                kinds[field.name] = kind
+    numbers += [name for name, kind in kinds.items() if kind == "number"]
+    types = {name: pa.bool_() if kind == "bool" else pa.string() for name, kind in kinds.items()}
+    for table in _json_blocks(paths, input):
+        columns = {
+            name: table[name].cast(kind)
+            if name in table.column_names
+            else pa.nulls(len(table), kind)
+            for name, kind in types.items()
+        }
+        yield pa.table(columns)
+
+
+def _json_blocks(paths: Sequence[Path], input: Input) -> Iterator[pa.Table]:
     for path in paths:
         for block in _blocks(path, input):
             records = json_lines.records_of(path, block)
-            columns = {name: [_token(record.get(name)) for record in records] for name in names}
-            yield pa.table(columns, schema=schema)
-
-
-def _token(value: Any) -> str | None:
-    """A value as it stands in the file."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, dict | list):
-        raise InputError("A value is a list or an object; give a table of numbers and text.")
-    return str(value)
+            names = list(dict.fromkeys(name for record in records for name in record))
+            check_names(path, names)
+            columns = {name: [record.get(name) for record in records] for name in names}
+            yield table_from_values(path, columns)
 
 
 def _blocks(path: Path, input: Input) -> Generator[bytes]:

@@ -14,7 +14,7 @@ from shoal.io.formats import suffix_of
 from shoal.io.formulas import formula_columns
 from shoal.io.holding import finite_problems, type_problems
 from shoal.io.lines import BATCH
-from shoal.table.plain import plain
+from shoal.table.plain import NUMBER_MARK, plain
 from shoal.table.source import Dialect
 
 PART = 5_000_000  # records of a part
@@ -37,14 +37,23 @@ def schema_of(sources: Sequence[Path]) -> pa.Schema:
     return read_schema(sources[0])
 
 
-def copy_to(sources: Sequence[Path], target: Path, suffix: str, dialect: Dialect | None) -> None:
-    """Write the records of Parquet files to one file of another format, or of the same."""
+def copy_to(
+    sources: Sequence[Path],
+    target: Path,
+    suffix: str,
+    dialect: Dialect | None,
+    numbers: Sequence[str] = (),
+) -> None:
+    """Write the records of Parquet files to one file of another format, or of the same.
+
+    `numbers` are text columns that JSON lines hold as numbers.
+    """
     if suffix == ".parquet" and len(sources) == 1:
         shutil.copyfile(sources[0], target)
     elif suffix == ".parquet":
         write_part(target, batches_of(sources), schema_of(sources))
     elif suffix.startswith((".jsonl", ".ndjson")):
-        json_lines.write_batches(_finite(sources, target), target, suffix)
+        json_lines.write_batches(_finite(sources, target, numbers), target, suffix)
     else:
         names = schema_of(sources).names
         delimited_output.write_batches(names, batches_of(sources), target, suffix, dialect)
@@ -101,7 +110,13 @@ def formulas_in(sources: Sequence[Path], allow: Sequence[str]) -> list[str]:
     return [name for name in found if name not in allow]
 
 
-def _finite(sources: Sequence[Path], target: Path) -> Iterator[pa.RecordBatch]:
+def _finite(
+    sources: Sequence[Path], target: Path, numbers: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
     for batch in batches_of(sources):
         raise_problems(finite_problems(pa.Table.from_batches([batch]), target))
-        yield batch
+        fields = [
+            field.with_metadata(NUMBER_MARK) if field.name in numbers else field
+            for field in batch.schema
+        ]
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))
