@@ -42,12 +42,12 @@ def set_aside(problem: Problem, most: int) -> Records:
 
 def _lenders(total: Records, enough: Booleans, k: int, most: int) -> int:
     """The number of lenders that each combination can keep without leaving more than `most` records to be solved."""
-    low, high = 0, MOST_LENDERS * k
+    low, high = k - 1, MOST_LENDERS * k  # fewer than k lenders could not make up a group of their own
     while low < high:
         middle = (low + high + 1) // 2
         stays = np.where(enough & (total >= k + middle), middle, total).sum()
         low, high = (middle, high) if stays <= most else (low, middle - 1)
-    return low
+    return low if low >= k else 0
 
 
 def _lent(
@@ -63,7 +63,7 @@ def _lent(
         lent = np.clip(lenders - _before(points.place, counts), 0, counts)
     aside = np.where(spare[points.place], counts - lent, 0)
     if problem.tallied and lenders:
-        kept = complying(problem, points.place, aside)
+        kept = complying(problem, points.place, aside) & complying(problem, points.place, lent)
         aside = np.where((spare & ~kept)[points.place], counts, aside)
     return aside
 

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.counted import Assignment
-from shoal.engines.base import HASHES, RESERVED, Engine, Lazy
+from shoal.counted.complying import Booleans
+from shoal.engines.base import RESERVED, Engine, Lazy
 from shoal.engines.columns import HASH, Codes
 from shoal.generalization.forms import Ints, Records
 from shoal.table.closed import Closed
@@ -19,16 +20,19 @@ from shoal.table.render import rendered
 from shoal.table.rows import distinct_rows
 
 GROUP, ROW, RANK = f"{RESERVED}group", f"{RESERVED}row", f"{RESERVED}rank"
-ORDER, BELOW, OTHER = f"{RESERVED}order", f"{RESERVED}below", f"{RESERVED}other"
+ORDER, SPLIT, OTHER = f"{RESERVED}order", f"{RESERVED}split", f"{RESERVED}other"
 HALF = 2**31  # hashes are added up in two halves, which stay small enough in sums over any table
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Which records of each row go where: all to one group, but for the first few in order of their hashes."""
+    """Which records of each row go where: all to one group, but for the first few in order of their hashes.
+
+    Records with equal hashes are equal in all columns, so which of them comes first makes no difference.
+    """
 
     main: Ints  # the group of most records of each row, −1 if they are left out
-    below: Records  # of each row: only records with hashes below this may go elsewhere
+    is_split: Booleans  # whether some records of each row go elsewhere
     row: Records  # for each record that goes elsewhere: its row,
     rank: Records  # its place among the row's records in order of hashes, from 1,
     group: Ints  # and its group, −1 if it is left out
@@ -43,26 +47,13 @@ class Pieces:
         main = np.full(rows, -1, dtype=np.int32)
         main[row[is_main]] = group[is_main]
         row, count, group = row[~is_main], count[~is_main], group[~is_main]
-        leaving = np.bincount(row, count, rows)
-        total = np.bincount(assignment.rows, assignment.counts, rows)
         return cls(
             main,
-            _below(leaving, total),
+            np.bincount(row, minlength=rows) > 0,
             np.repeat(row, count),
             _ranks(row, count),
             np.repeat(group, count),
         )
-
-
-def _below(leaving: Records, total: Records) -> Records:
-    """Hashes below which a row surely has enough records for those that leave it; 0 where none does.
-
-    Hashes are even, so the number below a share of their range has about the standard deviation of its square root;
-    eight of these and forty records more are never missed in practice, and the audit would find out.
-    """
-    share = (leaving + 8 * np.sqrt(leaving) + 40) / np.maximum(total, 1)
-    below = np.where(share >= 1, HASHES, np.minimum(share, 1.0) * HASHES)
-    return np.where(leaving > 0, below, 0).astype(np.int64)
 
 
 def _ranks(row: Records, count: Records) -> Records:
@@ -93,17 +84,17 @@ def join_back(
             **dict(zip(codes.keys, keys, strict=True)),
             ROW: np.arange(pieces.main.size),
             GROUP: pieces.main.astype(np.int64),
-            BELOW: pieces.below,
+            SPLIT: pieces.is_split.astype(np.int64),
         }
     )
     frame = frame.join(engine.table(rows), on=codes.keys, how="left")
     frame = engine.hashed(frame, [HASH], ORDER, secret).drop([HASH, *codes.keys])
-    stays = frame.filter(nw.col(ORDER) >= nw.col(BELOW))
+    stays = frame.filter(nw.col(SPLIT) == 0)
     if pieces.row.size:
         others = pa.table(
             {ROW: pieces.row, RANK: pieces.rank, OTHER: pieces.group.astype(np.int64)}
         )
-        moves = frame.filter(nw.col(ORDER) < nw.col(BELOW))
+        moves = frame.filter(nw.col(SPLIT) == 1)
         moves = moves.with_columns(
             nw.col(ORDER).rank("ordinal").over(ROW).cast(nw.Int64).alias(RANK)
         )
@@ -112,7 +103,7 @@ def join_back(
         moves = moves.with_columns(goes.alias(GROUP)).drop([RANK, OTHER])
         columns = stays.collect_schema().names()
         stays = nw.concat([stays, moves.select(columns)])
-    return stays.filter(nw.col(GROUP) >= 0).drop([ROW, BELOW, ORDER])
+    return stays.filter(nw.col(GROUP) >= 0).drop([ROW, SPLIT, ORDER])
 
 
 def render_frame(
