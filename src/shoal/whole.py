@@ -21,15 +21,19 @@ def write_whole(
     fill: Callable[[Path], object],
     check: Callable[[Path], None] | None = None,
     suffix: str = "",
+    folder: Path | None = None,
 ) -> None:
     """Let a file appear under its name once it is filled, on disk and checked.
 
-    Until then it has a hidden name beside the target that ends like it, and only its owner may read
-    it. A file that is replaced hands on its permissions, and where possible its owner; of a link, the
-    file it points to is replaced. Windows has no such permissions: there, files get those of their folder.
+    Until then it has a hidden name beside the target, or in a `folder` on the same disk, that ends like it, and
+    only its owner may read it. A file that is replaced hands on its permissions, and where possible its owner;
+    of a link, the file it points to is replaced. Windows has no such permissions: there, files get those of
+    their folder.
     """
     real = real_target(target)
     temporary = _temporary(real, suffix)
+    if folder is not None:
+        temporary = folder / temporary.name
     try:
         mode = _create(temporary, real)
         fill(temporary)

@@ -42,7 +42,10 @@ def set_aside(problem: Problem, most: int) -> Records:
 
 def _lenders(total: Records, enough: Booleans, k: int, most: int) -> int:
     """The number of lenders that each combination can keep without leaving more than `most` records to be solved."""
-    low, high = k - 1, MOST_LENDERS * k  # fewer than k lenders could not make up a group of their own
+    low, high = (
+        k - 1,
+        MOST_LENDERS * k,
+    )  # fewer than k lenders could not make up a group of their own
     while low < high:
         middle = (low + high + 1) // 2
         stays = np.where(enough & (total >= k + middle), middle, total).sum()

@@ -21,7 +21,14 @@ Lazy = nw.LazyFrame[Any]
 RESERVED = "_shoal_"  # how names of columns begin that only the way itself uses
 HASHES = 2**62  # hashes are whole numbers from 0 to this
 LIBRARIES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "grpc", "pyarrow", "narwhals")
-FULL = ("no space left", "disk quota", "enospc", "max_temp_directory_size", "could not write all")
+FULL = (
+    "no space left",
+    "disk quota",
+    "enospc",
+    "max_temp_directory_size",
+    "could not write all",
+    "file too large",
+)
 MEMORY = ("out of memory", "outofmemory", "failed to allocate", "cannot allocate")
 
 

@@ -16,7 +16,7 @@ from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.memory import for_engine, free_memory, read_memory
 from shoal.engines.staging import Staging
 from shoal.errors import InputError, near_miss, raise_problems, shown
-from shoal.io.blocks import texts_to_parquet
+from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
 from shoal.io.places import input_problems
@@ -39,10 +39,18 @@ class Opened:
     frame: Lazy
     memory: int
     staging: Any = None  # is closed in the end
-    dialect: Dialect | None = None
-    is_text: bool = False
+    texts: Read | None = None  # what is known of text files
     most: int | None = None  # records that are solved at once; by default as many as memory allows
-    numbers: tuple[str, ...] = ()  # columns of JSON lines that are texts of numbers
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How CSV files are written that the table comes from."""
+        return self.texts.dialect if self.texts else None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether texts may be numbers or dates."""
+        return self.texts is not None
 
     def staged(self, name: str) -> Path:
         """A path in the folder where the work is done."""
@@ -177,10 +185,8 @@ def _open_files(
         _check_parquet(paths)
         return Opened(on, on.scan(paths), room, staging, most=most)
     read = staging.place("read.parquet")
-    dialect, numbers = texts_to_parquet(
-        paths, input, read, lambda records: progress("reading", records, 0)
-    )
-    return Opened(on, on.scan([read]), room, staging, dialect, True, most, tuple(numbers))
+    texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
+    return Opened(on, on.scan([read]), room, staging, texts, most)
 
 
 def paths_of(table: str | os.PathLike[str]) -> list[Path]:

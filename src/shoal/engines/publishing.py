@@ -5,32 +5,41 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from shoal.engines.base import Lazy
 from shoal.engines.opening import Opened
+from shoal.engines.staging import Staging
 from shoal.errors import InputError, raise_problems
-from shoal.io.blocks import texts_to_parquet
+from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
 from shoal.io.places import output_problems
 from shoal.io.streams import copy_to, schema_of, split_to, stream_problems
 from shoal.table.source import Dialect, Input
-from shoal.whole import exists_already, reason, write_whole
+from shoal.whole import exists_already, real_target, reason, write_whole
 
 Prove = Callable[[Lazy], None]
 RELEASE = "release.parquet"
 
 
 def publish_file(
-    opened: Opened, target: Path, overwrite: bool, dialect: Dialect, prove: Prove
+    opened: Opened,
+    target: Path,
+    overwrite: bool,
+    dialect: Dialect,
+    prove: Prove,
+    unchanged: Sequence[str],
 ) -> None:
-    """Write one file, whole or not at all."""
+    """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
     raise_problems(output_problems(target, overwrite))
     staged = [opened.staged(RELEASE)]
     raise_problems(stream_problems(schema_of(staged), target))
     suffix = suffix_of(target)
+    texts = opened.texts or Read(None, {})
+    types = {name: kind for name, kind in texts.types.items() if name in unchanged}
+    numbers = [name for name in texts.numbers if name in unchanged]
 
     def check(written: Path) -> None:
         if suffix == ".parquet":
@@ -45,13 +54,25 @@ def publish_file(
             with suppress(OSError):
                 again.unlink()
 
-    write_whole(
-        target,
-        overwrite,
-        lambda file: copy_to(staged, file, suffix, dialect, opened.numbers),
-        check,
-        suffix,
-    )
+    with _beside(target) as folder:
+        write_whole(
+            target,
+            overwrite,
+            lambda file: copy_to(staged, file, suffix, dialect, types, numbers),
+            check,
+            suffix,
+            folder,
+        )
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """A folder beside the output in which it is made; if the process is killed, the next run removes it."""
+    staging = Staging(real_target(target).absolute().parent)
+    try:
+        yield staging.folder
+    finally:
+        staging.close()
 
 
 def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) -> None:
@@ -62,37 +83,25 @@ def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) 
     if not real.parent.is_dir():
         raise InputError(f"The folder '{real.parent}' does not exist; make it first.")
     restore(real)
-    mark = secrets.token_hex(4)
-    fresh, old = (real.with_name(f".{real.name}.{mark}.{kind}") for kind in ("tmp", "old"))
-    try:
-        fresh.mkdir(mode=0o700)
-        prove(opened.scan(split_to([opened.staged(RELEASE)], fresh)))
-        fresh.chmod(0o777 & ~_umask())
-        if real.exists():
-            real.rename(old)
-        fresh.rename(real)
-        return
-    except OSError as error:
-        why = reason(error)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-        restore(real)
+    with _beside(real) as folder:
+        fresh, old = folder / "fresh", real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
+        try:
+            prove(opened.scan(split_to([opened.staged(RELEASE)], fresh)))
+            if real.exists():
+                real.rename(old)
+            fresh.rename(real)
+            return
+        except OSError as error:
+            why = reason(error)
+        finally:
+            restore(real)
     raise InputError(f"'{target}' cannot be written: {why}; choose another place.")
 
 
 def restore(target: Path) -> None:
-    """Bring back the folder that a killed run had just moved out of the way, and remove what it left behind."""
+    """Bring back the folder that a killed run had just moved out of the way, or remove it if it was replaced."""
     for old in target.parent.glob(f".{target.name}.*.old"):
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)
         else:
             old.rename(target)
-    for left in target.parent.glob(f".{target.name}.*.tmp"):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -94,7 +94,10 @@ class LargeRelease(Release[FrameT]):
             if is_folder(path):
                 publish_folder(self.opened, Path(path), overwrite, self._prove_written)
             else:
-                publish_file(self.opened, Path(path), overwrite, dialect, self._prove_written)
+                unchanged = [*self.settings.sensitive, *self.settings.keep]
+                publish_file(
+                    self.opened, Path(path), overwrite, dialect, self._prove_written, unchanged
+                )
 
     def formula_problems(self, path: Path) -> list[str]:
         """Sentences for columns with texts that a spreadsheet would run as formulas."""

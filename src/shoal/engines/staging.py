@@ -29,7 +29,7 @@ class Staging:
         """Make a folder beside an output, or in the folder for temporary files."""
         self.parent = Path(tempfile.gettempdir()) if beside is None else beside
         clean(self.parent)
-        self.folder = self.parent / f"{MARK}{secrets.token_hex(6)}"
+        self.folder = self.parent / f"{MARK}{os.getpid()}-{secrets.token_hex(6)}"
         self.folder.mkdir(mode=0o700)
         self._lock = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         if fcntl is not None:
@@ -69,6 +69,8 @@ def _is_left_behind(folder: Path) -> bool:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return False
         lock = os.open(folder / LOCK, os.O_RDWR)
+    except FileNotFoundError:  # killed before it had a lock, or about to get one
+        return not _runs(folder.name.removeprefix(MARK).partition("-")[0])
     except OSError:
         return False
     try:
@@ -78,6 +80,16 @@ def _is_left_behind(folder: Path) -> bool:
         return False
     finally:
         os.close(lock)
+
+
+def _runs(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, ValueError):
+        pass
+    return True
 
 
 def _forget(path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import codecs
 import gzip
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
@@ -18,6 +18,7 @@ from shoal.io import delimited, json_lines, text
 from shoal.io.columns import table_from_values
 from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
+from shoal.io.inference import dates_without_loss, numbers_without_loss, typed_without_loss
 from shoal.table.plain import is_number
 from shoal.table.source import Dialect, Input
 
@@ -25,12 +26,19 @@ BLOCK = 1 << 26  # bytes read at a time
 Tell = Callable[[int], None]  # is told the number of records read so far
 
 
+@dataclass(frozen=True)
+class Read:
+    """What is known of text files that were read."""
+
+    dialect: Dialect | None  # how CSV files are written, by the first
+    types: Mapping[str, pa.DataType]  # of columns whose texts have a type without loss
+    numbers: tuple[str, ...] = ()  # columns of JSON lines that are texts of numbers
+
+
 def texts_to_parquet(
     paths: Sequence[Path], input: Input, target: Path, tell: Tell = lambda records: None
-) -> tuple[Dialect | None, list[str]]:
+) -> Read:
     """Write the records of text files, every value as the text that stands there, into one Parquet file.
-
-    Returns how CSV files are written, by the first, and which columns of JSON lines are number tokens.
 
     Raises
     ------
@@ -39,11 +47,30 @@ def texts_to_parquet(
     """
     if suffix_of(paths[0]).startswith((".jsonl", ".ndjson")):
         numbers: list[str] = []
-        _write(target, _json_tables(paths, input, numbers), tell)
-        return None, numbers
+        types = _Types()
+        _write(target, _json_tables(paths, input, numbers, types), tell)
+        return Read(None, types.common(), tuple(numbers))
     found: list[Dialect] = []
-    _write(target, _delimited_tables(paths, input, found), tell)
-    return found[0], []
+    types = _Types()
+    _write(target, _delimited_tables(paths, input, found, types), tell)
+    return Read(found[0], types.common())
+
+
+class _Types:
+    """The types that columns of texts may have without loss, block by block."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, set[pa.DataType]] = {}
+
+    def add(self, name: str, typed: pa.ChunkedArray) -> None:
+        """Note the type of a column in one block."""
+        if typed.null_count < len(typed):
+            self._found.setdefault(name, set()).add(typed.type)
+
+    def common(self) -> dict[str, pa.DataType]:
+        """The types of columns that have the same one in all blocks, and not that of text."""
+        same = {name: next(iter(types)) for name, types in self._found.items() if len(types) == 1}
+        return {name: kind for name, kind in same.items() if not pa.types.is_string(kind)}
 
 
 def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
@@ -63,7 +90,7 @@ def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
 
 
 def _delimited_tables(
-    paths: Sequence[Path], input: Input, found: list[Dialect]
+    paths: Sequence[Path], input: Input, found: list[Dialect], types: _Types
 ) -> Iterator[pa.Table]:
     """The records of CSV files with the columns of the first, block by block."""
     names: list[str] = []
@@ -84,6 +111,8 @@ def _delimited_tables(
                     with _counting_from(lines):
                         table = delimited.read_rest(path, block, names, found[-1].delimiter)
                 lines += block.count(b"\n")
+                for name in names:
+                    types.add(name, typed_without_loss(table[name], input))
                 yield table.cast(pa.schema([(name, pa.string()) for name in names]))
 
 
@@ -101,7 +130,9 @@ def _like_the_first(input: Input, found: Sequence[Dialect]) -> Input:
     return replace(input, delimiter=found[0].delimiter) if found else input
 
 
-def _json_tables(paths: Sequence[Path], input: Input, numbers: list[str]) -> Iterator[pa.Table]:
+def _json_tables(
+    paths: Sequence[Path], input: Input, numbers: list[str], types: _Types
+) -> Iterator[pa.Table]:
     """The records of JSON lines; their columns are looked for first, for later lines may have more."""
     kinds: dict[str, str] = {}
     for table in _json_blocks(paths, input):
@@ -117,14 +148,18 @@ def _json_tables(paths: Sequence[Path], input: Input, numbers: list[str]) -> Ite
                 )
             else:
                 kinds[field.name] = kind
+            if kind == "number":
+                types.add(field.name, numbers_without_loss(column))
+            elif kind == "string" and input.date_format is None:
+                types.add(field.name, dates_without_loss(column, "T"))
     numbers += [name for name, kind in kinds.items() if kind == "number"]
-    types = {name: pa.bool_() if kind == "bool" else pa.string() for name, kind in kinds.items()}
+    texts = {name: pa.bool_() if kind == "bool" else pa.string() for name, kind in kinds.items()}
     for table in _json_blocks(paths, input):
         columns = {
             name: table[name].cast(kind)
             if name in table.column_names
             else pa.nulls(len(table), kind)
-            for name, kind in types.items()
+            for name, kind in texts.items()
         }
         yield pa.table(columns)
 

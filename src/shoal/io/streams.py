@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -42,18 +42,20 @@ def copy_to(
     target: Path,
     suffix: str,
     dialect: Dialect | None,
+    types: Mapping[str, pa.DataType] | None = None,
     numbers: Sequence[str] = (),
 ) -> None:
     """Write the records of Parquet files to one file of another format, or of the same.
 
-    `numbers` are text columns that JSON lines hold as numbers.
+    `types` are those that text columns get where a format has types; `numbers` are text columns that JSON lines hold
+    as numbers.
     """
-    if suffix == ".parquet" and len(sources) == 1:
+    if suffix == ".parquet" and len(sources) == 1 and not types:
         shutil.copyfile(sources[0], target)
     elif suffix == ".parquet":
-        write_part(target, batches_of(sources), schema_of(sources))
+        write_part(target, _typed(sources, types or {}), _typed_schema(sources, types or {}))
     elif suffix.startswith((".jsonl", ".ndjson")):
-        json_lines.write_batches(_finite(sources, target, numbers), target, suffix)
+        json_lines.write_batches(_finite(sources, target, types or {}, numbers), target, suffix)
     else:
         names = schema_of(sources).names
         delimited_output.write_batches(names, batches_of(sources), target, suffix, dialect)
@@ -110,13 +112,29 @@ def formulas_in(sources: Sequence[Path], allow: Sequence[str]) -> list[str]:
     return [name for name in found if name not in allow]
 
 
-def _finite(
-    sources: Sequence[Path], target: Path, numbers: Sequence[str]
-) -> Iterator[pa.RecordBatch]:
+def _typed_schema(sources: Sequence[Path], types: Mapping[str, pa.DataType]) -> pa.Schema:
+    fields = [(field.name, types.get(field.name, field.type)) for field in schema_of(sources)]
+    return pa.schema(fields)
+
+
+def _typed(sources: Sequence[Path], types: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
     for batch in batches_of(sources):
+        fields = [(field.name, types.get(field.name, field.type)) for field in batch.schema]
+        yield batch.cast(pa.schema(fields))
+
+
+def _finite(
+    sources: Sequence[Path],
+    target: Path,
+    types: Mapping[str, pa.DataType],
+    numbers: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
+    for batch in _typed(sources, types):
         raise_problems(finite_problems(pa.Table.from_batches([batch]), target))
         fields = [
-            field.with_metadata(NUMBER_MARK) if field.name in numbers else field
+            field.with_metadata(NUMBER_MARK)
+            if field.name in numbers and field.name not in types
+            else field
             for field in batch.schema
         ]
         yield pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))

@@ -1,0 +1,530 @@
+"""Large tables on engines: what is promised in memory holds there, whatever the engine and the parts it works in."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fuzz.engines import collected, frame_on, try_on
+from fuzz.runs import release_faults, write_table
+
+import shoal
+from shoal.engines.memory import free_memory, read_memory
+from shoal.engines.opening import engine_for
+from shoal.engines.staging import MARK, Staging
+from shoal.io import blocks
+
+ENGINES = ("duckdb", "polars")
+LOCAL = ("agglomerative", "cover")
+
+
+def people(records: int = 400, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "name": [f"person {i}" for i in range(records)],
+            "age": rng.integers(20, 60, records),
+            "town": rng.choice(["Lyon", "Paris", "Porto", None], records, p=[0.5, 0.3, 0.15, 0.05]),
+            "ill": rng.choice(["flu", "cold", "none"], records),
+            "ward": rng.integers(0, 5, records),
+        }
+    )
+
+
+ASKED: dict[str, Any] = {
+    "quasi_identifiers": ["age", "town"],
+    "sensitive": ["ill"],
+    "identifiers": ["name"],
+    "keep": ["ward"],
+    "k": 4,
+    "method": "cover",
+    "refine": False,
+}
+
+
+def rows_of(data: Any) -> Counter[str]:
+    return Counter(str(tuple(row.values())) for row in as_arrow(data).to_pylist())
+
+
+def as_arrow(data: Any) -> pa.Table:
+    found = collected(data)
+    return found if isinstance(found, pa.Table) else found.to_arrow()
+
+
+def in_words(found: object) -> object:
+    """A result without the last digits of its numbers."""
+    if isinstance(found, float):
+        return float(f"{found:.9g}")
+    if isinstance(found, dict):
+        return {key: in_words(value) for key, value in found.items()}
+    return [in_words(item) for item in found] if isinstance(found, list | tuple) else found
+
+
+def solving(most: int) -> Any:
+    """Let so many records be solved at once."""
+    return patch("shoal.engines.way.most_at_once", lambda memory: most)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def on(engine: str, table: pa.Table) -> Any:
+    if engine == "polars":
+        import polars as pl
+
+        return pl.from_arrow(table).lazy()
+    return frame_on(engine, table)
+
+
+@pytest.mark.parametrize("start", range(0, 80, 20))
+def test_random_cases_keep_every_promise(engine: str, start: int) -> None:
+    outcomes = [try_on(engine, seed, LOCAL) for seed in range(start, start + 20)]
+    assert not [outcome for outcome in outcomes if outcome.kind == "failed"]
+    assert sum(outcome.kind == "released" for outcome in outcomes) >= 5
+
+
+ODD = pa.table(
+    {
+        "number": pa.array([0.0, -0.0, 2.5, None, 1e300]),
+        "text": pa.array(["é", "e\u0301", "", None, "a b"]),
+        "flag": pa.array([True, False, None, True, False]),
+        "amount": pa.array([Decimal("1.10"), Decimal("1.25"), None, Decimal("7.00"), Decimal("0.01")]),
+        "born": pa.array([date(1900, 1, 1), None, date(2020, 2, 29), date(1, 1, 1), date(1999, 9, 9)]),
+        "seen": pa.array(
+            [datetime(2020, 1, 1, tzinfo=UTC), None, *[datetime(2021, 5, i, 3, tzinfo=UTC) for i in (1, 2, 3)]],
+            pa.timestamp("us", "UTC"),
+        ),
+        "kind": pa.array(["x", "y", None, "x", "z"]).dictionary_encode(),
+        "secret": pa.array(["HIV", "hiv ", None, "flu", "ＨＩＶ"]),
+    }
+)  # fmt: skip
+
+
+def test_odd_values_are_released_as_in_memory(engine: str) -> None:
+    table = pa.concat_tables([ODD] * 6)
+    models = [name for name in ODD.column_names if name != "secret"]
+    asked: dict[str, Any] = {
+        "quasi_identifiers": models,
+        "sensitive": ["secret"],
+        "allow": ["secret"],
+        "k": 6,
+        "method": "cover",
+        "refine": False,
+    }
+    given = on(engine, table)
+    memory = shoal.anonymize(collected(given), **asked)
+    found = shoal.anonymize(given, **asked)
+    assert rows_of(found.data) == rows_of(memory.data)
+    assert found.risk == memory.risk
+    assert found.risk.after.attributes[0].values == 3  # HIV in three spellings, flu, none
+    assert as_arrow(found.data)["number"].to_pylist().count("0") == 12
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_numbers_that_are_none_are_refused_as_in_memory(engine: str, bad: float) -> None:
+    table = pa.table({"a": [1.0, bad, bad, 2.0], "b": list("xyxy")})
+    sentences = []
+    for given in (table, on(engine, table)):
+        with pytest.raises(shoal.InputError, match=r"NaN or infinite numbers in 2 record") as error:
+            shoal.anonymize(given, quasi_identifiers=["a", "b"], k=2)
+        sentences.append(str(error.value))
+    assert sentences[0] == sentences[1]
+
+
+@pytest.mark.parametrize("most", [20, 100, 10_000])
+def test_the_same_records_in_any_order_and_parts_give_the_same_release(
+    engine: str, most: int, tmp_path: Path
+) -> None:
+    table = people()
+    found = []
+    for turn, parts in enumerate((1, 3, 7)):
+        order = np.random.default_rng(turn).permutation(table.num_rows)
+        paths = [tmp_path / f"{turn}-{part}.parquet" for part in range(parts)]
+        for path, some in zip(paths, np.array_split(order, parts), strict=True):
+            pq.write_table(table.take(some), path)
+        with solving(most):
+            release = shoal.anonymize(tmp_path / f"{turn}-*.parquet", engine=engine, **ASKED)
+        found.append(rows_of(release.data))
+    assert found[0] == found[1] == found[2]
+
+
+def test_everything_said_of_a_release_is_that_of_the_way_in_memory(
+    engine: str, tmp_path: Path
+) -> None:
+    table = people()
+    one, other = shoal.anonymize(table, **ASKED), shoal.anonymize(on(engine, table), **ASKED)
+    assert other.audit == one.audit
+    for measure in shoal.list_measures():
+        assert other.loss(measure) == pytest.approx(one.loss(measure), rel=1e-9), measure
+    assert in_words(other.risk.to_dict()) == in_words(one.risk.to_dict())
+    assert in_words(other.distributions.to_dict()) == in_words(one.distributions.to_dict())
+    assert one.certificate is not None
+    assert other.certificate is not None
+    assert other.certificate.bound == pytest.approx(one.certificate.bound, rel=1e-9)
+    assert other.singled_out == one.singled_out
+    facts, expected = (
+        {key: in_words(value) for key, value in release.to_dict().items() if key != "seconds"}
+        for release in (other, one)
+    )
+    assert facts == expected
+    other.save_report(tmp_path / "report.html")
+    assert "400" in (tmp_path / "report.html").read_text()
+    assert other.evaluate(queries=20).verdict.is_proved
+
+
+def test_left_out_records_leave_no_trace(engine: str) -> None:
+    table = people(600)
+    far = np.where(np.arange(600) % 150 == 0, 5000, table["age"].to_numpy())
+    table = table.set_column(1, "age", [far])
+    asked = {**ASKED, "objective": "ncp", "suppression_limit": 0.01, "k": 5}
+    memory, release = (shoal.anonymize(given, **asked) for given in (table, on(engine, table)))
+    assert release.suppressed == memory.suppressed == 2
+    assert release.audit.records == 598
+    for one, other in zip(release.closed.table.columns, memory.closed.table.columns, strict=True):
+        assert one.form.labels == other.form.labels
+        assert one.counts.tolist() == other.counts.tolist()
+    assert release.loss("lm") == pytest.approx(memory.loss("lm"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"keep_order": True}, "has no order to keep"),
+        ({"method": "non_homogeneous"}, "links single records"),
+        ({"keep": ["ward", "WARD"]}, "differ in upper and lower case"),
+        ({"quasi_identifiers": ["age", "twon"]}, "did you mean 'town'"),
+        ({"keep": []}, "'ward' has no role"),
+        ({"k": 1000}, "k = 1000 needs at least 1000 records"),
+        ({"identifiers": [], "keep": ["name", "ward"]}, "have a value in it that no other has"),
+    ],
+)
+def test_what_cannot_be_had_is_refused_in_a_sentence(
+    engine: str, changes: dict[str, Any], sentence: str
+) -> None:
+    table = people()
+    if "WARD" in changes.get("keep", ()):
+        if engine == "duckdb":
+            pytest.skip("DuckDB renames such columns itself")
+        table = table.append_column("WARD", table["ward"])
+    with pytest.raises((shoal.InputError, shoal.Infeasible), match=sentence):
+        shoal.anonymize(on(engine, table), **{**ASKED, **changes})
+
+
+def test_what_unchanged_columns_betray_is_found_in_part_of_the_records(engine: str) -> None:
+    table = people(3000)
+    table = table.append_column("twice", pa.array(2 * table["age"].to_numpy()))
+    notes = pa.array([f"seen on ward {i % 700} by doctor {i % 900} again" for i in range(3000)])
+    table = table.append_column("note", notes)
+    asked = {**ASKED, "keep": ["ward", "twice", "note"]}
+    with (
+        patch("shoal.engines.betraying.LOOKED_AT", 800),
+        pytest.raises(shoal.InputError) as error,
+    ):
+        shoal.anonymize(on(engine, table), **asked)
+    said = str(error.value)
+    assert "'twice' tells quasi-identifier 'age'" in said
+    assert "'note' holds free text" in said
+    assert "'note' is kept, and 3,000 of 3,000" in said
+    assert "'ward'" not in said
+
+
+def test_a_method_that_needs_all_records_says_so(engine: str) -> None:
+    with solving(100), pytest.raises(shoal.InputError, match="needs all 400 records at once"):
+        shoal.anonymize(on(engine, people()), **{**ASKED, "method": "incognito"})
+
+
+def test_a_relation_of_the_users_is_left_as_it_was() -> None:
+    import duckdb
+
+    table = people()
+    connection = duckdb.connect()
+    connection.register("people", table)
+    before = connection.sql("SELECT * FROM duckdb_settings()").fetchall()
+    release = shoal.anonymize(connection.table("people"), **ASKED)
+    assert connection.sql("SELECT * FROM duckdb_settings()").fetchall() == before
+    assert [name for (name, *_) in connection.sql("SHOW TABLES").fetchall()] == ["people"]
+    assert release.data.count("*").fetchall() == [(400,)]
+    with pytest.raises(shoal.InputError, match="does not know the group"):
+        _ = release.groups
+
+
+def test_data_outlives_its_release_until_it_is_closed(engine: str) -> None:
+    release = shoal.anonymize(on(engine, people()), **ASKED)
+    folder = release.opened.staging.folder  # type: ignore[attr-defined]
+    assert sorted(path.name for path in folder.iterdir()) == ["lock", "release.parquet"]
+    data = release.data
+    del release
+    assert as_arrow(data).num_rows == 400
+    again = shoal.anonymize(on(engine, people()), **ASKED)
+    again.close()  # type: ignore[attr-defined]
+    with pytest.raises(Exception, match=r"."):
+        as_arrow(again.data)
+
+
+# Files
+
+
+def csv_of(table: pa.Table, path: Path, encoding: str = "utf-8") -> Path:
+    lines = [",".join(table.column_names)]
+    lines += [
+        ",".join("" if v is None else str(v) for v in row.values()) for row in table.to_pylist()
+    ]
+    data = ("\r\n".join(lines) + "\r\n").encode(encoding)
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("saved_as", [".csv", ".jsonl", ".parquet"])
+def test_a_file_is_released_as_in_memory(
+    engine: str, suffix: str, saved_as: str, tmp_path: Path
+) -> None:
+    table, path = people(), tmp_path / f"people{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(table, path)
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        csv_of(table, path)
+    found = []
+    with patch.object(blocks, "BLOCK", 1500):
+        for how in ("memory", engine):
+            release = shoal.anonymize(path, engine=how, **ASKED)
+            target = tmp_path / f"{how}{saved_as}"
+            release.save(target)
+            if saved_as == ".parquet":
+                rows = [tuple(map(str, row.values())) for row in pq.read_table(target).to_pylist()]
+            else:
+                rows = [(line,) for line in target.read_bytes().split(b"\n")[:-1]]
+            found.append(Counter(rows))
+    assert found[0] == found[1]
+    assert found[0].total() == 400 + (saved_as == ".csv")
+
+
+def test_files_in_another_encoding_are_read_a_block_at_a_time(engine: str, tmp_path: Path) -> None:
+    table = people()
+    towns = [text and text.replace("Paris", "Orléans") for text in table["town"].to_pylist()]
+    table = table.set_column(2, "town", [towns])
+    path = csv_of(table, tmp_path / "people.csv", "cp1252")
+    with patch.object(blocks, "BLOCK", 999):
+        release = shoal.anonymize(path, engine=engine, input={"encoding": "cp1252"}, **ASKED)
+        release.save(tmp_path / "out.csv")
+    assert "Orléans" in (tmp_path / "out.csv").read_bytes().decode("cp1252")
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("age,town\n1,a\n2,b\n3\n", "torn: row"),
+        ('age,town\n1,a\n2,"b\n', "never closed"),
+        ("age,town\n", "no records"),
+        ("age,age\n1,2\n", "columns named 'age'"),
+    ],
+)
+def test_a_torn_file_is_refused_in_a_sentence(
+    engine: str, content: str, sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "torn.csv"
+    path.write_text(content)
+    with pytest.raises(shoal.InputError, match=sentence):
+        shoal.anonymize(path, quasi_identifiers=["age", "town"], k=1, engine=engine)
+    assert [own.name for own in tmp_path.iterdir()] == ["torn.csv"]
+
+
+def test_a_folder_or_pattern_of_files_is_one_table(tmp_path: Path) -> None:
+    table = people()
+    (tmp_path / "in").mkdir()
+    for part in range(4):
+        csv_of(table.slice(100 * part, 100), tmp_path / "in" / f"{part}.csv")
+    whole = rows_of(
+        shoal.anonymize(csv_of(table, tmp_path / "all.csv"), engine="duckdb", **ASKED).data
+    )
+    for given in (tmp_path / "in", tmp_path / "in" / "*.csv"):
+        assert rows_of(shoal.anonymize(given, **ASKED).data) == whole
+    (tmp_path / "in" / "4.csv").write_text("age,town\n1,Lyon\n")
+    with pytest.raises(shoal.InputError, match="other columns"):
+        shoal.anonymize(tmp_path / "in", **ASKED)
+
+
+def test_a_folder_of_parts_replaces_another_in_one_step(engine: str, tmp_path: Path) -> None:
+    release = shoal.anonymize(on(engine, people()), **ASKED)
+    target = tmp_path / "out"
+    with patch("shoal.io.streams.PART", 100), patch("shoal.io.streams.BATCH", 50):
+        release.save(target)
+    parts = sorted(target.iterdir())
+    assert len(parts) == 4
+    assert sum(pq.read_table(part).num_rows for part in parts) == 400
+    with pytest.raises(shoal.InputError, match="exists"):
+        release.save(target)
+    release.save(target, overwrite=True)
+    assert len(list(target.iterdir())) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_that_fails_its_audit_is_not_written(engine: str, tmp_path: Path) -> None:
+    release = shoal.anonymize(on(engine, people()), **ASKED)
+    target = tmp_path / "release.csv"
+    target.write_text("old")
+
+    def torn(sources: Sequence[Path], file: Path, *rest: object) -> None:
+        file.write_text("age,town,ill,ward\n" + "[20; 59],Lyon,flu,1\n" * 3)
+
+    with patch("shoal.engines.publishing.copy_to", torn), pytest.raises(shoal.AuditFailed):
+        release.save(target, overwrite=True)
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["release.csv"]
+
+
+# Which engine, and how much memory
+
+
+def test_files_go_to_duckdb_when_they_outgrow_memory(tmp_path: Path) -> None:
+    path = csv_of(people(), tmp_path / "people.csv")
+    assert engine_for(path, None) == "memory"
+    assert engine_for(path, "polars") == "polars"
+    with path.open("r+b") as file:
+        file.truncate(600_000_000)  # on paper only
+    assert engine_for(path, None, "1GB") == "duckdb"
+    assert engine_for(path, None, "100GB") == "memory"
+    assert engine_for(tmp_path, None) == engine_for(tmp_path / "*.csv", None) == "duckdb"
+    assert engine_for(people(), None) == "memory"
+
+
+@pytest.mark.parametrize(
+    ("table", "engine", "sentence"),
+    [
+        (people(5), "duckdb", "is in memory already"),
+        ("people.csv", "sparc", "did you mean 'spark'"),
+    ],
+)
+def test_a_wrong_engine_is_refused(table: Any, engine: str, sentence: str) -> None:
+    with pytest.raises(shoal.InputError, match=sentence):
+        shoal.anonymize(table, quasi_identifiers=["age"], k=2, engine=engine)  # type: ignore[arg-type]
+
+
+def test_amounts_of_memory_are_read() -> None:
+    assert read_memory("8GB") == 8_000_000_000
+    assert read_memory("512 MiB") == 512 * 1024**2
+    assert read_memory(10**9) == 10**9
+    assert 0 < read_memory(None) < free_memory()
+    for wrong in ("much", "3", "-8GB", True):
+        with pytest.raises(shoal.InputError, match="amount of at least 256 MB"):
+            read_memory(wrong)
+
+
+# Kills and full disks
+
+
+def command(table: Path, release: Path, engine: str, *more: str) -> list[str]:
+    roles = ["-q", "age", "-q", "zip", "-q", "sex", "-s", "ill", "-k", "5", "--allow", "ill"]
+    how = ["--method", "cover", "--refine", "off", "--engine", engine, "--overwrite"]
+    start = [sys.executable, "-m", "shoal", "anonymize", str(table), "-o", str(release)]
+    return [*start, *roles, *how, *more]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_killed_runs_leave_the_output_whole_and_the_next_run_cleans_up(
+    engine: str, number: int, tmp_path: Path
+) -> None:
+    table, release = tmp_path / "table.csv", tmp_path / "release.csv"
+    write_table(table, 4000)
+    begun = time.monotonic()
+    assert subprocess.run(command(table, release, engine), capture_output=True).returncode == 0
+    lasts = time.monotonic() - begun
+    for share in (0.4, 0.6, 0.8, 0.95):
+        process = subprocess.Popen(
+            command(table, release, engine), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        time.sleep(share * lasts)
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+        assert not release_faults(release, table)
+        assert b"Traceback" not in said
+        if number != signal.SIGKILL and process.returncode == 130:
+            assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
+    assert subprocess.run(command(table, release, engine), capture_output=True).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
+
+
+def test_only_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
+    living, dead = Staging(tmp_path), tmp_path / f"{MARK}dead"
+    dead.mkdir()
+    (dead / "lock").touch()
+    (dead / "encoded.parquet").touch()
+    other = Staging(tmp_path)
+    assert not dead.exists()
+    assert living.folder.exists()
+    assert living.folder.stat().st_mode & 0o777 == 0o700
+    for staging in (living, other):
+        staging.close()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs limits on the size of files")
+def test_a_full_disk_is_one_sentence_and_the_old_file_stays(engine: str, tmp_path: Path) -> None:
+    table, release = tmp_path / "table.csv", tmp_path / "release.csv"
+    write_table(table, 3000)
+    release.write_bytes(b"old")
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    ended = subprocess.run(
+        command(table, release, engine), capture_output=True, text=True, preexec_fn=limit
+    )
+    assert ended.returncode == 2, ended.stderr
+    sentences = [line for line in ended.stderr.splitlines() if not line.startswith("shoal: 0")]
+    assert "disk is full" in ended.stderr or "cannot be written" in ended.stderr, sentences
+    assert "Traceback" not in ended.stderr
+    assert release.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
+
+
+def test_the_command_line_says_the_same_for_every_engine(
+    tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    path = csv_of(people(), tmp_path / "people.csv")
+    roles = ["-q", "age", "-q", "town", "-s", "ill", "-i", "name", "-x", "ward", "-k", "4"]
+    said = []
+    for how in ("memory", *ENGINES):
+        more = [
+            "--method",
+            "cover",
+            "--refine",
+            "off",
+            "--engine",
+            how,
+            "--report",
+            tmp_path / f"{how}.html",
+        ]
+        code, out, error = shell("anonymize", path, *roles, *more, "-o", tmp_path / f"{how}.csv")
+        assert (code, error) == (0, "")
+        said.append(out.replace(how, "ENGINE"))
+    assert said[0] == said[1] == said[2]
+    code, _, error = shell(
+        "anonymize", path, *roles, "--engine", "sparc", "--memory", "x", "-o", "y.csv"
+    )
+    assert code == 2
+    assert "no engine 'sparc'" in error
+    assert "'memory' parameter" in error
