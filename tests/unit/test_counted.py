@@ -286,7 +286,7 @@ def test_parts_of_a_round_hold_all_rows_once_and_differ_from_turn_to_turn() -> N
     table = reduced(encoded(2000, 10, ages=60))
     problem, counts = problem_of(table), table.counts
     assert counts is not None
-    parts = [cut(problem, counts, 200, turn) for turn in (0, 1)]
+    parts = [cut(problem, counts, 200, columns) for columns in ([0, 1, 2, 3], [1, 2, 3, 0])]
     for found in parts:
         assert len(found) >= 8
         assert sorted(np.concatenate(found).tolist()) == list(range(table.rows))

@@ -191,6 +191,15 @@ def test_everything_said_of_a_release_is_that_of_the_way_in_memory(
     assert other.evaluate(queries=20).verdict.is_proved
 
 
+def test_identifiers_that_repeat_are_told_as_in_memory(engine: str) -> None:
+    table = people()
+    names = pa.array([None if i % 50 == 0 else f"person {i // 3}" for i in range(400)])
+    table = table.set_column(0, "name", names)
+    memory, release = (shoal.anonymize(given, **ASKED) for given in (table, on(engine, table)))
+    assert release.audit.persons == memory.audit.persons
+    assert release.audit.persons[0].persons < 400
+
+
 def test_left_out_records_leave_no_trace(engine: str) -> None:
     table = people(600)
     far = np.where(np.arange(600) % 150 == 0, 5000, table["age"].to_numpy())

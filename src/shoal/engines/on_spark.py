@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,12 @@ from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 
 from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.opening import Opened
+from shoal.engines.publishing import publish_written
 from shoal.errors import InputError
 from shoal.table.frames import Frame, open_frame
+from shoal.whole import exists_already
 
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 PREFIX = "shoal_staging_"
 
 
@@ -102,3 +106,64 @@ def open_spark(table: Any, memory: int, most: int | None) -> Opened:
         tables = Tables(native.sparkSession)
         engine = Spark(native.sparkSession, tables)
         return Opened(engine, nw.from_native(native), memory, tables, most=most)
+
+
+def publish(
+    opened: Opened, target: str, staged: Lazy, overwrite: bool, prove: Callable[[Lazy], None]
+) -> None:
+    """Write a release to a table of the catalogue, or to a folder of Parquet files."""
+    engine = opened.engine
+    assert isinstance(engine, Spark)
+    if target.endswith((".csv", ".tsv", ".gz", ".jsonl", ".ndjson", ".xlsx")):
+        raise InputError(
+            f"Spark does not write '{target}'; name a table of the catalogue or a folder, for Parquet files."
+        )
+    if "/" not in target:
+        _publish_table(engine, target, staged, overwrite, prove)
+    elif _SCHEME.match(target):
+        _publish_far(engine, target, staged, overwrite, prove)
+    else:
+        publish_written(
+            Path(target),
+            overwrite,
+            lambda folder: staged.to_native().write.parquet(folder.absolute().as_uri()),
+            lambda folder: prove(nw.from_native(engine.session.read.parquet(folder.as_uri()))),
+        )
+
+
+def _publish_table(
+    engine: Spark, target: str, staged: Lazy, overwrite: bool, prove: Callable[[Lazy], None]
+) -> None:
+    """Write a table under another name, audit it, and rename it."""
+    session = engine.session
+    is_there = session.catalog.tableExists(target)
+    if is_there and not overwrite:
+        raise InputError(exists_already(Path(target)))
+    prove(engine.stage(staged, "out"))
+    fresh = engine.tables.names[-1]
+    schema, _, name = target.rpartition(".")
+    before = f"{schema}." if schema else ""
+    old = f"{before}{engine.tables.prefix}_old"
+    if is_there:
+        session.sql(f"ALTER TABLE {target} RENAME TO {old}")
+    try:
+        session.sql(f"ALTER TABLE `{fresh}` RENAME TO {before}{name}")
+    except BaseException:
+        if is_there:
+            session.sql(f"ALTER TABLE {old} RENAME TO {target}")
+        raise
+    engine.tables.names.remove(fresh)
+    if is_there:
+        session.sql(f"DROP TABLE {old}")
+
+
+def _publish_far(
+    engine: Spark, target: str, staged: Lazy, overwrite: bool, prove: Callable[[Lazy], None]
+) -> None:
+    """Write to a file system that only Spark reaches: nothing can be renamed there, so nothing is replaced."""
+    if overwrite:
+        raise InputError(
+            f"'{target}' cannot be replaced in one step; choose a new folder, or a table of the catalogue."
+        )
+    staged.to_native().write.mode("errorifexists").parquet(target)
+    prove(nw.from_native(engine.session.read.parquet(target)))

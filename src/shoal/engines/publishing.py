@@ -77,6 +77,21 @@ def _beside(target: Path) -> Iterator[Path]:
 
 def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) -> None:
     """Write a folder of Parquet files, whole or not at all."""
+    publish_written(
+        target,
+        overwrite,
+        lambda folder: split_to([opened.staged(RELEASE)], folder),
+        lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
+    )
+
+
+def publish_written(
+    target: Path,
+    overwrite: bool,
+    write: Callable[[Path], object],
+    check: Callable[[Path], None],
+) -> None:
+    """Let a folder appear under its name once it is written and checked; one that is replaced stays until then."""
     real = Path(os.path.realpath(target))
     if real.exists() and not (overwrite and real.is_dir()):
         raise InputError(exists_already(target))
@@ -86,7 +101,8 @@ def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) 
     with _beside(real) as folder:
         fresh, old = folder / "fresh", real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
         try:
-            prove(opened.scan(split_to([opened.staged(RELEASE)], fresh)))
+            write(fresh)
+            check(fresh)
             if real.exists():
                 real.rename(old)
             fresh.rename(real)

@@ -79,8 +79,9 @@ class LargeRelease(Release[FrameT]):
     ) -> None:
         """Write the released table to one CSV, Parquet or JSON-lines file, or to a folder of Parquet files.
 
-        A path that ends in a slash, or without a suffix, is a folder. What was written is audited once more before it
-        gets its name.
+        A path that ends in a slash, or without a suffix, is a folder. On Spark it is a table of the catalogue, like
+        "health.released", or the folder that a path names. What was written is audited once more before it gets its
+        name.
         """
         own = self.dialect or Dialect()
         tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
@@ -91,7 +92,11 @@ class LargeRelease(Release[FrameT]):
         )
         engine = self.opened.engine
         with speaking_of(engine.name):
-            if is_folder(path):
+            if engine.name == "spark":
+                from shoal.engines.on_spark import publish
+
+                publish(self.opened, str(path), self._staged, overwrite, self._prove_written)
+            elif is_folder(path):
                 publish_folder(self.opened, Path(path), overwrite, self._prove_written)
             else:
                 unchanged = [*self.settings.sensitive, *self.settings.keep]

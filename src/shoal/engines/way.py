@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from shoal.engines.columns import COUNT, HASH, Codes, read_columns
 from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
 from shoal.engines.memory import most_at_once, most_rows
 from shoal.engines.opening import Opened
+from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Records
@@ -47,7 +49,8 @@ def make_large_release(
         codes = watch(
             "encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text)
         )
-        frame = watch("encoding", lambda: _encode(opened, codes, roles))
+        told_apart = [name for name in settings.identifiers if name not in settings.allow]
+        frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
         keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
         progress("reducing", table.records, 0)
         raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
@@ -69,7 +72,8 @@ def make_large_release(
             "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
         )
         verdict = watch("auditing", lambda: examine_staged(engine, staged, settings))
-        audit = verdict.prove()
+        persons = count_persons(engine, grouped, told_apart, verdict.audit.records, settings.k)
+        audit = replace(verdict.prove(), persons=persons)
         if audit.records + closed.left_out != table.records:
             raise InputError("The table changed while it was read; give one that stays the same.")
         opened.staging.keep("release.parquet", "release")
@@ -96,13 +100,15 @@ def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
     return roles
 
 
-def _encode(opened: Opened, codes: Codes, roles: Roles) -> Lazy:
-    """Stage what is needed of every record: unchanged columns, packed codes, and a hash of the whole record."""
+def _encode(opened: Opened, codes: Codes, roles: Roles, told_apart: Sequence[str]) -> Lazy:
+    """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person."""
     engine, frame = opened.engine, opened.frame
     names = frame.collect_schema().names()
     unchanged = [name for name in names if name in roles.unchanged]
     hashed = engine.hashed(codes.packed(engine, frame), names, HASH, 0)
-    staged = engine.stage(hashed.select([*unchanged, *codes.keys, HASH]), "encoded")
+    hashed = with_persons(engine, hashed, told_apart)
+    kept = [*unchanged, *codes.keys, HASH, *columns_of(told_apart)]
+    staged = engine.stage(hashed.select(kept), "encoded")
     nulls = engine.arrow(
         staged.select(*(nw.col(key).is_null().cast(nw.Int64).sum() for key in codes.keys))
     )

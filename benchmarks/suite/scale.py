@@ -1,0 +1,153 @@
+"""Tables of any size: what setting aside and rounds lose, and DuckDB from Parquet to Parquet and from CSV to CSV.
+
+Without --records, 10⁷ generated records have to keep the bars; `--records 100000000` has bars of its own.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import shoal
+from benchmarks.tables import Table, Tables, Unavailable
+from shoal.counted import reduced, solve
+from shoal.counted.aside import set_aside
+from shoal.measures import loss
+from shoal.methods import Cover
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.refine import Refine
+from shoal.table import encode, open_frame
+
+USUAL = 10_000_000
+# seconds and gigabytes at most, by records
+BARS = {10_000_000: (360, 6.0), 100_000_000: (2700, 12.0)}
+MEMORY = {10_000_000: "5GB", 100_000_000: "10GB"}
+LOSSES = (("adult_9", 10), ("adult_9", 50), ("fars", 10), ("census_kdd", 10), ("adult_million", 10))
+DIVERSE = (
+    shoal.LDiversity(2, kind="distinct"),
+    shoal.LDiversity(1.5, kind="entropy"),
+)
+MOST_MORE = {"set aside": 1.01, "set aside, diverse": 1.03, "rounds": 1.03}
+PARTS = 8
+
+
+def run(tables: Tables) -> list[dict[str, object]]:
+    """Losses on real tables beside the way in memory, then a generated table, each in a process of its own."""
+    try:
+        import duckdb  # noqa: F401
+    except ImportError:
+        raise Unavailable("DuckDB is missing; run: pip install 'shoal[duckdb]'.") from None
+    context = multiprocessing.get_context("spawn")
+    rows: list[dict[str, object]] = []
+    records = tables.records or USUAL
+    whole = Tables(tables.folder)
+    if tables.records is None:
+        for name, k in LOSSES:
+            with context.Pool(1) as pool:
+                rows += pool.apply(_losses, (whole, name, k))
+        for asked in range(len(DIVERSE)):
+            with context.Pool(1) as pool:
+                rows += pool.apply(_diverse, (whole, asked))
+    for suffix in (".parquet", ".csv") if records <= USUAL else (".parquet",):
+        with context.Pool(1) as pool:
+            rows.append(pool.apply(_engine, (whole, records, suffix)))
+    return rows
+
+
+def _losses(tables: Tables, name: str, k: int) -> list[dict[str, object]]:
+    table = getattr(tables, name)()
+    return list(_compared(table, k, (), "set aside"))
+
+
+def _diverse(tables: Tables, asked: int) -> list[dict[str, object]]:
+    table = tables.adult_8_sensitive("salary-class")
+    return list(_compared(table, 10, (DIVERSE[asked],), "set aside, diverse"))
+
+
+def _compared(
+    table: Table, k: int, requirements: tuple[Any, ...], kind: str
+) -> Iterator[dict[str, object]]:
+    """What is lost if all records are solved at once, with as few as possible, and in rounds of several parts."""
+    small = reduced(encode(open_frame(table.data), table.models, table.sensitive))
+    problem = Problem.of(small, "lm", k, requirements=requirements)
+    assert small.counts is not None
+    rest = int((small.counts - set_aside(problem, 1)).sum())
+    first = 0.0
+    for way, most in (("at once", small.records), (kind, rest), ("rounds", rest // PARTS)):
+        start = time.perf_counter()
+        solved = solve(problem, Cover(), Refine(), seed=0, progress=silent, most=most)
+        found = loss(solved.assignment.close(problem)[1], "lm")
+        first = first or found
+        yield {
+            "table": table.name,
+            "k": k,
+            "way": way if not requirements else f"{way}, {requirements[0].kind}",
+            "records": small.records,
+            "solved at once": min(most, small.records),
+            "loss": round(found, 5),
+            "more": f"{100 * (found / first - 1):+.1f} %",
+            "wall_s": round(time.perf_counter() - start, 1),
+            "met": found <= MOST_MORE.get(way, 1.0) * first,
+        }
+
+
+def _engine(tables: Tables, records: int, suffix: str) -> dict[str, object]:
+    """A generated table through DuckDB, from a file to a file."""
+    source = tables.adult_9()
+    with TemporaryDirectory() as folder:
+        path, target = Path(folder, f"table{suffix}"), Path(folder, f"release{suffix}")
+        draw(source, records, path)
+        start = time.perf_counter()
+        release = shoal.anonymize(
+            path,
+            quasi_identifiers=source.models,
+            k=10,
+            engine="duckdb",
+            memory=MEMORY.get(records, "5GB"),
+        )
+        release.save(target)
+        wall = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_gb = peak / (2**30 if sys.platform == "darwin" else 2**20)
+    seconds, gigabytes = BARS.get(records, (float("inf"), float("inf")))
+    return {
+        "table": f"generated{suffix}",
+        "k": 10,
+        "way": "duckdb",
+        "records": records,
+        "loss": round(release.loss(), 5),
+        "wall_s": round(wall, 1),
+        "peak_gb": round(peak_gb, 2),
+        "met": wall <= seconds and peak_gb <= gigabytes,
+    }
+
+
+def draw(source: Table, records: int, path: Path) -> None:
+    """Draw records from a table with replacement, one cell in ten anew from its column, as `adult_million` does."""
+    import duckdb
+
+    number, columns = source.data.num_rows, []
+    for j, name in enumerate(source.data.column_names):
+        own, anew, other = (f"hash(i, {n})" for n in (0, 2 * j + 1, 2 * j + 2))
+        place = f"CASE WHEN {anew} % 10 = 0 THEN {other} % {number} ELSE {own} % {number} END"
+        listed = f'(SELECT list("{name}" ORDER BY place) FROM source)'
+        columns.append(f'{listed}[1 + ({place})::BIGINT] AS "{name}"')
+    with duckdb.connect(config={"preserve_insertion_order": False}) as connection:
+        connection.register("given", source.data.append_column("place", [np.arange(number)]))
+        connection.execute("CREATE TABLE source AS SELECT * FROM given")
+        how = (
+            "FORMAT parquet, COMPRESSION zstd"
+            if path.suffix == ".parquet"
+            else "FORMAT csv, HEADER"
+        )
+        query = f"SELECT {', '.join(columns)} FROM range({records}) t(i)"
+        connection.execute(f"COPY ({query}) TO '{path}' ({how})")

@@ -1,0 +1,47 @@
+"""One release through Spark Connect, in a process of its own: a process has either classic sessions or these."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(sys.argv[1])
+
+
+def main() -> None:
+    """Anonymize a Parquet file and save the release, as a table and as a folder."""
+    warnings.simplefilter("ignore")
+    os.chdir(FOLDER)  # where the warehouse goes
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    import shoal
+
+    builder: Any = SparkSession.builder.remote("local[2]")
+    session = builder.getOrCreate()
+    frame = session.read.parquet(str(FOLDER / "people.parquet"))
+    release = shoal.anonymize(
+        frame,
+        quasi_identifiers=["age", "town"],
+        sensitive=["ill"],
+        identifiers=["name"],
+        keep=["ward"],
+        k=4,
+        method="cover",
+        refine=False,
+    )
+    assert type(release.data).__module__.startswith("pyspark.sql.connect")
+    release.save(FOLDER / "release")
+    release.save("released")
+    assert session.table("released").count() == release.audit.records
+    release.close()  # type: ignore[attr-defined]
+    assert [row.tableName for row in session.sql("SHOW TABLES").collect()] == ["released"]
+    session.sql("DROP TABLE released")
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()

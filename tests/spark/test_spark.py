@@ -1,0 +1,173 @@
+"""Large tables on Spark: the promises of the other engines, on a session of the user's that is left as it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from fuzz.engines import try_on
+
+import shoal
+
+pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'shoal[spark]'")
+if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+    pytest.skip("Spark needs Java, and there is none here", allow_module_level=True)
+pytestmark = pytest.mark.filterwarnings("ignore")  # PySpark's own, about pandas and open sockets
+
+ASKED: dict[str, Any] = {
+    "quasi_identifiers": ["age", "town"],
+    "sensitive": ["ill"],
+    "identifiers": ["name"],
+    "keep": ["ward"],
+    "k": 4,
+    "method": "cover",
+    "refine": False,
+}
+
+
+def people(records: int = 400) -> pa.Table:
+    rng = np.random.default_rng(0)
+    return pa.table(
+        {
+            "name": [f"person {i}" for i in range(records)],
+            "age": rng.integers(20, 60, records),
+            "town": rng.choice(["Lyon", "Paris", "Porto", None], records, p=[0.5, 0.3, 0.15, 0.05]),
+            "ill": rng.choice(["flu", "cold", "none"], records),
+            "ward": rng.integers(0, 5, records),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2,3]")  # a task may fail twice
+    options = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.session.timeZone": "UTC",
+    }
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    started = builder.getOrCreate()
+    yield started
+    started.stop()
+
+
+def rows_of(frame: Any) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(map(str, row.values())) for row in frame.toArrow().to_pylist())
+
+
+def names(session: Any) -> list[str]:
+    return [row.tableName for row in session.sql("SHOW TABLES").collect()]
+
+
+@pytest.mark.parametrize("start", [0, 20])
+def test_random_cases_keep_every_promise(session: Any, start: int) -> None:
+    tried = [try_on("spark", n, ("agglomerative",), session) for n in range(start, start + 14)]
+    assert not [outcome for outcome in tried if outcome.kind == "failed"]
+    assert sum(outcome.kind == "released" for outcome in tried) >= 2
+
+
+def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(session: Any) -> None:
+    frame = session.createDataFrame(people())
+    release, memory = shoal.anonymize(frame, **ASKED), shoal.anonymize(people(), **ASKED)
+    assert release.data.sparkSession is session
+    assert release.audit == memory.audit
+    assert release.loss() == pytest.approx(memory.loss())
+    assert release.risk == memory.risk
+    assert [name.rsplit("_", 1)[1] for name in names(session)] == ["release"]
+    release.close()  # type: ignore[attr-defined]
+    assert names(session) == []
+    assert session.range(3).count() == 3  # it still runs
+
+
+@pytest.mark.parametrize("most", [40, 10_000])
+def test_partitions_and_a_task_that_fails_once_change_nothing(
+    session: Any, most: int, tmp_path: Path
+) -> None:
+    mark = tmp_path / "failed"
+
+    def fails_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if not mark.exists():
+            mark.touch()
+            raise OSError("this task fails once")
+        yield from batches
+
+    frame = session.createDataFrame(people())
+    failing = frame.repartition(5).mapInArrow(fails_once, frame.schema)
+    found = []
+    with patch("shoal.engines.way.most_at_once", lambda memory: most):
+        for given in (frame.coalesce(1), frame.repartition(7), failing):
+            release = shoal.anonymize(given, **ASKED)
+            found.append(rows_of(release.data))
+            release.close()  # type: ignore[attr-defined]
+    assert mark.exists()
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_release_is_saved_to_a_table_or_a_folder(session: Any, tmp_path: Path) -> None:
+    release = shoal.anonymize(session.createDataFrame(people()), **ASKED)
+    release.save("released")
+    with pytest.raises(shoal.InputError, match="exists"):
+        release.save("released")
+    release.save("released", overwrite=True)
+    assert rows_of(session.table("released")) == rows_of(release.data)
+    release.save(tmp_path / "out")
+    assert pq.read_table(tmp_path / "out").num_rows == 400
+    release.save(tmp_path / "out", overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    for path, sentence in (
+        ("out.csv", "does not write"),
+        ("s3://bucket/out", "cannot be replaced"),
+    ):
+        with pytest.raises(shoal.InputError, match=sentence):
+            release.save(path, overwrite=True)
+    release.close()  # type: ignore[attr-defined]
+    session.sql("DROP TABLE released")
+    assert names(session) == []
+
+
+def test_a_failed_run_leaves_no_tables(session: Any) -> None:
+    frame = session.createDataFrame(people())
+    with pytest.raises(shoal.Infeasible, match="needs at least 1000 records"):
+        shoal.anonymize(frame, **{**ASKED, "k": 1000})
+    assert names(session) == []
+
+
+def test_parquet_files_are_read_in_the_session_of_the_environment(
+    session: Any, tmp_path: Path
+) -> None:
+    pq.write_table(people(), tmp_path / "people.parquet")
+    release = shoal.anonymize(tmp_path / "people.parquet", engine="spark", **ASKED)
+    assert release.audit.records == 400
+    release.close()  # type: ignore[attr-defined]
+    with pytest.raises(shoal.InputError, match="into a DataFrame"):
+        shoal.anonymize(tmp_path / "people.csv", engine="spark", **ASKED)
+
+
+def test_spark_connect_makes_the_same_release(session: Any, tmp_path: Path) -> None:
+    pq.write_table(people(), tmp_path / "people.parquet")
+    script = Path(__file__).with_name("connect.py")
+    ended = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=280
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    classic = shoal.anonymize(session.read.parquet(str(tmp_path / "people.parquet")), **ASKED)
+    assert rows_of(session.read.parquet(str(tmp_path / "release"))) == rows_of(classic.data)
+    classic.close()  # type: ignore[attr-defined]
