@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, raise_problems
+from shoal.generalization.calendar_labels import DEFAULT_PERIODS, period_problems
+from shoal.generalization.column_values import counted, own_order
 from shoal.generalization.forms import Form, Ints, TreeForm
-from shoal.generalization.from_data import data_problems, join_categories
-from shoal.generalization.hierarchy_file import read_lines
+from shoal.generalization.from_data import tree_of_table
+from shoal.generalization.hierarchy_file import read_lines, write_rows
+from shoal.generalization.hierarchy_preview import HierarchyCheck, Preview, check_of, preview_of
 from shoal.generalization.labelled_sets import (
     LabelledSets,
     hang_sets,
@@ -22,8 +25,17 @@ from shoal.generalization.labelled_sets import (
     sets_of_dict,
     sets_of_rows,
 )
+from shoal.generalization.makers import (
+    code_rows,
+    date_rows,
+    level_problems,
+    number_rows,
+    order_tree,
+)
 from shoal.generalization.models import Model, label_of, labels_of
 from shoal.generalization.monotone import coarsen
+from shoal.generalization.order import Order
+from shoal.generalization.prefix_labels import length_problems
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,8 +45,9 @@ if TYPE_CHECKING:
 class Hierarchy(Model):
     """Release the label of the lowest node that holds all values of a group.
 
-    Make one with `from_csv`, `from_dict` or `from_sets`. Every label names one set of values; the leaves of
-    the tree are the allowed values, seen in the table or not.
+    Make one of a file or of sets with `from_csv`, `from_rows`, `from_dict` or `from_sets`; of a column with
+    `from_numbers`, `from_dates`, `from_codes` or `from_order`; of a table with `from_data`. Every label names one set
+    of values; the leaves of the tree are the allowed values, seen in the table or not.
 
     Examples
     --------
@@ -115,19 +128,105 @@ class Hierarchy(Model):
         >>> shoal.Hierarchy.from_data(people, "job", levels=2).inner
         ('a, b', 'c, d', '*')
         """
-        import narwhals as nw
-        import pyarrow as pa
+        return cls.from_dict(tree_of_table(table, column, by, levels))
 
-        frame = nw.from_native(table, eager_only=True)
-        raise_problems(data_problems(frame.columns, column, by, levels))
-        chosen = [name for name in frame.columns if name != column] if by is None else list(by)
-        arrows = {name: frame.get_column(name).to_arrow() for name in [column, *chosen]}
-        chunked = {
-            name: array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-            for name, array in arrows.items()
-        }
-        own = chunked.pop(column)
-        return cls.from_dict(join_categories(column, own, chunked, levels))
+    @classmethod
+    def from_numbers(cls, values: Any, widths: Sequence[float] | None = None) -> Hierarchy:
+        """Make a hierarchy of numbers: bins of ever larger widths, which start at multiples of their width.
+
+        Parameters
+        ----------
+        values
+            The column, or all numbers that are allowed, like `range(0, 121)`.
+        widths
+            Each a multiple of the one before. By default a round width that makes at most 20 bins, and its
+            doubles.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> shoal.Hierarchy.from_numbers([21, 23, 27, 34, 36], widths=(5, 10)).rows()[1]
+        ['23', '20–24', '20–29', '*']
+        """
+        return cls.from_rows(number_rows(counted(values), widths))
+
+    @classmethod
+    def from_dates(cls, values: Any, levels: Sequence[str] = DEFAULT_PERIODS) -> Hierarchy:
+        """Make a hierarchy of dates: ever longer periods of the calendar.
+
+        Parameters
+        ----------
+        values
+            The column: dates, dates with a time, or texts like 2020-03-14.
+        levels
+            Of day, week, month, quarter, year and decade, from the shortest to the longest; weeks lie in no other
+            period but the root.
+
+        Examples
+        --------
+        >>> from datetime import date
+        >>> import shoal
+        >>> days = [date(2020, 3, 14), date(2020, 3, 15), date(2020, 8, 1), date(1999, 1, 1)]
+        >>> shoal.Hierarchy.from_dates(days, levels=("day", "quarter", "year")).rows()[1]
+        ['2020-03-14', '2020-Q1', '2020', '*']
+        """
+        raise_problems(period_problems(levels))
+        return cls.from_rows(date_rows(counted(values), levels))
+
+    @classmethod
+    def from_codes(
+        cls, values: Any, lengths: Sequence[int] | None = None, separator: str | None = None
+    ) -> Hierarchy:
+        """Make a hierarchy of codes that nest by how they begin, like postal codes or diagnoses.
+
+        Parameters
+        ----------
+        values
+            The column, or all codes that are allowed.
+        lengths
+            How many signs, or parts, each level keeps, from the longest to the shortest; by default all.
+        separator
+            What stands between the parts of a code, like "."; by default every sign is a part.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> shoal.Hierarchy.from_codes(["02139", "02138", "02144", "10001"], lengths=(4, 3)).rows()[1]
+        ['02139', '0213*', '021**', '*']
+        >>> shoal.Hierarchy.from_codes(["C34.1", "C34.2", "E11.9"], separator=".").rows()[0]
+        ['C34.1', 'C34.*', '*']
+        """
+        problems = [] if lengths is None else length_problems(lengths)
+        if separator is not None and not (isinstance(separator, str) and separator):
+            problems.append("The 'separator' parameter must be a text like '.'.")
+        raise_problems(problems)
+        return cls.from_rows(code_rows(counted(values), lengths, separator))
+
+    @classmethod
+    def from_order(cls, order: Any, levels: int | None = None) -> Hierarchy:
+        """Make a hierarchy of categories with an order: runs of about equal length, cut again and again.
+
+        Parameters
+        ----------
+        order
+            The categories from the lowest to the highest, as a list or a `shoal.Order`; or a column that has an order
+            itself, like an ordered categorical of pandas.
+        levels
+            How many levels there are above the categories, the root among them; by default every run is halved.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> shoal.Hierarchy.from_order(["none", "primary", "secondary", "degree"]).rows()[0]
+        ['none', 'none .. primary', '*']
+        """
+        raise_problems(level_problems(levels))
+        given = order if isinstance(order, Order) else Order(own_order(order) or order)
+        if not isinstance(given.values, tuple):
+            raise InputError(
+                "The order names no categories; list them from the lowest to the highest."
+            )
+        return cls.from_dict(order_tree(given.values, levels))
 
     @classmethod
     def _hang(cls, what: str, given: LabelledSets, source: str | None = None) -> Hierarchy:
@@ -172,14 +271,56 @@ class Hierarchy(Model):
         >>> tree.monotone(["1"] * 85 + ["2", "3", "4"] * 5).inner
         ('*',)
         """
-        import pyarrow as pa
-
-        found = pa.array(list(values), from_pandas=True).drop_null().value_counts()
-        codes = self.compile("values", found.field("values"), has_null=False)[1]
+        found = counted(values)
+        codes = self.compile("values", found.values, has_null=False)[1]
         counts = Counter(dict.fromkeys(self.leaves, 0))
-        for code, times in zip(codes, found.field("counts").to_pylist(), strict=True):
+        for code, times in zip(codes, found.counts, strict=True):
             counts[self.leaves[code]] += times
         return Hierarchy.from_dict(coarsen(self.leaves, self.inner, self.parent, counts))
+
+    def preview(self, values: Any) -> Preview:
+        """Count how the records of a column spread over the nodes of each level.
+
+        Nodes that fewer than ten records have are counted together and not named.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> tree = shoal.Hierarchy.from_dict({"*": {"France": ["Lille", "Lyon"], "Spain": ["Vigo"]}})
+        >>> print(tree.preview(["Lyon"] * 30 + ["Lille"] * 8 + ["Vigo"] * 12))
+        3 levels over 50 records
+        level 0: 3 values
+          Lyon                 60.0 %
+          Vigo                 24.0 %
+          … and 1 rarer value  16.0 %
+        level 1: 2 sets
+          France  76.0 %
+          Vigo    24.0 %
+        level 2: 1 set
+          *  100.0 %
+        """
+        return preview_of(self, counted(values))
+
+    def check(self, values: Any) -> HierarchyCheck:
+        """Find where this hierarchy and the values of a column do not fit; no value is named.
+
+        Examples
+        --------
+        >>> import shoal
+        >>> tree = shoal.Hierarchy.from_dict({"*": {"France": ["Lille", "Lyon", "Paris"], "Spain": ["Vigo", "Elx"]}})
+        >>> print(tree.check(["Lyon", "Lille", "Vigo", "Elx", "Porto"]))
+        The hierarchy does not fit 5 records.
+        Values of the column that are not in the hierarchy: 1, in 1 record; add a line for each.
+        Values of the hierarchy that no record has: 1.
+        """
+        return check_of(self, counted(values))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write this hierarchy to a CSV file from which `from_csv` reads the same tree, whole or not at all.
+
+        The file lists every value: it belongs to whoever keeps the table, not to the release.
+        """
+        write_rows(self.rows(), path, overwrite, lambda file: Hierarchy.from_csv(file).rows())
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.leaves):,} values, {len(self.rows()[0])} levels)"
