@@ -27,6 +27,7 @@ COMMANDS = [
     "audit",
     "evaluate",
     "init",
+    "hierarchy",
     "demo",
     "compile",
     "doctor",

@@ -290,12 +290,12 @@ class Hierarchy(Model):
         >>> print(tree.preview(["Lyon"] * 30 + ["Lille"] * 8 + ["Vigo"] * 12))
         3 levels over 50 records
         level 0: 3 values
-          Lyon                 60.0 %
-          Vigo                 24.0 %
-          … and 1 rarer value  16.0 %
+          Lyon                  60.0 %
+          Vigo                  24.0 %
+          … and 1 rarer value   16.0 %
         level 1: 2 sets
-          France  76.0 %
-          Vigo    24.0 %
+          France   76.0 %
+          Vigo     24.0 %
         level 2: 1 set
           *  100.0 %
         """

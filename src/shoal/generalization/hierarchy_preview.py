@@ -94,7 +94,7 @@ class Preview:
             lines.append(_heading(level))
             rows = _shown(level)
             width = max((len(label) for label, _ in rows), default=0)
-            lines += [f"  {label.ljust(width)}  {share}" for label, share in rows]
+            lines += [f"  {label.ljust(width)}  {share:>7}".rstrip() for label, share in rows]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
