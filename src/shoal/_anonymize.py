@@ -179,7 +179,9 @@ def anonymize(
         from 0 (default) to below 1, so that nobody can rely on their being tight; see "downcoding" in the threat
         model. They are drawn by fresh chance in every run: publish one of these releases only.
     render
-        "text" (default), or "bounds": two columns per interval or order.
+        "text" (default); "bounds": two columns per interval or order; or a single number per interval: "midpoint",
+        the middle of its bounds (also of dates), or "mean", the rounded mean of the group's own numbers, which tells
+        a little more; see "Means" in the threat model.
     title
         What the release is about, for its report.
     input

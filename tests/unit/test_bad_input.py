@@ -421,9 +421,22 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "an unknown rendering",
-        "The 'render' parameter must be 'text' or 'bounds'. Got 'html' instead.",
+        "The 'render' parameter must be 'text', 'bounds', 'midpoint' or 'mean'. Got 'html' instead.",
         python={"render": "html"},
         flags=("--render", "html"),
+    ),
+    both(
+        "means of loosened ranges",
+        "The mean of a group tells where its values lie in a loosened range; set loosen to 0, or render to 'midpoint', "
+        "'text' or 'bounds'.",
+        python={"render": "mean", "loosen": 0.2},
+        flags=("--render", "mean", "--loosen", "0.2"),
+    ),
+    both(
+        "single numbers where the audit reads ranges",
+        "The audit of method 'non_homogeneous' reads ranges; set render to 'text' or 'bounds'.",
+        python={"render": "midpoint", "method": "non_homogeneous"},
+        flags=("--render", "midpoint", "--method", "non_homogeneous"),
     ),
     both(
         "a weight of zero",

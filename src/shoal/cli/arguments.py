@@ -108,7 +108,11 @@ Loosen = Annotated[
     ),
 ]
 Render = Annotated[
-    str | None, typer.Option(help="text, or bounds: two columns per interval or order.")
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="text; bounds: two columns per interval or order; midpoint or mean: one number per interval.",
+    ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output.")]
 Certify = Annotated[

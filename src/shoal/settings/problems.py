@@ -9,7 +9,7 @@ from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.privacy import TCloseness
 from shoal.refine import Refine
 from shoal.settings.checks import is_number, is_weight, is_whole, option_problems, wrong
-from shoal.table.render import STYLES, bound_names
+from shoal.table.render import SINGLE, STYLES, bound_names
 
 if TYPE_CHECKING:
     from shoal.settings.settings import Settings
@@ -38,8 +38,7 @@ def settings_problems(settings: Settings) -> list[str]:
         found.append(wrong("others", "'refuse', 'drop' or 'keep'", settings.others))
     if not isinstance(settings.title, str):
         found.append(wrong("title", "text", settings.title))
-    if settings.render not in STYLES:
-        found.append(wrong("render", "'text' or 'bounds'", settings.render))
+    found += _render_problems(settings)
     if isinstance(settings.refine, Refine):
         found += settings.refine.problems()
     return found + _method_problems(settings)
@@ -134,6 +133,23 @@ def _loosen_problems(settings: Settings) -> list[str]:
             "together; set loosen to 0 or choose a method of local recoding."
         ]
     return []
+
+
+def _render_problems(settings: Settings) -> list[str]:
+    """Styles that do not exist, and single numbers where they would undo or hide something."""
+    if settings.render not in STYLES:
+        return [wrong("render", "'text', 'bounds', 'midpoint' or 'mean'", settings.render)]
+    found = []
+    if settings.render in SINGLE and not settings.method.homogeneous:
+        found.append(
+            f"The audit of method '{settings.method.name}' reads ranges; set render to 'text' or 'bounds'."
+        )
+    if settings.render == "mean" and settings.loosen:
+        found.append(
+            "The mean of a group tells where its values lie in a loosened range; "
+            "set loosen to 0, or render to 'midpoint', 'text' or 'bounds'."
+        )
+    return found
 
 
 def _requirement_problems(settings: Settings) -> list[str]:

@@ -42,7 +42,7 @@ seed = 0
 
 [output]
 keep_order = false  # true keeps the order of records, which can identify them
-render = "text"  # "bounds": two columns of numbers per interval
+render = "text"  # "bounds": two columns per interval; "midpoint": one number
 """
 _LISTS = (
     ("identifiers", IDENTIFIER, "removed"),

@@ -1,4 +1,4 @@
-"""Closures back to text or bounds in a frame of the user's kind, and a given release back to closures."""
+"""Closures to texts, bounds or single numbers in a frame of the user's kind, and a given release back to closures."""
 
 from __future__ import annotations
 
@@ -12,16 +12,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization.forms import Form, Ints, RangeForm
+from shoal.generalization.forms import Ints, RangeForm
 from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.rebuild import marked, rebuilt
 from shoal.table.rows import distinct_rows
+from shoal.table.single_numbers import (
+    bounds_of,
+    has_middle,
+    has_numbers,
+    middles,
+    rounded_means,
+)
 
-Style = Literal["text", "bounds"]
+Style = Literal["text", "bounds", "midpoint", "mean"]
 STYLES = get_args(Style)
+SINGLE = ("midpoint", "mean")  # styles that cannot be read back: a number is no range
 
 
 def bound_names(name: str) -> tuple[str, str]:
@@ -48,7 +56,7 @@ def render(
     for name in frame.columns:
         if name in columns:
             j = columns[name]
-            texts = _rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
+            texts = _rendered(closed, j, style)
             released.update({key: per_group.take(groups) for key, per_group in texts.items()})
             names.extend(texts)
         elif name in unchanged:
@@ -77,15 +85,28 @@ def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
     return nw.from_native(data, eager_only=True)
 
 
-def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
+def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     """The values that each group releases in one quasi-identifier, by released column."""
-    if style == "text" or not isinstance(form, RangeForm):
-        return {name: pa.array(form.text(closures), type=pa.string())}
-    values = form.values
-    low, high = closures[0], closures[1]
-    hidden = (low == form.null) | (high == form.null)  # missing, or `*`: no bound is known
-    ends = [pa.array(np.where(hidden, 0, end), mask=hidden) for end in (low, high)]
-    return {key: values.take(end) for key, end in zip(bound_names(name), ends, strict=True)}
+    column, closures = closed.table.columns[j], closed.of_column(j)
+    name, form = column.name, column.form
+    if isinstance(form, RangeForm):
+        if style == "bounds":
+            return dict(zip(bound_names(name), bounds_of(form, closures), strict=True))
+        if style == "midpoint" and has_middle(form):
+            return {name: middles(*bounds_of(form, closures))}
+        if style == "mean" and has_numbers(form):
+            return {name: rounded_means(form, closures, closed.table.codes[:, j], closed.groups)}
+    return {name: pa.array(form.text(closures), type=pa.string())}
+
+
+def single_problems(style: str) -> list[str]:
+    """Say in a sentence that a release of this style cannot be read back, if that is so."""
+    if style not in SINGLE:
+        return []
+    return [
+        f"A release with render = '{style}' shows single numbers, from which ranges cannot be read back; "
+        "ask the Release object in Python, or make the release with render = 'text' or 'bounds'."
+    ]
 
 
 def read_release(table: Table, frame: Frame) -> Closed:
@@ -154,9 +175,17 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     if unknown:
         raise InputError(
             f"{unknown} of the {len(parsed)} released values of column '{column.name}' are no "
-            f"{column.model.name} closures of it; release it with the same model."
+            f"{column.model.name} closures of it; release it with the same model{_as_ranges(column, frame)}."
         )
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
+
+
+def _as_ranges(column: Column, frame: Frame) -> str:
+    """A further remedy where fractions stand for ranges: they cannot be read back."""
+    if not has_middle(column.form) or column.name not in frame.columns:
+        return ""
+    is_fraction = pa.types.is_floating(arrow_column(frame, column.name).type)
+    return ", as ranges and not as single numbers" if is_fraction else ""
 
 
 def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
