@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from shoal.privacy import LDiversity as LDiversity
     from shoal.privacy import PSensitive as PSensitive
     from shoal.privacy import TCloseness as TCloseness
+    from shoal.reading_back import ReadRelease as ReadRelease
+    from shoal.reading_back import read_release as read_release
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
@@ -80,6 +82,7 @@ _HOMES = {
         "TwoMeans",
     ),
     "shoal.privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
+    "shoal.reading_back": ("ReadRelease", "read_release"),
     "shoal.refine": ("Refine",),
     "shoal.release": ("Release",),
     "shoal.settings": ("Settings",),

@@ -25,6 +25,7 @@ ORDER = (
     "release",
     "evaluated",
     "report",
+    "reading_back",
     "examine",
     "evaluation",
     "io",

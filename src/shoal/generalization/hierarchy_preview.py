@@ -23,7 +23,7 @@ LEAST = 10  # records that a node must have to be named
 SHOWN = 8  # nodes of a level that are printed
 LONGEST = 40  # characters of a label that is printed
 
-_RANGE = re.compile(rf"-?[0-9.]+{DASH}<?-?[0-9.]+")
+_RANGE = re.compile(rf"-?[0-9.]+ ?{DASH} ?<?-?[0-9.]+")
 _WORD = re.compile(r"\w+")
 
 

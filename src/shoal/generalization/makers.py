@@ -81,7 +81,8 @@ def _bin(number: Decimal, width: Decimal, is_whole: bool) -> str:
     if is_whole and width == 1:
         return _plain(low)
     high = low + width - 1 if is_whole else low + width
-    return f"{_plain(low)}{DASH}{'' if is_whole else '<'}{_plain(high)}"
+    dash = f" {DASH} " if low < 0 else DASH  # a sign beside the dash is hard to read
+    return f"{_plain(low)}{dash}{'' if is_whole else '<'}{_plain(high)}"
 
 
 def _plain(number: Decimal) -> str:

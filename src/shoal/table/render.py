@@ -62,7 +62,7 @@ def render(
         elif name in unchanged:
             names.append(name)
     backend = frame.implementation
-    generalized = _native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
+    generalized = native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
     kept = [name for name in names if name not in released]
     if not kept:
         return generalized.select(names)
@@ -71,7 +71,7 @@ def render(
     return marked(joined, frame, kept)
 
 
-def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
+def native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
     """Keep whole numbers whole where some are missing: pandas would make floats of them."""
     if not frame.implementation.is_pandas():
         return frame

@@ -53,10 +53,10 @@ def middles(low: pa.Array, high: pa.Array) -> pa.Array:
     if not pa.types.is_temporal(kind):
         ends = [end.cast(pa.float64(), safe=False) for end in (low, high)]
         start, stop = (np.asarray(pc.fill_null(end, 0.0)) for end in ends)
-        return _masked(start / 2 + stop / 2, low)
+        return _masked(start / 2 + stop / 2, low, high)
     whole = pa.int32() if kind.bit_width == 32 else pa.int64()
     start, stop = (np.asarray(pc.fill_null(end.cast(whole), 0)) for end in (low, high))
-    return _masked(start // 2 + stop // 2 + (start % 2 + stop % 2) // 2, low).cast(kind)
+    return _masked(start // 2 + stop // 2 + (start % 2 + stop % 2) // 2, low, high).cast(kind)
 
 
 def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) -> pa.Array:
@@ -88,7 +88,7 @@ def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) ->
     part = np.minimum(
         np.floor(mean * parts + 1e-9), parts - 1
     )  # the order of a sum must not decide
-    return _masked(_shown(start, stop, width, (part + 0.5) / parts, width / parts), low)
+    return _masked(_shown(start, stop, width, (part + 0.5) / parts, width / parts), low, high)
 
 
 def part_counts(
@@ -113,6 +113,6 @@ def _shown(start: Floats, stop: Floats, width: Floats, share: Floats, part: Floa
     return np.clip(np.array(places, dtype=np.float64), start, stop)
 
 
-def _masked(values: npt.NDArray[Any], like: pa.Array) -> pa.Array:
-    """Numbers as Arrow, null where another array is."""
-    return pa.array(values, mask=np.asarray(pc.is_null(like)))
+def _masked(values: npt.NDArray[Any], low: pa.Array, high: pa.Array) -> pa.Array:
+    """Numbers as Arrow, null where a bound is."""
+    return pa.array(values, mask=np.asarray(pc.or_(pc.is_null(low), pc.is_null(high))))

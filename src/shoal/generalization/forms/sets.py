@@ -20,6 +20,14 @@ _MEMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{_PLAIN.pattern}')
 _MEMBERS = re.compile(rf"\s*(?:{_MEMBER.pattern})(?:\s*,\s*(?:{_MEMBER.pattern}))*\s*")
 
 
+def members_of(released: str) -> list[str]:
+    """The values that a text in braces lists, none where it is no set."""
+    if released[:1] != "{" or released[-1:] != "}" or not _MEMBERS.fullmatch(released[1:-1]):
+        return []
+    members = _MEMBER.findall(released[1:-1])
+    return [json.loads(member) if member[0] == '"' else member for member in members]
+
+
 @dataclass(frozen=True, kw_only=True)
 class SetForm(Form):
     """Subsets: a closure has a bit for each code, 31 to a slot; null mixed with a value is the whole domain."""
@@ -73,12 +81,9 @@ class SetForm(Form):
             return self.pack([self.codes[released]])
         if released == STAR:
             return self.pack(range(self.size))
-        if released and released[0] == "{" and released[-1] == "}":
-            inside = released[1:-1]
-            members = _MEMBER.findall(inside) if _MEMBERS.fullmatch(inside) else []
-            labels = [json.loads(m) if m[0] == '"' else m for m in members]
-            if labels and all(label in self.codes for label in labels):
-                return self.pack(self.codes[label] for label in labels)
+        labels = members_of(released) if released else []
+        if labels and all(label in self.codes for label in labels):
+            return self.pack(self.codes[label] for label in labels)
         return None
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
