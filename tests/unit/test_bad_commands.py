@@ -180,8 +180,9 @@ CASES: dict[str, str | tuple[str, ...]] = {
     ),
     "hierarchy people.csv zip --kind numbers -o t.csv": "The values are no numbers; convert them, or make a tree of "
     "another kind.",
-    "hierarchy people.csv zip --kind calendar -o t.csv": "2 of the 2 distinct values are no dates like 2020-03-14; "
-    "convert them to dates.",
+    "hierarchy people.csv zip --kind calendar -o t.csv": "2 of the 2 distinct values are not read as dates like "
+    "2020-03-14; convert all to dates, or say how they are written (--date-format) and what stands for a missing one "
+    "(--missing).",
     "hierarchy people.csv zip --kind calendar --levels day,moth -o t.csv": "Levels of dates: 'moth' is no period; did "
     "you mean 'month'? Periods: day, week, month, quarter, year, decade.",
     "hierarchy people.csv zip --check no.csv": "Hierarchy file 'no.csv' cannot be read: No such file or directory; "

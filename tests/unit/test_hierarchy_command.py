@@ -101,3 +101,21 @@ def test_a_column_with_an_order_of_its_own_needs_no_file(shell: Shell) -> None:
     code, _, err = shell("hierarchy", "ordered.parquet", "x", "--kind", "order", "-o", "x.csv")
     assert (code, err) == (0, "")
     assert shoal.Hierarchy.from_csv("x.csv").leaves == ("low", "mid", "high")
+
+
+def test_dates_and_numbers_of_a_file_are_listed_as_it_writes_them(shell: Shell) -> None:
+    rows = "".join(f"{i % 28 + 1:02}.0{i % 3 + 1}.1984;{i % 7},50\n" for i in range(60))
+    Path("clinic.csv").write_text("born;weight\n" + rows)
+    reading = ("--date-format", "%d.%m.%Y", "--decimal", ",")
+    for column, kind, line in (
+        ("born", "calendar", "14.02.1984,1984-02,*"),
+        ("weight", "numbers", '"2,50",2–<4,0–<4,*'),
+    ):
+        flags = ("--kind", kind, *reading, "-o", f"{column}.csv")
+        if column == "weight":
+            flags = (*flags, "--widths", "2,4")
+        code, _, err = shell("hierarchy", "clinic.csv", column, *flags)
+        assert (code, err) == (0, "")
+        assert line in Path(f"{column}.csv").read_text(encoding="utf-8").splitlines()
+    models = ("-q", "born:hierarchy:born.csv", "-q", "weight:hierarchy:weight.csv", *reading)
+    assert shell("anonymize", "clinic.csv", *models, "-k", 3, "-o", "release.csv")[0] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from shoal.generalization import Hierarchy
+    from shoal.generalization.column_values import Counted
     from shoal.table.frames import Frame
     from shoal.table.source import Input
 
@@ -216,11 +218,30 @@ def _number(text: str) -> Any:
     return text
 
 
-def _counted(frame: Frame, column: str, how: Input) -> Any:
+def _counted(frame: Frame, column: str, how: Input) -> Counted:
     from shoal.generalization.column_values import counted
     from shoal.table.frames import arrow_column
 
     return counted(arrow_column(frame, column), how.missing)
+
+
+def _typed(found: Counted, how: Input) -> Counted:
+    """Texts that are dates or numbers as such, still labelled as they are written, which a hierarchy must list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shoal.generalization.models import is_ordered
+    from shoal.table.inference import infer
+
+    if not (len(found.values) and pa.types.is_large_string(found.values.type)):
+        return found
+    typed = infer(found.values, how)
+    if not is_ordered(typed.type):
+        return found
+    order = pc.array_sort_indices(typed)
+    places = order.to_pylist()
+    labels, counts = (tuple(own[i] for i in places) for own in (found.labels, found.counts))
+    return replace(found, values=typed.take(order), labels=labels, counts=counts)
 
 
 def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
@@ -235,6 +256,8 @@ def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
     if kind == "order":
         return Hierarchy.from_order(_order(frame, column, options, how), options.get("levels"))
     values = _counted(frame, column, how)
+    if kind in ("calendar", "numbers"):
+        values = _typed(values, how)
     if kind == "calendar":
         return Hierarchy.from_dates(values, options["levels"])
     if kind == "numbers":

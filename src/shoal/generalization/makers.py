@@ -11,6 +11,7 @@ from shoal.errors import InputError, raise_problems
 from shoal.generalization.calendar_labels import DASH, as_day, calendar_label, days_of_label
 from shoal.generalization.column_values import Counted
 from shoal.generalization.forms import STAR
+from shoal.generalization.models import labels_of
 from shoal.generalization.order import BETWEEN
 from shoal.generalization.prefix_labels import REST, common_width, default_lengths, prefix_label
 
@@ -32,10 +33,10 @@ def number_rows(found: Counted, widths: Sequence[float] | None) -> Rows:
     problems = [] if widths is None else width_problems(widths)
     if not is_number:
         problems.append("The values are no numbers; convert them, or make a tree of another kind.")
-    elif not all(Decimal(label).is_finite() for label in found.labels):
+    elif not all(Decimal(text).is_finite() for text in labels_of(found.values)):
         problems.append("The values hold NaN or infinite numbers; make them missing.")
     raise_problems(problems)
-    numbers = [Decimal(label) for label in found.labels]
+    numbers = [Decimal(text) for text in labels_of(found.values)]
     sizes = _round_widths(numbers) if widths is None else [Decimal(str(w)) for w in widths]
     is_whole = all(number == number.to_integral_value() for number in [*numbers, *sizes])
     levels = [[_bin(number, size, is_whole) for number in numbers] for size in sizes]
@@ -108,7 +109,8 @@ def _days(found: Counted) -> list[date]:
     other = len(spans) - len(days)
     if other:
         raise InputError(
-            f"{other} of the {len(spans)} distinct values are no dates like 2020-03-14; convert them to dates."
+            f"{other} of the {len(spans)} distinct values are not read as dates like 2020-03-14; convert all to dates, "
+            "or say how they are written (--date-format) and what stands for a missing one (--missing)."
         )
     return days
 
