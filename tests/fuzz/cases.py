@@ -127,12 +127,13 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         "others": rng.choice(("drop", "keep")) if unnamed and rng.random() < 0.7 else "refuse",
         "seed": rng.choice((0, 1, 2**64 - 1)),
         "keep_order": rng.random() < 0.4,
-        "render": "bounds" if rng.random() < 0.3 else "text",
+        "render": rng.choice(("text",) * 5 + ("bounds",) * 3 + ("midpoint", "mean") * honours),
     }
     is_close = any(demand.kind in ("equal", "ordered", "hierarchical") for demand in demands)
     if honours and not is_close and rng.random() < 0.3:
         options["suppression_limit"] = rng.choice((0.01, 0.05, 0.2, 0.5, 0.9))
-    if method not in ("incognito", "non_homogeneous") and rng.random() < 0.3:
+    may_loosen = method not in ("incognito", "non_homogeneous") and options["render"] != "mean"
+    if may_loosen and rng.random() < 0.3:
         options["loosen"] = rng.choice((0.05, 0.3, 0.5, 0.95))
     if rng.random() < 0.3:
         options["weights"] = {name: rng.choice((0.1, 1.0, 2.5, 100)) for name in rules}

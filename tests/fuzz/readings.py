@@ -85,6 +85,8 @@ class Reader:
             return frozenset([None])
         if cell == "*":
             return self.everything
+        if not isinstance(cell, str):
+            return self._single(cell)
         if self.model == "interval" and cell.startswith("["):
             low, comma, high = cell[1:-1].partition(", ")
             if not comma or not cell.endswith("]"):
@@ -116,6 +118,15 @@ class Reader:
             return self.everything
         values = self._range(key(low), key(high))
         return self.everything if len(values) == len(self.domain) else values
+
+    def _single(self, cell: Any) -> frozenset[Any]:
+        """A number or date in the place of a range: it lies among the values and tells no more."""
+        ends = [self.domain[0], key(cell), self.domain[-1]]
+        if self.kind == NUMBER:
+            ends = [float(end) for end in ends]
+        if self.model != "interval" or ends != sorted(ends):
+            raise ValueError("a number that is in no range")
+        return self.everything
 
     def _below(self, label: str) -> frozenset[Any]:
         assert self.tree is not None

@@ -184,7 +184,17 @@ class _Trial:
             for name in self.case.rules
         )
 
+    def _has_single_numbers(self) -> bool:
+        """Whether ranges are released as single numbers, which do not tell what they stand for."""
+        return self.case.options["render"] in ("midpoint", "mean")
+
     def _cells(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """What each quasi-identifier reads; in a column of numbers nothing may be anything."""
+        if self._has_single_numbers():
+            for name in self.case.rules:
+                cells = columns[name]
+                if None in self.original[name] and not any(isinstance(cell, str) for cell in cells):
+                    columns = {**columns, name: ["*" if cell is None else cell for cell in cells]}
         return {
             name: columns[name]
             if name in columns
@@ -209,7 +219,7 @@ class _Trial:
             order if case.options["keep_order"] else None,
             release.suppressed,
             None if hides_missing and not reads_the_same else release.audit.k,
-            None if hides_missing else release.loss("lm"),
+            None if hides_missing or self._has_single_numbers() else release.loss("lm"),
             reads_the_same,
         )
         found = faults(self._promise(order), released)
@@ -278,7 +288,9 @@ class _Trial:
                     f"unchanged fields of {changed} records are not byte for byte the same"
                 )
         for name in self.case.rules:
-            if name in columns:
+            if name in columns and all(
+                cell is None or isinstance(cell, str) for cell in columns[name]
+            ):
                 texts = Counter("" if cell is None else cell for cell in columns[name])
                 if texts != Counter(saved[name]):
                     found.append(f"column '{name}' reads otherwise in {path.name}")

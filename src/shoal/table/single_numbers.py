@@ -51,8 +51,7 @@ def middles(low: pa.Array, high: pa.Array) -> pa.Array:
     """The middle between two bounds: a float between numbers, the earlier date between dates."""
     kind = low.type
     if not pa.types.is_temporal(kind):
-        ends = [end.cast(pa.float64(), safe=False) for end in (low, high)]
-        start, stop = (np.asarray(pc.fill_null(end, 0.0)) for end in ends)
+        start, stop = _floats(low), _floats(high)
         return _masked(start / 2 + stop / 2, low, high)
     whole = pa.int32() if kind.bit_width == 32 else pa.int64()
     start, stop = (np.asarray(pc.fill_null(end.cast(whole), 0)) for end in (low, high))
@@ -74,10 +73,8 @@ def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) ->
         Of each record.
     """
     low, high = bounds_of(form, closures)
-    start, stop = (
-        np.asarray(pc.fill_null(end.cast(pa.float64(), safe=False), 0.0)) for end in (low, high)
-    )
-    numbers = np.append(np.asarray(form.values.cast(pa.float64(), safe=False)), 0.0)
+    start, stop = _floats(low), _floats(high)
+    numbers = np.append(_floats(form.values), 0.0)  # of null, which no mean is asked for
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         width = stop - start
         share = (numbers[codes] - start[groups]) / width[groups]
@@ -111,6 +108,13 @@ def _shown(start: Floats, stop: Floats, width: Floats, share: Floats, part: Floa
         )
     ]
     return np.clip(np.array(places, dtype=np.float64), start, stop)
+
+
+def _floats(values: pa.Array) -> Floats:
+    """The nearest float of each number, 0 for null; Arrow's own cast of decimals is less exact."""
+    if pa.types.is_decimal(values.type):
+        return np.array([float(value or 0) for value in values.to_pylist()], dtype=np.float64)
+    return np.asarray(pc.fill_null(values.cast(pa.float64(), safe=False), 0.0), dtype=np.float64)
 
 
 def _masked(values: npt.NDArray[Any], low: pa.Array, high: pa.Array) -> pa.Array:
