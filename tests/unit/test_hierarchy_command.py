@@ -119,3 +119,12 @@ def test_dates_and_numbers_of_a_file_are_listed_as_it_writes_them(shell: Shell) 
         assert line in Path(f"{column}.csv").read_text(encoding="utf-8").splitlines()
     models = ("-q", "born:hierarchy:born.csv", "-q", "weight:hierarchy:weight.csv", *reading)
     assert shell("anonymize", "clinic.csv", *models, "-k", 3, "-o", "release.csv")[0] == 0
+
+
+def test_numbers_that_are_written_in_two_ways_come_together(shell: Shell) -> None:
+    Path("n.csv").write_text("n\n" + "20\n20.0\n21\n" * 20)
+    flags = ("--kind", "numbers", "--widths", "1,10", "-o", "tree.csv")
+    assert shell("hierarchy", "n.csv", "n", *flags)[::2] == (0, "")
+    rows = Hierarchy.from_csv("tree.csv").rows()
+    assert shell("hierarchy", "n.csv", "n", "--check", "tree.csv")[0] == 0
+    assert all(row[-1] == "*" for row in rows)

@@ -79,8 +79,6 @@ def _round_widths(numbers: Sequence[Decimal]) -> list[Decimal]:
 def _bin(number: Decimal, width: Decimal, is_whole: bool) -> str:
     count = number // width  # cut towards zero
     low = width * (count - (number < count * width))
-    if is_whole and width == 1:
-        return _plain(low)
     high = low + width - 1 if is_whole else low + width
     dash = f" {DASH} " if low < 0 else DASH  # a sign beside the dash is hard to read
     return f"{_plain(low)}{dash}{'' if is_whole else '<'}{_plain(high)}"
