@@ -23,7 +23,9 @@ def read_lines(path: str | os.PathLike[str]) -> Lines:
     """Read the cells of every line that is not blank, with its number; blanks around cells do not count."""
     name = Path(path).name
     text = read_text(path)
-    first = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
+    first = re.sub('"[^"]*"', "", text.lstrip()).partition("\n")[
+        0
+    ]  # cells in quotes may have lines
     candidates = sorted(_DELIMITERS, key=first.count, reverse=True)
     try:
         likely = _split(text, candidates[0])
