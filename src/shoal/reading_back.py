@@ -23,6 +23,7 @@ from shoal.table.released_texts import (
     range_ends,
     read_bounds,
     read_levels,
+    read_periods,
     read_sets,
     read_values,
     released_of,
@@ -57,12 +58,13 @@ class ReadRelease(Generic[FrameT]):
           value is missing or `*`;
         - for a hierarchy `NAME`, the label, and `NAME_level`: 0 for a value, 1 for a set of values and so on;
         - for a subset `NAME`, the list of values, empty where the value is missing or `*`;
+        - for a calendar `NAME_min` and `NAME_max`: the first and the last day of the period;
         - for a suppression `NAME`, in the type that fits its values, empty where the value is missing or `*`;
         - for an interval released as a single number or date, that.
 
-        All other columns are as they are.
+        All other columns are as they are, and texts of other models stay texts.
     kinds
-        How each quasi-identifier was read: "interval", "order", "hierarchy", "subset", "suppression" or "number".
+        How each quasi-identifier was read: the name of its model, or "number" for single numbers and dates.
     """
 
     data: FrameT
@@ -212,7 +214,13 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
         return _read_ranges(name, released, run_ends, kind, None)
     if kind in ("interval", None):
         return _read_ranges(name, released, range_ends, kind, settings.input)
-    return _Read(str(kind), {name: read_values(released, settings.input)}, hidden=released.hidden)
+    if kind == "suppression":
+        return _Read(kind, {name: read_values(released, settings.input)}, hidden=released.hidden)
+    if kind == "calendar" and (days := read_periods(released)) is not None:
+        columns = dict(zip(bound_names(name), days, strict=True))
+        return _Read(kind, columns, days, middles(*days), released.hidden)
+    texts = released.spread(pa.array(released.texts, pa.large_string()))
+    return _Read(str(kind), {name: texts}, hidden=released.hidden)
 
 
 def _read_two_columns(frame: Frame, name: str, kind: str | None, input: Input) -> _Read:

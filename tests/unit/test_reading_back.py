@@ -18,7 +18,13 @@ import shoal
 from shoal import InputError
 from shoal.generalization.forms import RangeForm
 from shoal.table.frames import open_frame
-from shoal.table.released_texts import range_ends, run_ends
+from shoal.table.released_texts import (
+    period_days,
+    range_ends,
+    read_periods,
+    released_of,
+    run_ends,
+)
 
 TREE = shoal.Hierarchy.from_dict({"*": {"France": ["Lille", "Lyon"], "Spain": ["Vigo", "Elx"]}})
 GRADES = ["low", "mid", "high"]
@@ -190,6 +196,32 @@ def test_the_index_of_a_frame_does_not_matter() -> None:
 )
 def test_ranges_are_read_in_every_spelling(text: str, ends: tuple[str | None, str | None]) -> None:
     assert range_ends(text) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("1984-03-14", (date(1984, 3, 14), date(1984, 3, 14))),
+        ("1984-02", (date(1984, 2, 1), date(1984, 2, 29))),
+        ("1980–1989", (date(1980, 1, 1), date(1989, 12, 31))),
+        ("≤ 1999", (None, date(1999, 12, 31))),
+        ("1984-02 – 1984-Q2", (date(1984, 2, 1), date(1984, 6, 30))),
+        ("SECRET", None),
+        ("≥ SECRET", None),
+    ],
+)
+def test_periods_are_read_as_days(text: str, days: Any) -> None:
+    assert period_days(text) == days
+
+
+def test_a_column_of_periods_has_first_and_last_days() -> None:
+    texts = pa.chunked_array([["1984", "*", None, "1984-Q1"]], pa.large_string())
+    found = read_periods(released_of(texts))
+    assert found is not None
+    low, high = (side.to_pylist() for side in found)
+    assert low == [date(1984, 1, 1), None, None, date(1984, 1, 1)]
+    assert high == [date(1984, 12, 31), None, None, date(1984, 3, 31)]
+    assert read_periods(released_of(pa.chunked_array([["1984", "x"]], pa.large_string()))) is None
 
 
 def test_runs_are_read() -> None:

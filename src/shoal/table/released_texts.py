@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.generalization.calendar_labels import days_of_label
 from shoal.generalization.forms import STAR
 from shoal.generalization.forms.sets import members_of
 from shoal.generalization.hierarchy import Hierarchy
@@ -98,6 +100,33 @@ def read_bounds(
         ends = typed
     lows, highs = ends.slice(0, len(low)), ends.slice(len(low))
     return released.spread(lows), released.spread(highs)
+
+
+def period_days(text: str) -> tuple[date | None, date | None] | None:
+    """The first and the last day of a period of the calendar, None for an end that is open; None if it is no period.
+
+    Examples
+    --------
+    >>> period_days("1984-Q1"), period_days("≥ 2020")
+    ((datetime.date(1984, 1, 1), datetime.date(1984, 3, 31)), (datetime.date(2020, 1, 1), None))
+    """
+    if (span := days_of_label(text)) is not None:
+        return span
+    low, high = range_ends(text)
+    first, last = (None if end is None else days_of_label(end) for end in (low, high))
+    if (low is None) == (first is None) and (high is None) == (last is None):
+        return first and first[0], last and last[1]
+    return None
+
+
+def read_periods(released: Released) -> tuple[pa.Array, pa.Array] | None:
+    """The first and the last day of each record's period, null where there is none; None where a text is no period."""
+    spans = [(None, None) if text == STAR else period_days(text) for text in released.texts]
+    if any(span is None for span in spans):
+        return None
+    known = [span for span in spans if span is not None]
+    low, high = (pa.array([span[side] for span in known], pa.date32()) for side in (0, 1))
+    return released.spread(low), released.spread(high)
 
 
 def read_sets(released: Released, input: Input) -> pa.Array:
