@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import queue
@@ -86,6 +87,12 @@ def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
     used = {(kernel, tuple(types)) for kernel, types in json.loads(run(code))["kernels"]}
     expected = {(signature.kernel, signature.arguments) for signature in needed([part])}
     assert used == expected, f"run python -m tests.signatures '{part}'"
+
+
+def test_kernels_on_the_list_have_as_many_parameters() -> None:
+    for signature in needed(signatures.parts()):
+        kernel = signatures.load(signature.kernel)
+        assert len(inspect.signature(kernel.py_func).parameters) == len(signature.arguments)
 
 
 def test_every_method_is_on_the_list() -> None:
