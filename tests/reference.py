@@ -6,6 +6,7 @@ A closure is a frozenset of allowed values; None is null. Records are numbers, g
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,6 +98,12 @@ def label(value: Any) -> str:
     return str(value)
 
 
+def ranged(low: str, high: str) -> str:
+    """A range: 20–29 of plain numbers, -5 – 3 of all else."""
+    is_plain = all(re.fullmatch(r"<?\d+(\.\d+)?", end) for end in (low, high))
+    return f"{low}–{high}" if is_plain else f"{low} – {high}"
+
+
 def text(column: Column, closed: Closure) -> str | None:
     """How a closure may be written; members of a set always in quotes."""
     if len(closed) == 1:
@@ -104,7 +111,7 @@ def text(column: Column, closed: Closure) -> str | None:
         return None if value is None else label(value)
     named = {nodes: name for name, nodes in column.nodes.items()}
     if column.model == "interval" and None not in closed:
-        return f"[{label(min(closed))}, {label(max(closed))}]"
+        return ranged(label(min(closed)), label(max(closed)))
     if column.model == "order" and None not in closed:
         run = [label(v) for v in column.domain if v in closed]
         return f"{run[0]} .. {run[-1]}"
@@ -127,9 +134,7 @@ def read(column: Column, released: str | None) -> Closure:
     if column.model == "hierarchy":
         return column.nodes[released]
     if column.model == "interval":
-        low, high = (
-            values[end] for end in released.removeprefix("[").removesuffix("]").split(", ")
-        )
+        low, high = (values[end.strip(" ")] for end in released.split("–"))
         return frozenset(v for v in column.domain if low <= v <= high)
     if column.model == "order":
         names = list(values)

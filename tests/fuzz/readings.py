@@ -85,10 +85,8 @@ class Reader:
             return frozenset([None])
         if cell == "*":
             return self.everything
-        if self.model == "interval" and cell.startswith("["):
-            low, comma, high = cell[1:-1].partition(", ")
-            if not comma or not cell.endswith("]"):
-                raise ValueError("no interval")
+        if self.model == "interval" and "–" in cell:
+            low, high = (end.strip() for end in cell.split("–"))
             return self._range(read(low, self.kind), read(high, self.kind))
         if self.model == "order" and cell not in self.domain:
             return self._range(*cell.split(" .. "))

@@ -153,6 +153,7 @@ class Hierarchy(Model):
         form = TreeForm(
             labels=self.leaves,
             has_null=has_null,
+            fixed=frozenset(range(m)),
             parent=parent,
             inner=self.inner,
             aliases=aliases,

@@ -54,7 +54,7 @@ MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
         _SUPPRESSION,
     ),
     NUMBER: (
-        Choice("interval", "numbers have an order: [24, 30]", _is_read_in_order),
+        Choice("interval", "numbers have an order: 24–30", _is_read_in_order),
         _SUPPRESSION,
     ),
     CODE: (
