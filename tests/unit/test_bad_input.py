@@ -348,8 +348,8 @@ ROLES_AND_NUMBERS = [
     ),
     in_python(
         "text for a model",
-        "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Order(), Subset() "
-        "or a Hierarchy. Got 'interval' instead.",
+        "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Order(), Calendar(), "
+        "Prefix(), Subset() or a Hierarchy. Got 'interval' instead.",
         quasi_identifiers={"age": "interval"},
     ),
     both(

@@ -1,14 +1,15 @@
 """Columns of numbers and dates as the audit reads them: a released text covers all values between its ends.
 
-Numbers stand for themselves, and of dates a text may name a day, a week, a month, a quarter or a year. Where a model has
-a lowest or a highest value, only texts without an end there, like `≥ 85`, cover what lies beyond.
+Numbers stand for themselves, and of dates a text may name a day, a week, a month, a quarter or a year. Where a model
+has a lowest or a highest value, only texts without an end there, like `≥ 85`, cover what lies beyond.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.cells import Cells
-from shoal.auditing.lines import ANYTHING, Line, Stretches
+from shoal.auditing.lines import Line, Stretches
 from shoal.auditing.spans import End, days_of, end_days, ends_of
 from shoal.auditing.texts import Reader, moment
 
@@ -88,6 +89,7 @@ class RangeLine(Line):
             marks = [value <= bound if is_low else value >= bound for value in self.values]
             return np.array(marks, dtype=np.bool_)
         found = end_days(end, is_low, self.by_weeks)
+        assert found is not None
         if isinstance(found, datetime):
             marks = [clock <= found if is_low else clock >= found for clock in self.clocks]
             return np.array(marks, dtype=np.bool_)
@@ -178,7 +180,6 @@ def stretches(marks: Marks) -> Stretches:
 
 def members(released: str) -> Iterator[str]:
     """The values that a text in braces lists: plain, or in quotes like those of JSON."""
-    import json
 
     if released[:1] != "{" or released[-1:] != "}":
         return

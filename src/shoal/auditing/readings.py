@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from shoal.auditing.lines import ANYTHING, Line, Stretches, Texts
 from shoal.auditing.prefixes import PrefixLine
 from shoal.auditing.ranges import RangeLine, RangeSetLine, members, stretches
 from shoal.auditing.requirements.trees import Tree
+from shoal.auditing.spans import days_of, end_days
 from shoal.auditing.texts import Reader
 from shoal.auditing.verdict import Places
 
@@ -57,6 +60,7 @@ class TreeLine(Line):
         self.nodes.setdefault(ANYTHING, root)
         self.stretch = [(first[node], first[node] + size[node]) for node in range(root)]
         self.stretch.append((0, self.length))  # the root covers missing values as well
+        self.folds = _folds(tree, [first[leaf] for leaf in range(leaves)])
         self.rank = np.array([self._rank(text, tree) for text in known], dtype=np.int64)
 
     def _rank(self, text: str | None, tree: Tree) -> int:
@@ -68,7 +72,56 @@ class TreeLine(Line):
     def covered(self, released: str | None) -> Stretches:
         if released is None:
             return ((self.length - 1, self.length),)
-        return (self.stretch[self.nodes[released]],) if released in self.nodes else ()
+        for texts, beyond in self.folds:
+            if released in texts:
+                return stretches(_marked(self.length, beyond))
+        if released not in self.nodes:
+            return ()
+        first, after = self.stretch[self.nodes[released]]
+        marks = _marked(self.length, set(range(first, after)))
+        for (
+            _,
+            beyond,
+        ) in self.folds:  # one leaf stands for all of them, where all or none are covered
+            if not marks[sorted(beyond)].all():
+                marks[sorted(beyond)] = False
+        return stretches(marks) if self.folds else ((first, after),)
+
+
+def _marked(length: int, places: set[int]) -> npt.NDArray[np.bool_]:
+    marks = np.zeros(length, dtype=np.bool_)
+    marks[sorted(places)] = True
+    return marks
+
+
+def _folds(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], set[int]]]:
+    """How the leaves beyond a lowest and a highest value read, and their places."""
+    found = []
+    for name, signs in (("low", ("≤", "<=")), ("high", ("≥", ">="))):
+        end = getattr(tree, name, None)
+        if end is None:
+            continue
+        is_low = name == "low"
+        day = end_days(end, is_low, False) if not isinstance(end, int | float | Decimal) else None
+        bound: Any
+        values: list[Any]
+        if isinstance(day, int):
+            bound, text = day, date.fromordinal(day).isoformat()
+            values = [(days_of(leaf) or (0, 0))[0] for leaf in tree.leaves]
+        else:
+            bound, text = Decimal(str(end)), _plain_number(Decimal(str(end)))
+            values = [Decimal(leaf) for leaf in tree.leaves]
+        pairs = zip(places, values, strict=True)
+        beyond = {at for at, value in pairs if (value <= bound if is_low else value >= bound)}
+        if beyond:
+            found.append((tuple(f"{sign} {text}" for sign in signs), beyond))
+    return found
+
+
+def _plain_number(number: Decimal) -> str:
+    """A number without an exponent or needless zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 class OrderLine(Line):
@@ -93,7 +146,11 @@ class OrderLine(Line):
             return self.between(*released.split(BETWEEN))
         if released.endswith(OR_HIGHER):
             return self.between(released.removesuffix(OR_HIGHER), None)
-        return self.between(None, released.removesuffix(OR_LOWER)) if released.endswith(OR_LOWER) else ()
+        return (
+            self.between(None, released.removesuffix(OR_LOWER))
+            if released.endswith(OR_LOWER)
+            else ()
+        )
 
     def between(self, low: str | None, high: str | None) -> Stretches:
         """All categories from one to another, both included; None and what reads like one stands for an open end."""

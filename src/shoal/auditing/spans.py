@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 DASH = "–"
@@ -26,7 +26,9 @@ def ends_of(released: str) -> tuple[End, End]:
     if released[:1] in ("[", "(") and released[-1:] in ("]", ")") and ", " in released:
         low, _, high = released[1:-1].partition(", ")
         low = low if released[0] == "[" else f">{low}"
-        return _open(low, _OPEN_BELOW), _open(high if released[-1] == "]" else f"<{high}", _OPEN_ABOVE)
+        return _open(low, _OPEN_BELOW), _open(
+            high if released[-1] == "]" else f"<{high}", _OPEN_ABOVE
+        )
     for dash in (f" {DASH} ", DASH):
         parts = released.split(dash)
         if len(parts) % 2 == 0:
@@ -44,7 +46,11 @@ def ends_of(released: str) -> tuple[End, End]:
 
 def _open(end: str, signs: dict[str, str]) -> End:
     """An end of a range, None where it is open itself."""
-    return None if end.startswith(tuple(sign for sign in signs if sign[0] in "≤≥" or "=" in sign)) else end
+    return (
+        None
+        if end.startswith(tuple(sign for sign in signs if sign[0] in "≤≥" or "=" in sign))
+        else end
+    )
 
 
 def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
@@ -60,7 +66,8 @@ def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
     found = _PERIOD.fullmatch(text)
     if found is None:
         return None
-    year, quarter, week, month, day = (part and int(part) for part in found.groups())
+    numbers: list[Any] = [None if part is None else int(part) for part in found.groups()]
+    year, quarter, week, month, day = numbers
     with suppress(ValueError, OverflowError):
         if day is not None:
             own = date(year, month, day).toordinal()
@@ -80,7 +87,11 @@ def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
 
 def _monday(year: int) -> int:
     """The first day of an ISO year."""
-    return date.max.toordinal() + 1 if year > date.max.year else date.fromisocalendar(year, 1, 1).toordinal()
+    return (
+        date.max.toordinal() + 1
+        if year > date.max.year
+        else date.fromisocalendar(year, 1, 1).toordinal()
+    )
 
 
 def _months(year: int, month: int, number: int) -> tuple[int, int]:
@@ -102,9 +113,3 @@ def end_days(end: Any, is_last: bool, by_weeks: bool) -> int | datetime | None:
     if isinstance(end, datetime):
         return end.replace(tzinfo=None)
     return end.toordinal() if isinstance(end, date) else None
-
-
-def wall(moment: datetime) -> tuple[int, timedelta]:
-    """A time as the clock shows it: its day, and what has passed of it."""
-    plain = moment.replace(tzinfo=None)
-    return plain.toordinal(), plain - datetime.combine(plain.date(), datetime.min.time())

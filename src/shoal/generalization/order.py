@@ -68,7 +68,7 @@ class OrderForm(RangeForm):
         return None if released is None else self._parse_folded(released)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Order(Model):
     """Release the run `low .. high` of a group's categories, or the category where all are equal.
 
@@ -143,12 +143,15 @@ class Order(Model):
             )
         first, last = _ends(f"Column '{column}'", order, self.low, self.high)
         folded = order[first : last + 1]
-        low, high = first > 0 or self.low is not None, last < len(order) - 1 or self.high is not None
-        labels = [*folded]
-        labels[0] = f"{labels[0]}{OR_LOWER}" if low else labels[0]
-        labels[-1] = f"{labels[-1]}{OR_HIGHER}" if high else labels[-1]
+        low, high = (
+            first > 0 or self.low is not None,
+            last < len(order) - 1 or self.high is not None,
+        )
+        texts = [*folded]
+        texts[0] = f"{texts[0]}{OR_LOWER}" if low else texts[0]
+        texts[-1] = f"{texts[-1]}{OR_HIGHER}" if high else texts[-1]
         form = OrderForm(
-            labels=tuple(labels),
+            labels=tuple(texts),
             has_null=has_null,
             fixed=frozenset([*([0] if low else []), *([len(folded) - 1] if high else [])]),
             positions=np.arange(len(folded), dtype=np.float64),
@@ -157,7 +160,7 @@ class Order(Model):
             open_high=high,
             declared=isinstance(self.values, tuple),
         )
-        codes = [min(max(place[label], first), last) - first for label in labels_of(values)]
+        codes = [min(max(place[label], first), last) - first for label in labels]
         return form, np.array(codes, dtype=np.int32)
 
     def _order(
@@ -218,7 +221,9 @@ def _ends(what: str, order: Sequence[str], low: str | None, high: str | None) ->
         for name, end in (("low", low), ("high", high))
         if end is not None and end not in order
     ]
-    if (low, high) != (None, None) and any(label.endswith((OR_HIGHER, OR_LOWER)) for label in order):
+    if (low, high) != (None, None) and any(
+        label.endswith((OR_HIGHER, OR_LOWER)) for label in order
+    ):
         problems.append(
             f"{what} holds texts that end in '{OR_HIGHER.strip()}' or '{OR_LOWER.strip()}', which 'low' and 'high' "
             "make; rename them."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shoal.generalization.forms.spelling import DASH
 
@@ -108,14 +108,14 @@ def read_period(text: str) -> Period | None:
     return None
 
 
-def _read(unit: str, parts: list[int]) -> Period:
+def _read(unit: str, parts: list[Any]) -> Period:
     match unit:
         case "day":
             return period_of("day", date(*parts))
         case "week":
-            return period_of("week", date.fromisocalendar(*parts, 1))
+            return period_of("week", date.fromisocalendar(parts[0], parts[1], 1))
         case "month":
-            return period_of("month", date(*parts, 1))
+            return period_of("month", date(parts[0], parts[1], 1))
         case "quarter":
             return period_of("quarter", date(parts[0], parts[1] * 3, 1))
         case "year":

@@ -12,7 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.generalization import Form, Interval, Model, Order, Subset, Suppression
+from shoal.generalization import (
+    Calendar,
+    Form,
+    Interval,
+    Model,
+    Order,
+    Prefix,
+    Subset,
+    Suppression,
+)
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import is_ordered, labels_of
 from shoal.table.folding import fold_all
@@ -130,6 +139,8 @@ def encode(
                 found, model = replace(found, values=NOTHING), Suppression()
             if isinstance(model, Order):
                 found = replace(found, order=order_of(frame, name))
+            if is_text and isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
+                found = replace(found, values=pa.array(found.labels, pa.large_string()))
             column, codes[:, j] = _encode_column(name, found, model)
             columns.append(column)
         except InputError as error:
@@ -246,10 +257,10 @@ def _means_numbers(model: Model) -> bool:
 
 
 def _needs_numbers(model: Model | None) -> bool:
-    """Whether a model takes numbers or dates only: an interval, or one with a lowest or highest of them."""
+    """Whether a model takes numbers or dates only: an interval, a calendar, or one with a lowest or highest value."""
     if isinstance(model, Suppression | Subset):
         return not (model.low is None and model.high is None)
-    return isinstance(model, Interval)
+    return isinstance(model, Interval | Calendar)
 
 
 def _encode_sensitive(found: _Found) -> Sensitive:

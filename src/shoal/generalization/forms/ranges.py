@@ -177,7 +177,10 @@ class RangeForm(Form):
 
         low, high = closures
         hidden = (low == self.null) | (high == self.null)  # missing, or `*`: no bound is known
-        without = hidden | (self.open_low & (low == 0)), hidden | (self.open_high & (high == self._top))
+        without = (
+            hidden | (self.open_low & (low == 0)),
+            hidden | (self.open_high & (high == self._top)),
+        )
         places = [
             pa.array(np.where(none, 0, end), mask=none)
             for end, none in zip((low, high), without, strict=True)

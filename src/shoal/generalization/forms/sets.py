@@ -79,7 +79,7 @@ class SetForm(Form):
     @cached_property
     def codes(self) -> dict[str | None, int]:
         """The code of each value as text, in either spelling; None is null."""
-        plain = {plainly(self.labels[code]): code for code in self.fixed}
+        plain: dict[str | None, int] = {plainly(self.labels[code]): code for code in self.fixed}
         return {**plain, **super().codes}
 
     def parse(self, released: str | None) -> Sequence[int] | None:
