@@ -1,4 +1,4 @@
-"""Plain definitions of folded values: bins, periods, beginnings of codes, and values beyond two ends; no code of src."""
+"""Plain definitions of folded values: bins, periods, beginnings of codes, values beyond two ends; no code of src."""
 
 from __future__ import annotations
 
