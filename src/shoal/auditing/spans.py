@@ -106,7 +106,8 @@ def _months(year: int, month: int, number: int) -> tuple[int, int]:
 def end_days(end: Any, is_last: bool, by_weeks: bool) -> int | datetime | None:
     """A lowest or highest date of settings: the ordinal of its last or first day, or a time without its zone."""
     if isinstance(end, str):
-        days = days_of(end, by_weeks)
+        first, last = ends_of(end)
+        days = days_of((last if is_last else first) or "", by_weeks)  # a decade has two ends
         if days is not None:
             return days[is_last]
         end = datetime.fromisoformat(end)

@@ -92,7 +92,7 @@ def end_periods(
 ) -> tuple[Period | None, Period | None]:
     """The lowest and the highest period of folded dates, which must be whole ones."""
     found: list[Period | None] = []
-    first, last = ends_of(column, kind, low, high)
+    first, last = ends_of(column, kind, low, high, by_weeks)
     for name, key in (("low", first), ("high", last)):
         if key is None:
             found.append(None)

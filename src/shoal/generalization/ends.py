@@ -116,7 +116,9 @@ def end_text(end: Any, is_last: bool, kind: pa.DataType | None = None) -> str:
     return day.isoformat()
 
 
-def ends_of(column: str, kind: pa.DataType, low: Any, high: Any) -> tuple[Key | None, Key | None]:
+def ends_of(
+    column: str, kind: pa.DataType, low: Any, high: Any, by_weeks: bool = False
+) -> tuple[Key | None, Key | None]:
     """The ends as keys like those of values of a type.
 
     Raises
@@ -126,7 +128,7 @@ def ends_of(column: str, kind: pa.DataType, low: Any, high: Any) -> tuple[Key | 
     """
     found: list[Key | None] = []
     for name, end in (("low", low), ("high", high)):
-        found.append(None if end is None else _key_of(end, kind, is_last=name == "low"))
+        found.append(None if end is None else _key_of(end, kind, name == "low", by_weeks))
         if end is not None and found[-1] is None:
             raise InputError(
                 f"'{name}' of column '{column}' is no value like the column's; give a number for numbers, "
@@ -138,12 +140,12 @@ def ends_of(column: str, kind: pa.DataType, low: Any, high: Any) -> tuple[Key | 
     return first, last
 
 
-def _key_of(end: Any, kind: pa.DataType, is_last: bool) -> Key | None:
+def _key_of(end: Any, kind: pa.DataType, is_last: bool, by_weeks: bool) -> Key | None:
     """An end as a key: of a day its last tick where `is_last`, else its first."""
     import pyarrow as pa
 
     if pa.types.is_temporal(kind):
-        moment = _moment(end, is_last)
+        moment = _moment(end, is_last, by_weeks)
         if moment is None:
             return None
         key = ticks_of(moment, kind)
@@ -154,12 +156,15 @@ def _key_of(end: Any, kind: pa.DataType, is_last: bool) -> Key | None:
     return None if pa.types.is_integer(kind) and number.denominator > 1 else number
 
 
-def _moment(end: Any, is_last: bool) -> date | None:
-    """An end as a day or time; of a period the last day where `is_last`, else the first; None if it is none."""
+def _moment(end: Any, is_last: bool, by_weeks: bool = False) -> date | None:
+    """An end as a day or time; of a period the last day where `is_last`, else the first; None if it is none.
+
+    `by_weeks` takes years for those of ISO weeks.
+    """
     if isinstance(end, str):
         period = read_period(end)
         if period is not None:
-            return period.last if is_last else period.first
+            return period.days(by_weeks)[is_last]
         try:
             return datetime.fromisoformat(end)
         except ValueError:

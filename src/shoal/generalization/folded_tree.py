@@ -14,14 +14,15 @@ from shoal.generalization.labelled_sets import LabelledSets, Tree, hang_sets
 from shoal.generalization.periods import read_period
 
 
-def _names_above(tree: Tree) -> list[list[str]]:
+def names_above(tree: Tree) -> list[list[str]]:
     """The names of each node from its own on: further labels of the same set, then those of ever larger ones.
 
-    The root has no part in it.
+    A value that is repeated on a higher level counts once, and the root has no part in it.
     """
     own: list[list[str]] = [[label] for label in (*tree.leaves, *tree.inner)]
     for alias, node in tree.aliases.items():  # in ascending order, as levels were given
-        own[node].append(alias)
+        if alias != own[node][0]:
+            own[node].append(alias)
     root = len(tree.parent) - 1
     above: list[list[str]] = [[] for _ in own]
     for node in range(root - 1, -1, -1):
@@ -32,7 +33,7 @@ def _names_above(tree: Tree) -> list[list[str]]:
 def folding_problems(tree: Tree, finest: Any, low: Any, high: Any) -> list[str]:
     """Sentences for a finest level or for ends that a hierarchy cannot have."""
     found = end_problems("Hierarchy", low, high)
-    most = max(len(names) for names in _names_above(tree)) - 1
+    most = max(len(names) for names in names_above(tree)) - 1
     if not isinstance(finest, int) or isinstance(finest, bool) or not 0 <= finest <= most:
         found.append(
             f"Hierarchy: 'finest' must be a level below the whole, a whole number from 0 to {most}."
@@ -79,10 +80,10 @@ def _names(tree: Tree, finest: int) -> list[str]:
         **tree.aliases,
         **{label: node for node, label in enumerate((*tree.leaves, *tree.inner))},
     }
-    names = [above[min(finest, len(above) - 1)] for above in _names_above(tree)]
+    names = [above[min(finest, len(above) - 1)] for above in names_above(tree)]
     order = {
         name: at
-        for at, name in enumerate(dict.fromkeys(n for own in _names_above(tree) for n in own))
+        for at, name in enumerate(dict.fromkeys(n for own in names_above(tree) for n in own))
     }
     for name in sorted(set(names), key=lambda name: (len(below[node_of[name]]), order[name])):
         for leaf in below[

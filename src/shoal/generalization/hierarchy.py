@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization.folded_tree import fold_tree, folding_problems
+from shoal.generalization.folded_tree import fold_tree, folding_problems, names_above
 from shoal.generalization.forms import Form, Ints
 from shoal.generalization.from_data import data_problems, join_categories
 from shoal.generalization.growing import form_of
@@ -41,7 +41,7 @@ class Hierarchy(Model):
     the tree are the allowed values, seen in the table or not.
 
     Each of these also takes `finest`, the lowest level that is released: 0 for the values, 1 for the labels right above
-    them, and so on. Where branches differ in length, it is so many steps above each value, yet below the root. `low`
+    them, and so on: so many labels above each value, not counting repeated ones, yet below the root. `low`
     and `high`, for numbers and for dates like 1990-12-31, make one leaf `≤ 17` of all values up to `low` and one leaf
     `≥ 90` of all from `high` on. Losses are measured from that level, and those leaves, on.
 
@@ -217,13 +217,8 @@ class Hierarchy(Model):
         return f"Hierarchy({len(self.leaves):,} values, {len(self.rows()[0])} levels)"
 
     def rows(self) -> list[list[str]]:
-        """The tree as rows of equal length: value, level 1, …, root; a label fills levels it skips."""
-        labels = self.leaves + self.inner
-        paths = []
-        for node in range(len(self.leaves)):
-            path = [node]
-            while self.parent[path[-1]] != path[-1]:
-                path.append(self.parent[path[-1]])
-            paths.append(path)
+        """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
+        paths = names_above(self._tree)
         depth = max(len(path) for path in paths)
-        return [[labels[n] for n in [path[0]] * (depth - len(path)) + path] for path in paths]
+        root = (self.leaves + self.inner)[-1]
+        return [[*[path[0]] * (depth - len(path)), *path, root] for path in paths]

@@ -40,6 +40,14 @@ class Period(NamedTuple):
         except (ValueError, OverflowError):
             return date.max
 
+    def days(self, by_weeks: bool = False) -> tuple[date, date]:
+        """Its first and last day; `by_weeks` takes years for those of ISO weeks."""
+        if not by_weeks or self.unit not in ("year", "decade"):
+            return self.first, self.last
+        years = 1 if self.unit == "year" else 10
+        first, after = (date.fromisocalendar(self.number * years + n, 1, 1) for n in (0, years))
+        return first, after - timedelta(days=1)
+
     @property
     def label(self) -> str:
         """How it reads: 2020-03-14, 2020-W11, 2020-03, 2020-Q1, 2020 or 2020–2029."""

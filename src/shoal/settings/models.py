@@ -76,7 +76,9 @@ def made_model(
     problems.extend(wrong)
     if wrong:
         return None
-    given = {key: tuple(v) if key in _LISTS else v for key, v in options.items()}
+    given: dict[str, Any] = {
+        key: tuple(value) if key in _LISTS else value for key, value in options.items()
+    }
     try:
         return tree.coarser(**given) if tree is not None else MODELS[kind](**given)
     except InputError as error:
