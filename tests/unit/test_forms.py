@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,11 @@ import reference
 import tables
 from hypothesis import given
 from hypothesis import strategies as st
+from round_trips import assert_round_trip, closures_of
 
 import shoal
 from shoal import Hierarchy, InputError, Interval, Subset, Suppression
-from shoal.generalization import Form
-from shoal.generalization.forms import RangeForm, SetForm, TreeForm
+from shoal.generalization.forms import SetForm
 
 AWKWARD = [v for v in tables.AWKWARD if tables.is_allowed(v, "subset")]
 ORDERED: dict[str, list[Any]] = {
@@ -35,31 +34,6 @@ ORDERED: dict[str, list[Any]] = {
 }
 UNORDERED: dict[str, list[Any]] = {"texts": AWKWARD, "truths": [False, True]}
 has_null = pytest.mark.parametrize("has_null", [False, True], ids=["", "null"])
-
-
-def closures_of(form: Form) -> list[list[int]]:
-    """Every closure of a small form, in the shape that kernels leave it."""
-    if isinstance(form, TreeForm):
-        return [[node] for node in range(form.entries)]
-    known = range(len(form.labels))
-    null = [[form.null]] if form.has_null else []
-    mixed = [list(range(form.size))] if form.has_null else []
-    if isinstance(form, RangeForm):
-        ends = [*combinations(known, 2), *((code, code) for code in known)]
-        return [list(pair) for pair in ends] + [[form.null] * 2 for _ in null] + [
-            [0, form.null] for _ in mixed
-        ]  # fmt: skip
-    assert isinstance(form, SetForm)
-    sizes = {1, 2, 3, len(known)}
-    subsets = chain.from_iterable(combinations(known, size) for size in sizes)
-    return [list(form.pack(codes)) for codes in [*subsets, *null, *mixed]]
-
-
-def assert_round_trip(form: Form) -> None:
-    closures = closures_of(form)
-    texts = form.text(np.array(closures, np.int32).T)
-    assert [list(form.parse(text) or ()) for text in texts] == closures
-    assert len(set(texts)) == len({tuple(closure) for closure in closures})
 
 
 @has_null
