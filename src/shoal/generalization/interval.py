@@ -52,11 +52,11 @@ class Interval(Model):
     --------
     >>> import pandas as pd
     >>> import shoal
-    >>> people = pd.DataFrame({"age": [31, 31, 34, 38, 93, 97]})
+    >>> people = pd.DataFrame({"age": [31, 31, 36, 42, 93, 97]})
     >>> ages = shoal.Interval(step=5, high=90)
     >>> release = shoal.anonymize(people, quasi_identifiers={"age": ages}, k=2, keep_order=True)
     >>> list(release.data["age"])
-    ['30–34', '30–34', '30–39', '30–39', '≥ 90', '≥ 90']
+    ['30–34', '30–34', '35–44', '35–44', '≥ 90', '≥ 90']
     """
 
     domain: Sequence[Any] | None = None
