@@ -341,8 +341,8 @@ def test_init_guesses_roles_for_a_settings_file_that_works(shell: Shell, people:
     assert settings.identifiers == ("name",)
     assert settings.sensitive == ("ill",)
     assert settings.quasi_identifiers == {
-        "age": shoal.Interval(),
-        "zip": shoal.Suppression(),
+        "age": shoal.Interval(step=5),
+        "zip": shoal.Prefix(),
         "sex": shoal.Suppression(),
     }
     assert (
