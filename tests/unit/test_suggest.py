@@ -486,6 +486,8 @@ def test_models_of_later_versions_are_chosen_by_the_rules(monkeypatch: pytest.Mo
             "age_group": ["18-24", "25-34", "<18"] * 20,
         }
     )
+    for name in ("calendar", "prefix"):
+        monkeypatch.delitem(MODELS, name)
     before = {name: model.name for name, model in shoal.suggest(table).models.items()}
     assert before == {"born": "interval", "zip": "suppression", "age_group": "order"}
     for name in ("calendar", "prefix", "order"):
@@ -646,3 +648,36 @@ def test_a_file_in_no_known_encoding_is_refused_as_ever(tmp_path: Path) -> None:
     path.write_bytes(b"age\n\x81\x8d\xa4\xa6\xff\xfe\n")
     with pytest.raises(shoal.InputError, match="not UTF-8"):
         shoal.suggest(path)
+
+
+def test_ends_of_ranges_print_no_value_that_one_record_alone_has() -> None:
+    chance = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "age": [*chance.integers(20, 60, 299).tolist(), 97],
+            "sex": ["f", "m"] * 150,
+        }
+    )
+    found = shoal.suggest(table)
+    assert found.models["age"] == shoal.Interval(step=5)
+    assert "one record alone has" in found.columns[0].model_reason
+    assert "step = 5" in found.to_toml()
+    release = shoal.anonymize(table, settings=found.settings(), k=3, method="mondrian")
+    bounds = {text for text in release.data["age"].to_pylist() if text != "*"}
+    assert all(int(text.split("–")[0]) % 5 == 0 for text in bounds)
+
+
+@pytest.mark.parametrize(
+    ("codes", "model"),
+    [
+        (["02139", "02140", "10001"], shoal.Prefix()),
+        (["A01", "A01.1", "B20.12"], shoal.Prefix()),
+        (["A1.11", "A1.2", "B12.3"], shoal.Prefix(separator=".")),
+        ([12345, 12346, 54321], shoal.Prefix()),
+        ([2139, 12345, 12346], shoal.Suppression()),
+        (["02*39", "02140", "10001"], shoal.Suppression()),
+    ],
+)
+def test_codes_get_a_prefix_where_their_beginnings_can_be_told(codes, model) -> None:
+    table = pa.table({"zip": codes * 20, "age": [20 + i % 7 for i in range(60)]})
+    assert shoal.suggest(table).models["zip"] == model

@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization.forms import Form, Ints, TreeForm
+from shoal.generalization.folded_tree import fold_tree, folding_problems, names_above
+from shoal.generalization.forms import Form, Ints
 from shoal.generalization.from_data import data_problems, join_categories
+from shoal.generalization.growing import form_of
 from shoal.generalization.hierarchy_file import read_lines
 from shoal.generalization.labelled_sets import (
     LabelledSets,
+    Tree,
     hang_sets,
     sets_of_collection,
     sets_of_dict,
@@ -36,6 +40,11 @@ class Hierarchy(Model):
     Make one with `from_csv`, `from_dict` or `from_sets`. Every label names one set of values; the leaves of
     the tree are the allowed values, seen in the table or not.
 
+    Each of these also takes `finest`, the lowest level that is released: 0 for the values, 1 for the labels right above
+    them, and so on: so many labels above each value, not counting repeated ones, yet below the root. `low`
+    and `high`, for numbers and for dates like 1990-12-31, make one leaf `≤ 17` of all values up to `low` and one leaf
+    `≥ 90` of all from `high` on. Losses are measured from that level, and those leaves, on.
+
     Examples
     --------
     >>> import shoal
@@ -51,41 +60,59 @@ class Hierarchy(Model):
     parent: tuple[int, ...]  # of leaves, then inner nodes; the root is its own
     source: str | None = field(default=None, compare=False)
     aliases: Mapping[str, int] = field(default_factory=dict, compare=False)  # label: node
+    finest: int = 0
+    low: Any = None
+    high: Any = None
 
     name = "hierarchy"
     proper = True
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike[str]) -> Hierarchy:
+    def from_csv(
+        cls, path: str | os.PathLike[str], *, finest: int = 0, low: Any = None, high: Any = None
+    ) -> Hierarchy:
         """Read a file without a header, one line per value: `value,level 1,…,root`.
 
         The delimiter may also be a semicolon, a tab or a vertical bar.
         """
         what = f"Hierarchy file '{Path(path).name}'"
         found = sets_of_rows(what, "line", read_lines(path))
-        return cls._hang(what, found, os.fspath(path))
+        return cls._hang(what, found, os.fspath(path)).coarser(finest, low, high)
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Iterable[Any]]) -> Hierarchy:
+    def from_rows(
+        cls, rows: Iterable[Iterable[Any]], *, finest: int = 0, low: Any = None, high: Any = None
+    ) -> Hierarchy:
         """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root.
 
         A value may be the empty text.
         """
         lines = [(n, [label_of(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
-        return cls._hang("Hierarchy", sets_of_rows("Hierarchy", "row", lines))
+        return cls._hang("Hierarchy", sets_of_rows("Hierarchy", "row", lines)).coarser(
+            finest, low, high
+        )
 
     @classmethod
-    def from_dict(cls, tree: Mapping[Any, Any]) -> Hierarchy:
+    def from_dict(
+        cls, tree: Mapping[Any, Any], *, finest: int = 0, low: Any = None, high: Any = None
+    ) -> Hierarchy:
         """Make a hierarchy of nested dicts; a list, set or tuple holds values, and so does a key with None below."""
-        return cls._hang("Hierarchy", sets_of_dict(tree))
+        return cls._hang("Hierarchy", sets_of_dict(tree)).coarser(finest, low, high)
 
     @classmethod
-    def from_sets(cls, sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]]) -> Hierarchy:
+    def from_sets(
+        cls,
+        sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]],
+        *,
+        finest: int = 0,
+        low: Any = None,
+        high: Any = None,
+    ) -> Hierarchy:
         """Make a hierarchy of a laminar collection: any two sets nested or disjoint (GiT09 Lemma 3.3).
 
         Single values and the whole are added where they are missing.
         """
-        return cls._hang("Hierarchy", sets_of_collection(sets))
+        return cls._hang("Hierarchy", sets_of_collection(sets)).coarser(finest, low, high)
 
     @classmethod
     def from_data(
@@ -144,20 +171,24 @@ class Hierarchy(Model):
                 f"{missing} of the {len(codes)} distinct values of column '{column}' are not in its "
                 "hierarchy; add a line for each of them."
             )
-        m = len(self.leaves)
-        parent = np.array(self.parent, dtype=np.int32)
-        if has_null:  # null is one more value, right below the root
-            parent[parent >= m] += 1
-            parent = np.insert(parent, m, parent.size).astype(np.int32)
-        aliases = {name: node + (has_null and node >= m) for name, node in self.aliases.items()}
-        form = TreeForm(
-            labels=self.leaves,
-            has_null=has_null,
-            parent=parent,
-            inner=self.inner,
-            aliases=aliases,
-        )
-        return form, codes
+        return form_of(self._folded[0], has_null), np.array(self._folded[1], dtype=np.int32)[codes]
+
+    def coarser(self, finest: int = 0, low: Any = None, high: Any = None) -> Hierarchy:
+        """The same hierarchy, released from a finest level on and with the values beyond two ends folded into one."""
+        raise_problems(folding_problems(self._tree, finest, low, high))
+        return replace(self, finest=finest, low=low, high=high)
+
+    @property
+    def _tree(self) -> Tree:
+        return Tree(self.leaves, self.inner, self.parent, dict(self.aliases))
+
+    @cached_property
+    def _folded(self) -> tuple[Tree, list[int]]:
+        """The tree of what may be released, and the leaf of it for each leaf of this one."""
+        tree = self._tree
+        if not self.finest and self.low is None and self.high is None:
+            return tree, list(range(len(self.leaves)))
+        return fold_tree(tree, self.finest, self.low, self.high)
 
     def monotone(self, values: Iterable[Any]) -> Hierarchy:
         """A coarser hierarchy on which the objective `entropy` never falls when a closure grows.
@@ -175,7 +206,8 @@ class Hierarchy(Model):
         import pyarrow as pa
 
         found = pa.array(list(values), from_pandas=True).drop_null().value_counts()
-        codes = self.compile("values", found.field("values"), has_null=False)[1]
+        plain = replace(self, finest=0, low=None, high=None)
+        codes = plain.compile("values", found.field("values"), has_null=False)[1]
         counts = Counter(dict.fromkeys(self.leaves, 0))
         for code, times in zip(codes, found.field("counts").to_pylist(), strict=True):
             counts[self.leaves[code]] += times
@@ -185,13 +217,8 @@ class Hierarchy(Model):
         return f"Hierarchy({len(self.leaves):,} values, {len(self.rows()[0])} levels)"
 
     def rows(self) -> list[list[str]]:
-        """The tree as rows of equal length: value, level 1, …, root; a label fills levels it skips."""
-        labels = self.leaves + self.inner
-        paths = []
-        for node in range(len(self.leaves)):
-            path = [node]
-            while self.parent[path[-1]] != path[-1]:
-                path.append(self.parent[path[-1]])
-            paths.append(path)
+        """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
+        paths = names_above(self._tree)
         depth = max(len(path) for path in paths)
-        return [[labels[n] for n in [path[0]] * (depth - len(path)) + path] for path in paths]
+        root = (self.leaves + self.inner)[-1]
+        return [[*[path[0]] * (depth - len(path)), *path, root] for path in paths]

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Form, Ints, RangeForm
+from shoal.generalization.forms.spelling import SIGNS
 from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
@@ -48,7 +49,8 @@ def render(
     for name in frame.columns:
         if name in columns:
             j = columns[name]
-            texts = _rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
+            form = closed.table.columns[j].form
+            texts = _rendered(name, form, closed.of_column(j), style)
             released.update({key: per_group.take(groups) for key, per_group in texts.items()})
             names.extend(texts)
         elif name in unchanged:
@@ -79,13 +81,26 @@ def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
 
 def _rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
     """The values that each group releases in one quasi-identifier, by released column."""
-    if style == "text" or not isinstance(form, RangeForm):
-        return {name: pa.array(form.text(closures), type=pa.string())}
-    values = form.values
-    low, high = closures[0], closures[1]
-    hidden = (low == form.null) | (high == form.null)  # missing, or `*`: no bound is known
-    ends = [pa.array(np.where(hidden, 0, end), mask=hidden) for end in (low, high)]
-    return {key: values.take(end) for key, end in zip(bound_names(name), ends, strict=True)}
+    if style != "text" and isinstance(form, RangeForm):
+        return dict(zip(bound_names(name), form.bounds(closures), strict=True))
+    return {name: pa.array(form.text(closures), type=pa.string())}
+
+
+def spelled_for(table: pa.Table, columns: Sequence[Column], encoding: str) -> pa.Table:
+    """A released table whose ranges are spelled plainly if an encoding of files lacks the usual signs."""
+    try:
+        SIGNS.encode(encoding)
+    except LookupError:  # said when the file is written
+        return table
+    except UnicodeError:
+        for column in columns:
+            if column.name in table.column_names:
+                place = table.column_names.index(column.name)
+                texts = table[column.name].combine_chunks().dictionary_encode()
+                plain = [column.form.plainly(text) for text in texts.dictionary.to_pylist()]
+                spelled = pa.array(plain, type=texts.dictionary.type).take(texts.indices)
+                table = table.set_column(place, table.schema.field(place), spelled)
+    return table
 
 
 def read_release(table: Table, frame: Frame) -> Closed:
@@ -139,17 +154,17 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     ):
         (low, low_texts), (high, high_texts) = (_texts(frame, name) for name in bounds)
         first, place, _ = distinct_rows(np.stack([low, high], axis=1))
-        nulls = np.count_nonzero(low == len(low_texts) - 1)
+        nulls = np.count_nonzero((low == len(low_texts) - 1) & (high == len(high_texts) - 1))
         known_nulls = column.counts[form.null] if form.has_null else 0
-        missing = "*" if nulls > known_nulls else None
+        unknown_ends = form.parse("*" if nulls > known_nulls else None)
         ends = [(low_texts[a], high_texts[b]) for a, b in zip(low[first], high[first], strict=True)]
-        texts = [_joined(form, a, b, missing) for a, b in ends]
+        parsed = [unknown_ends if a is b is None else form.of_bounds(a, b) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
         place, texts = _texts(frame, column.name)
         used, where = np.unique(place, return_inverse=True)
-        place, texts = where.astype(np.int32), [texts[i] for i in used]
-    parsed = [form.parse(text) for text in texts]
+        place = where.astype(np.int32)
+        parsed = [form.parse(texts[i]) for i in used]
     unknown = sum(closure is None for closure in parsed)
     if unknown:
         raise InputError(
@@ -157,15 +172,6 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
             f"{column.model.name} closures of it; release it with the same model."
         )
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
-
-
-def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
-    """Two bounds as the text of their closure; `missing` is what no bounds stand for."""
-    if low is None or high is None:
-        return missing
-    if low == high:
-        return low
-    return form.joined(low, high)
 
 
 def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:
