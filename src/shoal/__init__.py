@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
     from shoal.errors import ShoalError as ShoalError
+    from shoal.generalization import Calendar as Calendar
     from shoal.generalization import Hierarchy as Hierarchy
     from shoal.generalization import Interval as Interval
     from shoal.generalization import Order as Order
+    from shoal.generalization import Prefix as Prefix
     from shoal.generalization import Subset as Subset
     from shoal.generalization import Suppression as Suppression
     from shoal.listing import list_measures as list_measures
@@ -61,7 +63,15 @@ _HOMES = {
     "shoal._anonymize": ("anonymize",),
     "shoal._evaluate": ("audit", "classify", "evaluate", "loss"),
     "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
-    "shoal.generalization": ("Hierarchy", "Interval", "Order", "Subset", "Suppression"),
+    "shoal.generalization": (
+        "Calendar",
+        "Hierarchy",
+        "Interval",
+        "Order",
+        "Prefix",
+        "Subset",
+        "Suppression",
+    ),
     "shoal.listing": ("list_measures", "list_methods", "list_requirements"),
     "shoal.methods": (
         "Agglomerative",

@@ -204,7 +204,7 @@ def anonymize(
     >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "sex": ["f", "f", "m", "m"], "ill": list("abca")})
     >>> release = shoal.anonymize(people, quasi_identifiers=["age", "sex"], sensitive=["ill"], k=2)
     >>> sorted(set(release.data["age"]))
-    ['[31, 33]', '[52, 58]']
+    ['31–33', '52–58']
     """
     settings = make_settings(
         settings,

@@ -36,6 +36,7 @@ from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
 from shoal.table.frames import FrameT, arrow_values
+from shoal.table.render import spelled_for
 from shoal.table.source import Dialect, Input
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
@@ -269,7 +270,8 @@ class Release(Generic[FrameT]):
 
         The audit reads the finished file once more, as text, before it gets its name. A table that came from
         a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
-        `delimiter` or `encoding` say otherwise.
+        `delimiter` or `encoding` say otherwise. In an encoding without the signs – ≥ ≤, ranges are written
+        plainly: `[20, 29]`, `>= 90`.
         """
         own = self.dialect or Dialect()
         tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
@@ -278,7 +280,10 @@ class Release(Generic[FrameT]):
             delimiter="\t" if tab else delimiter or own.delimiter,
             encoding=encoding or own.encoding,
         )
-        write(self._table(), path, overwrite, dialect, partial(self._prove, dialect))
+        table = self._table()
+        if {".csv", ".tsv", ".txt"}.intersection(Path(os.fspath(path).lower()).suffixes):
+            table = spelled_for(table, self.closed.table.columns, dialect.encoding)
+        write(table, path, overwrite, dialect, partial(self._prove, dialect))
 
     def _table(self) -> pa.Table:
         if isinstance(self.data, pa.Table):

@@ -63,6 +63,7 @@ class Rule:
     model: str | None
     domain: tuple[Any, ...] | None = None
     tree: Tree | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # of models that fold values
 
     def named(self, kind: str) -> str:
         """The model, with the default spelled out."""
@@ -197,6 +198,10 @@ class _Drawing:
         kind = self.rng.choice(HELD.get(self.container, tuple(KINDS)))
         values = self._pool(kind)
         self._fill(name, kind, values)
+        if self.rng.random() < 0.3 and self.container != ".jsonl":
+            rule = self._folding(kind)
+            if rule is not None:
+                return rule
         model = self.rng.choice((None, "suppression", "subset", "hierarchy", "interval"))
         if model == "interval" and KINDS[kind] == TEXT:
             model = self.rng.choice(("hierarchy", "order"))
@@ -210,6 +215,22 @@ class _Drawing:
             return Rule(model, tree=self._tree([str(value) for value in values]))
         with_domain = model is not None and self.rng.random() < 0.2 and kind != "stamp"
         return Rule(model, domain=tuple(values) if with_domain else None)
+
+    def _folding(self, kind: str) -> Rule | None:
+        """A model that needs no file, or folds values before records are grouped."""
+        match kind:
+            case "whole":
+                high = self.rng.choice((7130100, 7130500, -7130500))
+                steps = ({"step": 10}, {"step": 250}, {"high": high}, {"step": 10, "high": high})
+                return Rule("interval", options=self.rng.choice(steps))
+            case "float" | "decimal":
+                return Rule("interval", options={"step": self.rng.choice((1, 10, 100))})
+            case "date" | "stamp":
+                finest = self.rng.choice(("day", "month", "year"))
+                return Rule("calendar", options={"finest": finest})
+            case "few" | "text":
+                return Rule("prefix")
+        return None
 
     def demand(self, sensitive: tuple[str, ...]) -> Demand:
         rng = self.rng

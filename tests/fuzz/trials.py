@@ -25,7 +25,7 @@ from .containers import (
     write_file,
 )
 from .demands import Demand
-from .readings import DATE, NUMBER, Tree, key, read, reader_of
+from .readings import DATE, FILL, NUMBER, Tree, fold, key, read, reader_of
 
 LONGEST = 2000  # characters of a message; it may list the columns of a table
 QUOTED = re.compile(r"'[^']*'|[\d.]+")
@@ -124,7 +124,11 @@ class _Trial:
                 assert rule.tree is not None
                 return shoal.Hierarchy.from_dict(_nested(rule.tree))
             case "interval":
-                return shoal.Interval(domain)
+                return shoal.Interval(domain, **rule.options)
+            case "calendar":
+                return shoal.Calendar(**rule.options)
+            case "prefix":
+                return shoal.Prefix(fill=FILL)
             case "order":
                 return shoal.Order(domain or "names")
             case "subset":
@@ -144,12 +148,16 @@ class _Trial:
                 [self.original[name][record] for record in records],
                 rule.domain,
                 rule.tree,
+                rule.options,
             )
             for name, rule in case.rules.items()
         }
         return Promise(
             readers,
-            {name: list(map(key, self.original[name])) for name in case.rules},
+            {
+                name: [fold(key(value), rule.options) for value in self.original[name]]
+                for name, rule in case.rules.items()
+            },
             {name: self.original[name] for name in case.sensitive},
             self._rows(self.original),
             case.k,

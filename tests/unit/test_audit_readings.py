@@ -144,7 +144,7 @@ def test_counterparts_are_those_of_the_kernel(drawn: Any) -> None:
     assert sorted(zip(counted[0], counted[2], strict=True)) == sorted(
         zip(expected[0], closed.sizes, strict=True)
     )
-    assert sorted(counted[1]) == sorted(expected[1])
+    assert set(counted[1]) == set(expected[1])  # different originals may be folded into one code
 
 
 def test_counterparts_are_counted_across_words_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

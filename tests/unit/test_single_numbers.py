@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import InputError
 from shoal.generalization.forms import RangeForm
-from shoal.table.single_numbers import bounds_of, middles, rounded_means
+from shoal.table.single_numbers import middles, rounded_means
 
 RNG = np.random.default_rng(5)
 PEOPLE = pa.table(
@@ -119,7 +119,7 @@ def test_equal_closures_have_equal_middles_inside_them(numbers, data) -> None:
     last = len(numbers) - 1
     pairs = data.draw(st.lists(st.tuples(*[st.integers(0, last)] * 2).map(sorted), min_size=1))
     closures = np.array(pairs, dtype=np.int32).T
-    found = middles(*bounds_of(form, closures)).to_pylist()
+    found = middles(*form.bounds(closures)).to_pylist()
     for (low, high), middle in zip(pairs, found, strict=True):
         assert numbers[low] <= middle <= numbers[high]
         assert low != high or middle == numbers[low]
@@ -137,7 +137,7 @@ def test_equal_closures_have_equal_middles_inside_them(numbers, data) -> None:
 )
 def test_the_middle_of_dates_is_a_date(low: date, high: date, middle: date) -> None:
     form = form_of(pa.array([low, high]))
-    assert middles(*bounds_of(form, np.array([[0], [1]], np.int32))).to_pylist() == [middle]
+    assert middles(*form.bounds(np.array([[0], [1]], np.int32))).to_pylist() == [middle]
 
 
 def test_means_are_written_with_few_digits() -> None:

@@ -29,8 +29,9 @@ Columns = Annotated[
     typer.Option(
         "-q",
         "--quasi-identifier",
-        metavar="COLUMN[:MODEL[:FILE]]",
-        help="Column to generalize; MODEL is suppression, interval, subset, order[:FILE], hierarchy:FILE; repeatable.",
+        metavar="COLUMN[:MODEL[:FILE][:KEY=VALUE]]",
+        help="Column to generalize; MODEL is suppression, interval, calendar, prefix, subset, order[:FILE] or "
+        "hierarchy:FILE, with options like interval:step=5:high=90; repeatable.",
     ),
 ]
 Sensitive = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from json import dumps
 from pathlib import Path
@@ -178,15 +179,23 @@ def _order_file(shape: Options) -> Path | None:
 
 def _options(shape: Options, problems: list[str]) -> Options:
     """The options as numbers and lists; what cannot be read, or cannot be, is added to `problems`."""
-    from shoal.generalization.calendar_labels import DEFAULT_PERIODS, period_problems
+    from shoal.generalization import Calendar, Order, Prefix
+    from shoal.generalization.calendar import DEFAULT
     from shoal.generalization.makers import level_problems, width_problems
-    from shoal.generalization.order import Order
-    from shoal.generalization.prefix_labels import length_problems
 
     found = dict(shape)
+
+    def given(make: Callable[[], Any]) -> Any:
+        try:
+            return make()
+        except InputError as error:
+            problems.extend(error.problems)
+            return None
+
     if shape.get("kind") == "calendar":
-        found["levels"] = _list(shape["levels"]) if "levels" in shape else list(DEFAULT_PERIODS)
-        problems += period_problems(found["levels"])
+        levels = _list(shape["levels"]) if "levels" in shape else DEFAULT
+        found["levels"] = levels
+        given(lambda: Calendar(tuple(levels)))
     elif "levels" in shape:
         found["levels"] = _number(shape["levels"])
         problems += level_problems(found["levels"])
@@ -195,12 +204,9 @@ def _options(shape: Options, problems: list[str]) -> Options:
         problems += width_problems(found["widths"])
     if "lengths" in shape:
         found["lengths"] = [_number(text) for text in _list(shape["lengths"])]
-        problems += length_problems(found["lengths"])
+        given(lambda: Prefix(tuple(found["lengths"])))
     if (path := _order_file(shape)) is not None:
-        try:
-            found["order"] = Order.from_file(path)
-        except InputError as error:
-            problems += error.problems
+        found["order"] = given(lambda: Order.from_file(path))
     return found
 
 

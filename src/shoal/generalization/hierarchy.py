@@ -5,21 +5,25 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization.calendar_labels import DEFAULT_PERIODS, period_problems
+from shoal.generalization.calendar import DEFAULT, Calendar
 from shoal.generalization.column_values import counted, own_order
-from shoal.generalization.forms import Form, Ints, TreeForm
+from shoal.generalization.folded_tree import fold_tree, folding_problems, names_above
+from shoal.generalization.forms import Form, Ints
 from shoal.generalization.from_data import tree_of_table
+from shoal.generalization.growing import form_of
 from shoal.generalization.hierarchy_file import read_lines, write_rows
 from shoal.generalization.hierarchy_preview import HierarchyCheck, Preview, check_of, preview_of
 from shoal.generalization.labelled_sets import (
     LabelledSets,
+    Tree,
     hang_sets,
     sets_of_collection,
     sets_of_dict,
@@ -35,7 +39,7 @@ from shoal.generalization.makers import (
 from shoal.generalization.models import Model, label_of, labels_of
 from shoal.generalization.monotone import coarsen
 from shoal.generalization.order import Order
-from shoal.generalization.prefix_labels import length_problems
+from shoal.generalization.prefix import Prefix
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +52,11 @@ class Hierarchy(Model):
     Make one of a file or of sets with `from_csv`, `from_rows`, `from_dict` or `from_sets`; of a column with
     `from_numbers`, `from_dates`, `from_codes` or `from_order`; of a table with `from_data`. Every label names one set
     of values; the leaves of the tree are the allowed values, seen in the table or not.
+
+    Each of these also takes `finest`, the lowest level that is released: 0 for the values, 1 for the labels right above
+    them, and so on: so many labels above each value, not counting repeated ones, yet below the root. `low`
+    and `high`, for numbers and for dates like 1990-12-31, make one leaf `≤ 17` of all values up to `low` and one leaf
+    `≥ 90` of all from `high` on. Losses are measured from that level, and those leaves, on.
 
     Examples
     --------
@@ -64,41 +73,59 @@ class Hierarchy(Model):
     parent: tuple[int, ...]  # of leaves, then inner nodes; the root is its own
     source: str | None = field(default=None, compare=False)
     aliases: Mapping[str, int] = field(default_factory=dict, compare=False)  # label: node
+    finest: int = 0
+    low: Any = None
+    high: Any = None
 
     name = "hierarchy"
     proper = True
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike[str]) -> Hierarchy:
+    def from_csv(
+        cls, path: str | os.PathLike[str], *, finest: int = 0, low: Any = None, high: Any = None
+    ) -> Hierarchy:
         """Read a file without a header, one line per value: `value,level 1,…,root`.
 
         The delimiter may also be a semicolon, a tab or a vertical bar.
         """
         what = f"Hierarchy file '{Path(path).name}'"
         found = sets_of_rows(what, "line", read_lines(path))
-        return cls._hang(what, found, os.fspath(path))
+        return cls._hang(what, found, os.fspath(path)).coarser(finest, low, high)
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Iterable[Any]]) -> Hierarchy:
+    def from_rows(
+        cls, rows: Iterable[Iterable[Any]], *, finest: int = 0, low: Any = None, high: Any = None
+    ) -> Hierarchy:
         """Make a hierarchy of rows as a CSV file would have: value, level 1, …, root.
 
         A value may be the empty text.
         """
         lines = [(n, [label_of(cell) for cell in row]) for n, row in enumerate(rows, start=1)]
-        return cls._hang("Hierarchy", sets_of_rows("Hierarchy", "row", lines))
+        return cls._hang("Hierarchy", sets_of_rows("Hierarchy", "row", lines)).coarser(
+            finest, low, high
+        )
 
     @classmethod
-    def from_dict(cls, tree: Mapping[Any, Any]) -> Hierarchy:
+    def from_dict(
+        cls, tree: Mapping[Any, Any], *, finest: int = 0, low: Any = None, high: Any = None
+    ) -> Hierarchy:
         """Make a hierarchy of nested dicts; a list, set or tuple holds values, and so does a key with None below."""
-        return cls._hang("Hierarchy", sets_of_dict(tree))
+        return cls._hang("Hierarchy", sets_of_dict(tree)).coarser(finest, low, high)
 
     @classmethod
-    def from_sets(cls, sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]]) -> Hierarchy:
+    def from_sets(
+        cls,
+        sets: Iterable[Iterable[Any]] | Mapping[str, Iterable[Any]],
+        *,
+        finest: int = 0,
+        low: Any = None,
+        high: Any = None,
+    ) -> Hierarchy:
         """Make a hierarchy of a laminar collection: any two sets nested or disjoint (GiT09 Lemma 3.3).
 
         Single values and the whole are added where they are missing.
         """
-        return cls._hang("Hierarchy", sets_of_collection(sets))
+        return cls._hang("Hierarchy", sets_of_collection(sets)).coarser(finest, low, high)
 
     @classmethod
     def from_data(
@@ -151,7 +178,7 @@ class Hierarchy(Model):
         return cls.from_rows(number_rows(counted(values), widths))
 
     @classmethod
-    def from_dates(cls, values: Any, levels: Sequence[str] = DEFAULT_PERIODS) -> Hierarchy:
+    def from_dates(cls, values: Any, levels: Sequence[str] = DEFAULT) -> Hierarchy:
         """Make a hierarchy of dates: ever longer periods of the calendar.
 
         Parameters
@@ -159,8 +186,7 @@ class Hierarchy(Model):
         values
             The column: dates, dates with a time, or texts like 2020-03-14.
         levels
-            Of day, week, month, quarter, year and decade, from the shortest to the longest; weeks lie in no other
-            period but the root.
+            Which of day, week, month, quarter, year and decade there are, as in `shoal.Calendar`.
 
         Examples
         --------
@@ -170,8 +196,7 @@ class Hierarchy(Model):
         >>> shoal.Hierarchy.from_dates(days, levels=("day", "quarter", "year")).rows()[1]
         ['2020-03-14', '2020-Q1', '2020', '*']
         """
-        raise_problems(period_problems(levels))
-        return cls.from_rows(date_rows(counted(values), levels))
+        return cls.from_rows(date_rows(counted(values), Calendar(tuple(levels))))
 
     @classmethod
     def from_codes(
@@ -184,7 +209,7 @@ class Hierarchy(Model):
         values
             The column, or all codes that are allowed.
         lengths
-            How many signs, or parts, each level keeps, from the longest to the shortest; by default all.
+            How many first signs, or parts, may be released beside whole codes, as in `shoal.Prefix`; by default any.
         separator
             What stands between the parts of a code, like "."; by default every sign is a part.
 
@@ -196,11 +221,8 @@ class Hierarchy(Model):
         >>> shoal.Hierarchy.from_codes(["C34.1", "C34.2", "E11.9"], separator=".").rows()[0]
         ['C34.1', 'C34.*', '*']
         """
-        problems = [] if lengths is None else length_problems(lengths)
-        if separator is not None and not (isinstance(separator, str) and separator):
-            problems.append("The 'separator' parameter must be a text like '.'.")
-        raise_problems(problems)
-        return cls.from_rows(code_rows(counted(values), lengths, separator))
+        prefix = Prefix(None if lengths is None else tuple(lengths), separator)
+        return cls.from_rows(code_rows(counted(values).labels, prefix))
 
     @classmethod
     def from_order(cls, order: Any, levels: int | None = None) -> Hierarchy:
@@ -243,20 +265,24 @@ class Hierarchy(Model):
                 f"{missing} of the {len(codes)} distinct values of column '{column}' are not in its "
                 "hierarchy; add a line for each of them."
             )
-        m = len(self.leaves)
-        parent = np.array(self.parent, dtype=np.int32)
-        if has_null:  # null is one more value, right below the root
-            parent[parent >= m] += 1
-            parent = np.insert(parent, m, parent.size).astype(np.int32)
-        aliases = {name: node + (has_null and node >= m) for name, node in self.aliases.items()}
-        form = TreeForm(
-            labels=self.leaves,
-            has_null=has_null,
-            parent=parent,
-            inner=self.inner,
-            aliases=aliases,
-        )
-        return form, codes
+        return form_of(self._folded[0], has_null), np.array(self._folded[1], dtype=np.int32)[codes]
+
+    def coarser(self, finest: int = 0, low: Any = None, high: Any = None) -> Hierarchy:
+        """The same hierarchy, released from a finest level on and with the values beyond two ends folded into one."""
+        raise_problems(folding_problems(self._tree, finest, low, high))
+        return replace(self, finest=finest, low=low, high=high)
+
+    @property
+    def _tree(self) -> Tree:
+        return Tree(self.leaves, self.inner, self.parent, dict(self.aliases))
+
+    @cached_property
+    def _folded(self) -> tuple[Tree, list[int]]:
+        """The tree of what may be released, and the leaf of it for each leaf of this one."""
+        tree = self._tree
+        if not self.finest and self.low is None and self.high is None:
+            return tree, list(range(len(self.leaves)))
+        return fold_tree(tree, self.finest, self.low, self.high)
 
     def monotone(self, values: Iterable[Any]) -> Hierarchy:
         """A coarser hierarchy on which the objective `entropy` never falls when a closure grows.
@@ -272,7 +298,8 @@ class Hierarchy(Model):
         ('*',)
         """
         found = counted(values)
-        codes = self.compile("values", found.values, has_null=False)[1]
+        plain = replace(self, finest=0, low=None, high=None)
+        codes = plain.compile("values", found.values, has_null=False)[1]
         counts = Counter(dict.fromkeys(self.leaves, 0))
         for code, times in zip(codes, found.counts, strict=True):
             counts[self.leaves[code]] += times
@@ -326,13 +353,8 @@ class Hierarchy(Model):
         return f"Hierarchy({len(self.leaves):,} values, {len(self.rows()[0])} levels)"
 
     def rows(self) -> list[list[str]]:
-        """The tree as rows of equal length: value, level 1, …, root; a label fills levels it skips."""
-        labels = self.leaves + self.inner
-        paths = []
-        for node in range(len(self.leaves)):
-            path = [node]
-            while self.parent[path[-1]] != path[-1]:
-                path.append(self.parent[path[-1]])
-            paths.append(path)
+        """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
+        paths = names_above(self._tree)
         depth = max(len(path) for path in paths)
-        return [[labels[n] for n in [path[0]] * (depth - len(path)) + path] for path in paths]
+        root = (self.leaves + self.inner)[-1]
+        return [[*[path[0]] * (depth - len(path)), *path, root] for path in paths]

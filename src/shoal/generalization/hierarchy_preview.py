@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.generalization.calendar_labels import DASH, days_of_label
 from shoal.generalization.column_values import Counted
+from shoal.generalization.forms.spelling import DASH
+from shoal.generalization.periods import days_of_label
 
 if TYPE_CHECKING:
     from shoal.generalization.hierarchy import Hierarchy

@@ -8,12 +8,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization.calendar_labels import DASH, as_day, calendar_label, days_of_label
+from shoal.generalization.calendar import Calendar
 from shoal.generalization.column_values import Counted
+from shoal.generalization.ends import days_of
 from shoal.generalization.forms import STAR
+from shoal.generalization.forms.spelling import DASH
 from shoal.generalization.models import labels_of
 from shoal.generalization.order import BETWEEN
-from shoal.generalization.prefix_labels import REST, common_width, default_lengths, prefix_label
+from shoal.generalization.periods import days_of_label
+from shoal.generalization.prefix import Prefix
 
 if TYPE_CHECKING:
     from datetime import date
@@ -88,12 +91,9 @@ def _plain(number: Decimal) -> str:
     return format(number.normalize() + 0, "f")
 
 
-def date_rows(found: Counted, periods: Sequence[str]) -> Rows:
+def date_rows(found: Counted, calendar: Calendar) -> Rows:
     """Rows of dates in ever longer periods."""
-    days = _days(found)
-    return _rows(
-        found.labels, [[calendar_label(day, period) for day in days] for period in periods]
-    )
+    return _rows(found.labels, list(zip(*map(calendar.path, _days(found)), strict=True)))
 
 
 def _days(found: Counted) -> list[date]:
@@ -101,7 +101,7 @@ def _days(found: Counted) -> list[date]:
 
     kind = found.values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return [as_day(value) for value in found.values.to_pylist()]
+        return days_of(found.values)
     spans = [days_of_label(label) for label in found.labels]
     days = [span[0] for span in spans if span is not None and span[0] == span[1]]
     other = len(spans) - len(days)
@@ -113,22 +113,20 @@ def _days(found: Counted) -> list[date]:
     return days
 
 
-def code_rows(found: Counted, lengths: Sequence[int] | None, separator: str | None) -> Rows:
+def code_rows(codes: Sequence[str], prefix: Prefix) -> Rows:
     """Rows of codes by ever shorter beginnings."""
-    codes = found.labels
-    stars = sum(REST in code for code in codes)
+    stars = sum(prefix.fill in code for code in codes)
     if stars:
         raise InputError(
-            f"{stars} of the {len(codes)} distinct codes hold the sign '*', which stands for the rest of a code; "
-            "rename them."
+            f"{stars} of the {len(codes)} distinct codes hold the sign '{prefix.fill}', which stands for the rest of a "
+            "code; rename them."
         )
-    width = common_width(codes) if separator is None else None
-    chosen = default_lengths(codes, separator) if lengths is None else lengths
-    levels = [
-        [prefix_label(code, length, width=width, separator=separator) for code in codes]
-        for length in chosen
-    ]
-    return _rows(codes, levels)
+    paths = prefix.paths(codes) if codes else []
+    depth = max(map(len, paths), default=0)
+    even = [
+        [path[0]] * (depth - len(path)) + path for path in paths
+    ]  # short codes fill what they skip
+    return _rows(codes, list(zip(*even, strict=True)))
 
 
 def order_tree(order: Sequence[str], levels: int | None) -> dict[str, Any]:

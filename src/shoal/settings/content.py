@@ -9,18 +9,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError, near_miss
-from shoal.generalization import MODELS, Hierarchy, Model, Order
+from shoal.generalization import Model
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
 from shoal.settings.checks import make_method, plain, unknown_keys
-from shoal.settings.entries import (
-    read_hierarchy,
-    read_requirement,
-    write_hierarchy,
-    write_requirement,
-)
+from shoal.settings.entries import read_requirement, write_requirement
+from shoal.settings.models import read_model, write_model
 from shoal.settings.reading import read_input
 from shoal.table.source import Input
 
@@ -62,7 +57,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
                 f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}]."
             )
             continue
-        models[name] = _read_model(name, entry, folder, problems)
+        models[name] = read_model(name, entry, folder, problems)
         if "weight" in entry:
             weights[name] = entry["weight"]
     options = dict(sections["method"])
@@ -133,65 +128,11 @@ def _read_requirements(
     return tuple(requirement for requirement in found if requirement is not None)
 
 
-def _read_model(
-    name: str, entry: Mapping[str, Any], folder: Path, problems: list[str]
-) -> Model | None:
-    """One quasi-identifier's model from its table in the file."""
-    kind = entry.get("model")
-    where = f"[quasi_identifiers.{name}]"
-    if kind is not None and not (isinstance(kind, str) and kind in MODELS):
-        close = near_miss(str(kind), MODELS) or "."
-        problems.append(
-            f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
-        )
-        return None
-    own = {None: (), "hierarchy": ("hierarchy", "rows"), "order": ("values",)}.get(
-        kind, ("domain",)
-    )
-    unknown_keys(where, entry, ("model", "weight", *own), problems)
-    if kind == "hierarchy":
-        if not ("hierarchy" in entry or "rows" in entry):
-            problems.append(
-                f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
-            )
-        return read_hierarchy(entry, where, folder, problems)
-    if kind == "order":
-        return _read_order(entry.get("values"), where, problems)
-    domain = entry.get("domain")
-    if domain is not None and not isinstance(domain, list):
-        problems.append(f"'domain' in {where} must be a list of values.")
-        return None
-    if kind is None:
-        return None
-    return MODELS[kind](domain=None if domain is None else tuple(domain))  # type: ignore[call-arg]
-
-
-def _read_order(values: Any, where: str, problems: list[str]) -> Order | None:
-    """An order of listed values, of names, or the column's own."""
-    if not isinstance(values, list | str | None):
-        problems.append(f"'values' in {where} must be a list, the lowest first, or \"names\".")
-        return None
-    try:
-        return Order(values)
-    except InputError as error:
-        problems.extend(f"{where}: {problem}" for problem in error.problems)
-        return None
-
-
 def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]:
     """Settings as the content of a file in `folder`; of no file, with all hierarchies spelled out."""
     entries: dict[str, Any] = {}
     for name, model in settings.quasi_identifiers.items():
-        entry: dict[str, Any] = {} if model is None else {"model": model.name}
-        if isinstance(model, Hierarchy):
-            entry.update(write_hierarchy(model, folder))
-        elif isinstance(model, Order):
-            given = model.values
-            if given is not None:
-                entry["values"] = given if isinstance(given, str) else list(given)
-        elif getattr(model, "domain", None) is not None:
-            domain = model.domain  # type: ignore[union-attr]
-            entry["domain"] = [plain(value) for value in domain if value is not None]
+        entry = write_model(model, folder)
         if name in settings.weights:
             entry["weight"] = settings.weights[name]
         entries[name] = entry

@@ -74,7 +74,7 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
         if model is not None and not isinstance(model, Model):
             problems.append(
                 f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
-                f"Subset() or a Hierarchy. Got {shown(model)} instead."
+                f"Calendar(), Prefix(), Subset() or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         found[name] = model

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.generalization.calendar_labels import days_of_label
 from shoal.generalization.forms import STAR
 from shoal.generalization.forms.sets import members_of
 from shoal.generalization.hierarchy import Hierarchy
 from shoal.generalization.hierarchy_preview import heights_of
 from shoal.generalization.models import is_ordered, labels_of
 from shoal.generalization.order import BETWEEN
+from shoal.generalization.periods import days_of_label
 from shoal.table.inference import infer
 from shoal.table.source import Input
 

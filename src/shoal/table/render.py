@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Ints, RangeForm
+from shoal.generalization.forms.spelling import SIGNS
 from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
@@ -20,7 +21,6 @@ from shoal.table.frames import Frame, arrow_column
 from shoal.table.rebuild import marked, rebuilt
 from shoal.table.rows import distinct_rows
 from shoal.table.single_numbers import (
-    bounds_of,
     has_middle,
     has_numbers,
     middles,
@@ -91,9 +91,9 @@ def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     name, form = column.name, column.form
     if isinstance(form, RangeForm):
         if style == "bounds":
-            return dict(zip(bound_names(name), bounds_of(form, closures), strict=True))
+            return dict(zip(bound_names(name), form.bounds(closures), strict=True))
         if style == "midpoint" and has_middle(form):
-            return {name: middles(*bounds_of(form, closures))}
+            return {name: middles(*form.bounds(closures))}
         if style == "mean" and has_numbers(form):
             return {name: rounded_means(form, closures, closed.table.codes[:, j], closed.groups)}
     return {name: pa.array(form.text(closures), type=pa.string())}
@@ -107,6 +107,23 @@ def single_problems(style: str) -> list[str]:
         f"A release with render = '{style}' shows single numbers, from which ranges cannot be read back; "
         "ask the Release object in Python, or make the release with render = 'text' or 'bounds'."
     ]
+
+
+def spelled_for(table: pa.Table, columns: Sequence[Column], encoding: str) -> pa.Table:
+    """A released table whose ranges are spelled plainly if an encoding of files lacks the usual signs."""
+    try:
+        SIGNS.encode(encoding)
+    except LookupError:  # said when the file is written
+        return table
+    except UnicodeError:
+        for column in columns:
+            if column.name in table.column_names:
+                place = table.column_names.index(column.name)
+                texts = table[column.name].combine_chunks().dictionary_encode()
+                plain = [column.form.plainly(text) for text in texts.dictionary.to_pylist()]
+                spelled = pa.array(plain, type=texts.dictionary.type).take(texts.indices)
+                table = table.set_column(place, table.schema.field(place), spelled)
+    return table
 
 
 def read_release(table: Table, frame: Frame) -> Closed:
@@ -160,17 +177,17 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     ):
         (low, low_texts), (high, high_texts) = (_texts(frame, name) for name in bounds)
         first, place, _ = distinct_rows(np.stack([low, high], axis=1))
-        nulls = np.count_nonzero(low == len(low_texts) - 1)
+        nulls = np.count_nonzero((low == len(low_texts) - 1) & (high == len(high_texts) - 1))
         known_nulls = column.counts[form.null] if form.has_null else 0
-        missing = "*" if nulls > known_nulls else None
+        unknown_ends = form.parse("*" if nulls > known_nulls else None)
         ends = [(low_texts[a], high_texts[b]) for a, b in zip(low[first], high[first], strict=True)]
-        texts = [_joined(form, a, b, missing) for a, b in ends]
+        parsed = [unknown_ends if a is b is None else form.of_bounds(a, b) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
         place, texts = _texts(frame, column.name)
         used, where = np.unique(place, return_inverse=True)
-        place, texts = where.astype(np.int32), [texts[i] for i in used]
-    parsed = [form.parse(text) for text in texts]
+        place = where.astype(np.int32)
+        parsed = [form.parse(texts[i]) for i in used]
     unknown = sum(closure is None for closure in parsed)
     if unknown:
         raise InputError(
@@ -186,15 +203,6 @@ def _as_ranges(column: Column, frame: Frame) -> str:
         return ""
     is_fraction = pa.types.is_floating(arrow_column(frame, column.name).type)
     return ", as ranges and not as single numbers" if is_fraction else ""
-
-
-def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
-    """Two bounds as the text of their closure; `missing` is what no bounds stand for."""
-    if low is None or high is None:
-        return missing
-    if low == high:
-        return low
-    return form.joined(low, high)
 
 
 def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:

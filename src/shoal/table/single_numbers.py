@@ -22,16 +22,6 @@ from shoal.generalization.order import OrderForm
 # others of a group is certain of the last because of the mean in 8.0 % of records with 1, in 0.3 % with 4.
 VALUES_PER_PART = 4
 
-Bounds = tuple[pa.Array, pa.Array]
-
-
-def bounds_of(form: RangeForm, closures: Ints) -> Bounds:
-    """The least and the greatest value of each closure, null where it is missing or `*`: no bound is known."""
-    hidden = (closures[0] == form.null) | (closures[1] == form.null)
-    ends = [pa.array(np.where(hidden, 0, end), mask=hidden) for end in closures]
-    low, high = (form.values.take(end) for end in ends)
-    return low, high
-
 
 def has_numbers(form: Form) -> bool:
     """Whether closures are ranges of numbers."""
@@ -72,9 +62,11 @@ def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) ->
     codes, groups
         Of each record.
     """
-    low, high = bounds_of(form, closures)
+    low, high = form.bounds(closures)
     start, stop = _floats(low), _floats(high)
-    numbers = np.append(_floats(form.values), 0.0)  # of null, which no mean is asked for
+    numbers = np.append(
+        _floats(form.values if form.uppers is None else middles(form.values, form.uppers)), 0.0
+    )  # of null, which no mean is asked for
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         width = stop - start
         share = (numbers[codes] - start[groups]) / width[groups]

@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from shoal.generalization.forms.base import STAR, Floats, Form, Ints
+from shoal.generalization.forms.spelling import plainly
 
 _BITS = 31  # codes in a slot: an int32 without its sign
 _BLOCK = 4096  # closures unpacked at a time, to bound memory
@@ -75,6 +77,18 @@ class SetForm(Form):
             else:
                 out.append("{" + ", ".join(_quoted(self.labels[code]) for code in codes) + "}")
         return out
+
+    def plainly(self, released: str | None) -> str | None:
+        for code in self.fixed:
+            label = self.labels[code]
+            released = None if released is None else released.replace(label, plainly(label))
+        return released
+
+    @cached_property
+    def codes(self) -> dict[str | None, int]:
+        """The code of each value as text, in either spelling; None is null."""
+        plain: dict[str | None, int] = {plainly(self.labels[code]): code for code in self.fixed}
+        return {**plain, **super().codes}
 
     def parse(self, released: str | None) -> Sequence[int] | None:
         if released in self.codes:
