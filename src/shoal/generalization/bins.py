@@ -61,7 +61,9 @@ def fold_dates(column: str, values: pa.Array, unit: str, low: Any, high: Any) ->
     """Fold dates onto days, weeks, months, quarters, years or decades."""
     kind, ticks = values.type, per_day(values.type)
     lowest, highest = end_periods(column, kind, unit, low, high)
-    periods = [clipped(period_of(unit, day), lowest, highest) for day in days_of(values)]
+    days = days_of(values)
+    period_at = {day: clipped(period_of(unit, day), lowest, highest) for day in set(days)}
+    periods = [period_at[day] for day in days]
     found = {}
     for period in sorted(set(periods)):
         label, (begins, finishes) = label_of_end(period, lowest, highest), period.ends
@@ -113,8 +115,7 @@ def end_periods(
 
 def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any, high: Any) -> Bins:
     """Fold numbers onto the bins of a grid: from one multiple of a step, counted from `start`, to below the next."""
-
-    keys = [Fraction(key) for key in keys_of(values)]
+    keys = keys_of(values)
     first, last = ends_of(column, values.type, low, high)
     grid = _Grid(exact(step), exact(start), first, last, all(key.denominator == 1 for key in keys))
     places = [grid.place(key) for key in keys]
@@ -171,10 +172,10 @@ class _Grid:
     def high(self) -> Fraction:
         return Fraction(self.highest or 0)
 
-    def number(self, key: Fraction) -> int:
+    def number(self, key: Key) -> int:
         return floor((key - self.start) / self.step)
 
-    def place(self, key: Fraction) -> _Place:
+    def place(self, key: Key) -> _Place:
         if self.lowest is not None and key <= self.lowest:
             return self.LOW
         if self.highest is not None and key >= self.highest:

@@ -91,9 +91,11 @@ class Calendar(Model):
         by_weeks = "week" in self.levels
         units = self.levels[self.levels.index(self.finest or self.levels[0]) :]
         lowest, highest = end_periods(column, values.type, units[0], self.low, self.high, by_weeks)
-        found = [
-            clipped(period_of(units[0], day, by_weeks), lowest, highest) for day in days_of(values)
-        ]
+        days = days_of(values)
+        period_at = {
+            day: clipped(period_of(units[0], day, by_weeks), lowest, highest) for day in set(days)
+        }
+        found = [period_at[day] for day in days]
         paths: dict[Period, list[str]] = {}
         for period in sorted(set(found)):
             paths[period] = [label_of_end(period, lowest, highest)]
