@@ -202,21 +202,23 @@ class RangeForm(Form):
 
     @cached_property
     def _lower_codes(self) -> dict[str | None, int]:
-        return self._bound_codes(self.values)
+        return self._bound_codes(self.values, 0 if self.open_low else None)
 
     @cached_property
     def _upper_codes(self) -> dict[str | None, int]:
-        return self._bound_codes(self.uppers)
+        return self._bound_codes(self.uppers, self._top if self.open_high else None)
 
-    def _bound_codes(self, bounds: Any) -> dict[str | None, int]:
-        """The code of each bound as text, as Arrow and as a file writes it."""
+    def _bound_codes(self, bounds: Any, without: int | None) -> dict[str | None, int]:
+        """The code of each bound as text, as Arrow and as a file writes it; the open code has none."""
         from shoal.generalization.models import labels_of
 
         values = self.values if bounds is None else bounds
-        found: dict[str | None, int] = {text: code for code, text in enumerate(labels_of(values))}
+        known = [code for code in range(len(values)) if code != without]
+        texts = labels_of(values)
+        found: dict[str | None, int] = {texts[code]: code for code in known}
         if self.date_format is not None and hasattr(values[0].as_py(), "strftime"):
-            texts = [value.strftime(self.date_format) for value in values.to_pylist()]
-            found.update((text, code) for code, text in enumerate(texts))
+            moments = values.to_pylist()
+            found |= {moments[code].strftime(self.date_format): code for code in known}
         return found
 
     @cached_property
