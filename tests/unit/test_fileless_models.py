@@ -211,6 +211,23 @@ def test_ends_that_no_value_reaches_change_nothing():
         assert released(values, model(low=3, high=99)) == released(values, model())
 
 
+@given(
+    st.lists(st.floats(-1e9, 1e9) | st.integers(-40, 40).map(lambda n: n / 10), min_size=1),
+    st.sampled_from([0.1, 0.25, 3, 1000, 1e-7]),
+    st.sampled_from([None, -0.3, 0, 4.2]),
+)
+def test_floats_fall_into_the_bins_of_the_decimals_they_are_written_as(numbers, step, high):
+    known = {number + 0.0 for number in numbers}
+    values = sorted(v for v in known if Decimal(repr(v)) == round(Decimal(repr(v)), 17)) or [0.5]
+    exact = pa.array([Decimal(repr(v)) for v in values], pa.decimal128(38, 17))
+    (one, floats), (two, decimals) = (
+        Interval(step=step, high=high).compile("x", column, False)
+        for column in (pa.array(values), exact)
+    )
+    assert one.labels == two.labels
+    assert floats.tolist() == decimals.tolist()
+
+
 def test_the_domain_of_bins_is_that_of_the_declared_values():
     model = Interval(domain=range(121), step=10, high=90)
     form, codes = model.compile("x", pa.array([5, 95]), False)

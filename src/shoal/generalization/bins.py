@@ -115,10 +115,14 @@ def end_periods(
 
 def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any, high: Any) -> Bins:
     """Fold numbers onto the bins of a grid: from one multiple of a step, counted from `start`, to below the next."""
-    keys = keys_of(values)
+    import pyarrow as pa
+
     first, last = ends_of(column, values.type, low, high)
-    grid = _Grid(exact(step), exact(start), first, last, all(key.denominator == 1 for key in keys))
-    places = [grid.place(key) for key in keys]
+    grid = _Grid(exact(step), exact(start), first, last, _are_whole(values))
+    if pa.types.is_float64(values.type):
+        places = grid.places(np.asarray(values))
+    else:
+        places = [grid.place(key) for key in keys_of(values)]
     distinct = sorted(set(places))
     found = {}
     for place in distinct:
@@ -142,6 +146,14 @@ def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any,
     return _bins(
         found, places, lower, upper, grid.LOW if is_low else None, grid.HIGH if is_high else None
     )
+
+
+def _are_whole(values: pa.Array) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_float64(values.type):
+        return bool((np.asarray(values) % 1 == 0).all())
+    return all(key.denominator == 1 for key in keys_of(values))
 
 
 class _Place(NamedTuple):
@@ -181,6 +193,26 @@ class _Grid:
         if self.highest is not None and key >= self.highest:
             return self.HIGH
         return _Place(0, self.number(key))
+
+    def places(self, numbers: Floats) -> list[_Place]:
+        """The places of many numbers; those that rounding could put into the next bin are found exactly."""
+        steps = (numbers - float(self.start)) / float(self.step)
+        near = np.abs(steps - np.round(steps)) <= 1e-9 * np.maximum(1.0, np.abs(steps))
+        near |= ~(np.abs(steps) < 1e15)
+        for end in (self.lowest, self.highest):
+            if end is not None:
+                near |= np.abs(numbers - float(end)) <= 1e-9 * max(1.0, abs(float(end)))
+        below = numbers <= (-np.inf if self.lowest is None else float(self.lowest))
+        above = numbers >= (np.inf if self.highest is None else float(self.highest))
+        found = []
+        for number, at, is_near, is_low, is_high in zip(
+            numbers.tolist(), np.floor(steps).tolist(), near, below, above, strict=True
+        ):
+            if is_near:
+                found.append(self.place(exact(number)))
+            else:
+                found.append(self.LOW if is_low else self.HIGH if is_high else _Place(0, int(at)))
+        return found
 
     def bin(self, number: int) -> _Bin:
         """A bin of the grid, as far as it lies between the ends."""
