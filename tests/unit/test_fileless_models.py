@@ -23,6 +23,7 @@ from round_trips import assert_round_trip, closures_of
 import shoal
 from shoal import Calendar, Hierarchy, InputError, Interval, Order, Prefix, Subset, Suppression
 from shoal.generalization.forms import RangeForm
+from shoal.generalization.models import label_of
 
 Shell = Callable[..., tuple[int, str, str]]
 DAYS = [date(1979, 12, 31), date(1980, 1, 1), date(2020, 3, 1), date(2020, 7, 9), date(2021, 1, 1)]
@@ -210,6 +211,30 @@ def test_ends_that_no_value_reaches_change_nothing():
         assert released(values, model(low=3, high=99)) == released(values, model())
 
 
+@given(
+    st.lists(st.floats(-1e9, 1e9) | st.integers(-40, 40).map(lambda n: n / 10), min_size=1),
+    st.sampled_from([0.1, 0.25, 3, 1000, 1e-7]),
+    st.sampled_from([None, -0.3, 0, 4.2]),
+)
+def test_floats_fall_into_the_bins_of_the_decimals_they_are_written_as(numbers, step, high):
+    known = {number + 0.0 for number in numbers}
+    values = sorted(v for v in known if Decimal(repr(v)) == round(Decimal(repr(v)), 17)) or [0.5]
+    exact = pa.array([Decimal(repr(v)) for v in values], pa.decimal128(38, 17))
+    (one, floats), (two, decimals) = (
+        Interval(step=step, high=high).compile("x", column, False)
+        for column in (pa.array(values), exact)
+    )
+    assert one.labels == two.labels
+    assert floats.tolist() == decimals.tolist()
+
+
+def test_the_domain_of_bins_is_that_of_the_declared_values():
+    model = Interval(domain=range(121), step=10, high=90)
+    form, codes = model.compile("x", pa.array([5, 95]), False)
+    assert (form.labels[0], form.labels[-1], len(form.labels)) == ("0–9", "≥ 90", 10)
+    assert codes.tolist() == [0, 9]
+
+
 def test_losses_are_measured_from_the_bins_on():
     table = pa.table({"x": [20, 21, 22, 23, 35, 36]})
     release = shoal.anonymize(table, quasi_identifiers={"x": Interval(step=5)}, k=2)
@@ -232,6 +257,31 @@ def test_evaluations_read_folded_releases(model, style):
     assert found.verdict.audit.k == release.k
     again = shoal.loss(table, release.data, "lm", settings=release.settings)
     assert again == pytest.approx(release.loss("lm"))
+
+
+@given(tables.columns(8, (*tables.ORDERED, "text")))
+def test_bounds_of_folded_columns_are_read_back(drawn):
+    array, _, model = drawn
+    own = {"own": None} if isinstance(model, Order) else {}
+    values = pa.array(sorted({v for v in array.to_pylist() if v is not None}), array.type)
+    form, _ = model.compile("x", values, array.null_count > 0, **own)
+    if isinstance(form, RangeForm):
+        closures = [c for c in closures_of(form) if c[1] != form.null]
+        bounds = [labels_or_none(b) for b in form.bounds(np.array(closures, np.int32).T)]
+        for closure, low, high in zip(closures, *bounds, strict=True):
+            if low is not None or high is not None:
+                assert list(form.of_bounds(low, high)) == closure
+
+
+def labels_or_none(bounds: pa.Array) -> list[str | None]:
+    return [None if b is None else label_of(b) for b in bounds.to_pylist()]
+
+
+def test_ranges_that_end_where_the_highest_value_begins_are_read_back():
+    form, _ = Interval(step=2.5, low=10, high=20).compile("x", pa.array([1, 11.5, 19.5, 30]), False)
+    assert form.text(np.array([[1], [2]], np.int32)) == [">10 – <20"]
+    assert form.of_bounds("10", "20") == (1, 2)
+    assert form.of_bounds("17,5", None) == (2, 3)
 
 
 def test_open_ends_have_no_bound():

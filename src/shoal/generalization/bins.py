@@ -61,7 +61,9 @@ def fold_dates(column: str, values: pa.Array, unit: str, low: Any, high: Any) ->
     """Fold dates onto days, weeks, months, quarters, years or decades."""
     kind, ticks = values.type, per_day(values.type)
     lowest, highest = end_periods(column, kind, unit, low, high)
-    periods = [clipped(period_of(unit, day), lowest, highest) for day in days_of(values)]
+    days = days_of(values)
+    period_at = {day: clipped(period_of(unit, day), lowest, highest) for day in set(days)}
+    periods = [period_at[day] for day in days]
     found = {}
     for period in sorted(set(periods)):
         label, (begins, finishes) = label_of_end(period, lowest, highest), period.ends
@@ -113,11 +115,14 @@ def end_periods(
 
 def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any, high: Any) -> Bins:
     """Fold numbers onto the bins of a grid: from one multiple of a step, counted from `start`, to below the next."""
+    import pyarrow as pa
 
-    keys = [Fraction(key) for key in keys_of(values)]
     first, last = ends_of(column, values.type, low, high)
-    grid = _Grid(exact(step), exact(start), first, last, all(key.denominator == 1 for key in keys))
-    places = [grid.place(key) for key in keys]
+    grid = _Grid(exact(step), exact(start), first, last, _are_whole(values))
+    if pa.types.is_float64(values.type):
+        places = grid.places(np.asarray(values))
+    else:
+        places = [grid.place(key) for key in keys_of(values)]
     distinct = sorted(set(places))
     found = {}
     for place in distinct:
@@ -141,6 +146,14 @@ def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any,
     return _bins(
         found, places, lower, upper, grid.LOW if is_low else None, grid.HIGH if is_high else None
     )
+
+
+def _are_whole(values: pa.Array) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_float64(values.type):
+        return bool((np.asarray(values) % 1 == 0).all())
+    return all(key.denominator == 1 for key in keys_of(values))
 
 
 class _Place(NamedTuple):
@@ -171,15 +184,35 @@ class _Grid:
     def high(self) -> Fraction:
         return Fraction(self.highest or 0)
 
-    def number(self, key: Fraction) -> int:
+    def number(self, key: Key) -> int:
         return floor((key - self.start) / self.step)
 
-    def place(self, key: Fraction) -> _Place:
+    def place(self, key: Key) -> _Place:
         if self.lowest is not None and key <= self.lowest:
             return self.LOW
         if self.highest is not None and key >= self.highest:
             return self.HIGH
         return _Place(0, self.number(key))
+
+    def places(self, numbers: Floats) -> list[_Place]:
+        """The places of many numbers; those that rounding could put into the next bin are found exactly."""
+        steps = (numbers - float(self.start)) / float(self.step)
+        near = np.abs(steps - np.round(steps)) <= 1e-9 * np.maximum(1.0, np.abs(steps))
+        near |= ~(np.abs(steps) < 1e15)
+        for end in (self.lowest, self.highest):
+            if end is not None:
+                near |= np.abs(numbers - float(end)) <= 1e-9 * max(1.0, abs(float(end)))
+        below = numbers <= (-np.inf if self.lowest is None else float(self.lowest))
+        above = numbers >= (np.inf if self.highest is None else float(self.highest))
+        found = []
+        for number, at, is_near, is_low, is_high in zip(
+            numbers.tolist(), np.floor(steps).tolist(), near, below, above, strict=True
+        ):
+            if is_near:
+                found.append(self.place(exact(number)))
+            else:
+                found.append(self.LOW if is_low else self.HIGH if is_high else _Place(0, int(at)))
+        return found
 
     def bin(self, number: int) -> _Bin:
         """A bin of the grid, as far as it lies between the ends."""

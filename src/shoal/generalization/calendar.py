@@ -91,9 +91,11 @@ class Calendar(Model):
             )
         unit, by_weeks = self._units[0], self._by_weeks
         lowest, highest = end_periods(column, values.type, unit, self.low, self.high, by_weeks)
-        found = [
-            clipped(period_of(unit, day, by_weeks), lowest, highest) for day in days_of(values)
-        ]
+        days = days_of(values)
+        period_at = {
+            day: clipped(period_of(unit, day, by_weeks), lowest, highest) for day in set(days)
+        }
+        found = [period_at[day] for day in days]
         paths: dict[Period, list[str]] = {}
         for period in sorted(set(found)):
             is_end = period in (lowest, highest)

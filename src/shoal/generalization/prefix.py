@@ -80,12 +80,14 @@ class Prefix(Model):
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         labels = _codes(column, values)
-        if STAR in labels or any(self.fill in label for label in labels):
+        if STAR in labels:
+            raise InputError(
+                f"Column '{column}' holds the text '*', which means any value; rename it."
+            )
+        if any(self.fill in label for label in labels):
             raise InputError(
                 f"Column '{column}' holds texts with '{self.fill}', which stands for what is not told; choose another "
                 "'fill'."
-                if STAR not in labels
-                else f"Column '{column}' holds the text '*', which means any value; rename it."
             )
         found = self.paths(labels)
         paths = {path[0]: path for path in found}

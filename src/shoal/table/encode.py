@@ -19,6 +19,7 @@ from shoal.generalization import (
     Model,
     Order,
     Prefix,
+    RangeForm,
     Subset,
     Suppression,
 )
@@ -141,7 +142,8 @@ def encode(
                 found = replace(found, order=order_of(frame, name))
             if is_text and isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
                 found = replace(found, values=pa.array(found.labels, pa.large_string()))
-            column, codes[:, j] = _encode_column(name, found, model)
+            date_format = reading.date_format if is_text else None
+            column, codes[:, j] = _encode_column(name, found, model, date_format)
             columns.append(column)
         except InputError as error:
             problems.extend(error.problems)
@@ -222,7 +224,9 @@ def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
     return known.take(order), rank[np.concatenate(indices)]
 
 
-def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Column, Ints]:
+def _encode_column(
+    name: str, found: _Found, model: Model | None, date_format: str | None = None
+) -> tuple[Column, Ints]:
     if not len(found.values) and found.values is not NOTHING:
         raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
     if found.typed is not None and (model is None or _means_numbers(model)):
@@ -242,6 +246,8 @@ def _encode_column(name: str, found: _Found, model: Model | None) -> tuple[Colum
         if code not in form.fixed:  # values are released as the table writes them
             labels[code] = label
     form = replace(form, labels=tuple(labels))
+    if isinstance(form, RangeForm):
+        form = replace(form, date_format=date_format)
     lookup = np.append(code_of, form.null).astype(np.int32)  # place -1 is null
     codes = lookup[found.place]
     counts = np.bincount(codes, minlength=form.size).astype(np.float64)

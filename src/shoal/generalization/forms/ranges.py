@@ -28,6 +28,7 @@ class RangeForm(Form):
     lows: tuple[str, ...] | None = None  # of bins: how ranges begin that begin with them
     highs: tuple[str, ...] | None = None  # of bins: how ranges end that end with them
     open_low: bool = False  # whether the first code stands for all values up to a lowest one
+    date_format: str | None = None  # how a file writes bounds that are dates
     open_high: bool = False  # whether the last code stands for all values from a highest one on
 
     slots = 2
@@ -194,25 +195,31 @@ class RangeForm(Form):
             if low is None or high is None:
                 return None
             return self.parse(low if low == high else self.joined(low, high))
-        first = 0 if low is None and self.open_low else self._lower_codes.get(low, -1)
-        last = self._top if high is None and self.open_high else self._upper_codes.get(high, -1)
+        lower, upper = self._lower_codes, self._upper_codes
+        first = 0 if low is None and self.open_low else _found(lower, low)
+        last = self._top if high is None and self.open_high else _found(upper, high)
         return (first, last) if 0 <= first <= last else None
 
     @cached_property
     def _lower_codes(self) -> dict[str | None, int]:
-        return {text: code for code, text in enumerate(self.texts_of(self.values))}
+        return self._bound_codes(self.values, 0 if self.open_low else None)
 
     @cached_property
     def _upper_codes(self) -> dict[str | None, int]:
-        uppers = self.values if self.uppers is None else self.uppers
-        return {text: code for code, text in enumerate(self.texts_of(uppers))}
+        return self._bound_codes(self.uppers, self._top if self.open_high else None)
 
-    @staticmethod
-    def texts_of(values: Any) -> Sequence[str]:
-        """Values as the release of bounds writes them."""
+    def _bound_codes(self, bounds: Any, without: int | None) -> dict[str | None, int]:
+        """The code of each bound as text, as Arrow and as a file writes it; the open code has none."""
         from shoal.generalization.models import labels_of
 
-        return labels_of(values)
+        values = self.values if bounds is None else bounds
+        known = [code for code in range(len(values)) if code != without]
+        texts = labels_of(values)
+        found: dict[str | None, int] = {texts[code]: code for code in known}
+        if self.date_format is not None and hasattr(values[0].as_py(), "strftime"):
+            moments = values.to_pylist()
+            found |= {moments[code].strftime(self.date_format): code for code in known}
+        return found
 
     @cached_property
     def _known(self) -> list[Any]:
@@ -252,3 +259,9 @@ def _coded(texts: Sequence[str]) -> dict[str | None, int]:
     """The code of each text in either spelling."""
     plain: dict[str | None, int] = {plainly(text): code for code, text in enumerate(texts)}
     return plain | {text: code for code, text in enumerate(texts)}
+
+
+def _found(codes: dict[str | None, int], bound: str | None) -> int:
+    """The code of a bound, perhaps with a decimal comma; −1 where it has none."""
+    point = None if bound is None else bound.replace(",", ".")
+    return codes.get(bound, codes.get(point, -1))
