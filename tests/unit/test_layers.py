@@ -30,6 +30,7 @@ ORDER = (
     "io",
     "samples",
     "settings",
+    "persons",
     "refine",
     "methods",
     "bounds",

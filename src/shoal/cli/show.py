@@ -148,6 +148,7 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
             "sensitive": list(roles.sensitive),
             "kept": list(roles.kept),
             "removed": list(roles.removed),
+            "replaced": list(roles.replaced),
             "k": problem.k,
             "requirements": [item.name for item in plan.settings.requirements],
             "feasible": True,
@@ -171,6 +172,7 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
         ("sensitive", ", ".join(roles.sensitive) or "none"),
         ("kept as it is", ", ".join(roles.kept) or "none"),
         ("removed", ", ".join(roles.removed) or "none"),
+        *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
         ("feasible", ", ".join([f"k = {problem.k:,}", *required])),
         ("search space", f"{guess.combinations:,.0f} combinations of levels"),
         ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),
@@ -192,6 +194,13 @@ def _certificate_text(release: Release) -> str:
 def audited(audit: Audit) -> None:
     """Say what an audit proved."""
     say(f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.")
+    if audit.by_person:
+        say(f"Proved: every group holds records of at least {audit.by_person.smallest:,} persons.")
+    elif audit.person:
+        say(
+            f"NOT PROVED for persons: '{audit.person}' is not in this table, so that records were counted, not "
+            "persons."
+        )
     for proof in audit.proofs:
         say(f"Proved: {proof.requirement}: {levels(proof)}.")
     if audit.unnamed:

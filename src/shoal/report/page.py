@@ -148,6 +148,11 @@ def _persons(facts: Facts) -> list[Markup]:
         f"{item.smallest:,} of them. For persons nothing is proved."
         for item in facts.persons
     ]
+    if facts.person and facts.by_person is None:
+        lines.append(
+            f"Persons were not counted: '{cut(facts.person, NAME)}', which tells them apart, is not in this table. "
+            "What is proved here is about records; for persons nothing is."
+        )
     return [element("p", line, class_="care") for line in lines]
 
 
@@ -185,6 +190,7 @@ def _care(facts: Facts) -> list[Markup]:
             f"Released although the program found that they betray protected columns, because the settings allow it: "
             f"{_names(roles.allowed)}."
         )
+    lines += _person_care(facts) + _pseudonym_care(facts)
     if roles.sensitive:
         lines.append(f"Sensitive, released unchanged: {_names(roles.sensitive)}.")
         if len(facts.promises) == 1:
@@ -221,10 +227,40 @@ def _kept_care(facts: Facts) -> str:
     )
 
 
+def _person_care(facts: Facts) -> list[str]:
+    """What is left to say where persons were counted."""
+    found = facts.by_person
+    if found is None:
+        return []
+    share = (
+        f" One person has up to {percent(found.largest_share)} of a group's records."
+        if found.largest_share
+        else ""
+    )
+    return [
+        f"Persons were counted by '{cut(found.identifier, NAME)}': {count(found.persons, 'person')}, of whom every "
+        f"group holds at least {found.smallest:,}.{share} Whoever knows which several records are one person's knows "
+        "more than any of their groups tells."
+    ]
+
+
+def _pseudonym_care(facts: Facts) -> list[str]:
+    """What pseudonyms leave possible."""
+    roles = facts.roles
+    if not roles.replaced:
+        return []
+    return [
+        f"Pseudonyms are in the release: {_names(roles.replaced)}. Equal values have equal pseudonyms in every release "
+        "made with the same key, so that whoever has two of them can join a person's records, and what k promises of "
+        "each alone does not hold for both together. Whoever has the key can find values by trying them."
+    ]
+
+
 def _done(facts: Facts) -> list[Markup]:
     roles = facts.roles
     what: dict[str, str] = {
         "Removed": _names(roles.removed) or "none",
+        **({"Replaced by pseudonyms": _names(roles.replaced)} if roles.replaced else {}),
         "Made less exact": _names(roles.quasi_identifiers),
         "Sensitive, unchanged": _names(roles.sensitive) or "none",
         "Others, unchanged": _names(roles.kept) or "none",

@@ -1,0 +1,140 @@
+"""From a method that counts records to groups that count persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.errors import Infeasible
+from shoal.generalization.forms import Ints
+from shoal.methods import Exact, Method, Partition
+from shoal.methods.suppress import suppress
+from shoal.persons.exactly import exact_partition
+from shoal.persons.search import improve, mend, search_of
+from shoal.persons.units import Units
+from shoal.privacy.persons import People
+from shoal.problem import Problem
+from shoal.progress import Progress
+from shoal.refine import Refine, refine
+
+FASTEST = 2.0  # by which k is raised at most at once, and then cut in half again
+HALVINGS = 6
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be grouped, and how."""
+
+    problem: Problem
+    people: People
+    method: Method
+    budget: Refine | None  # None for no refinement
+    seed: int
+    progress: Progress
+
+    def complies(self, partition: Partition) -> bool:
+        """Whether all groups comply as they read: groups that read the same are one."""
+        return bool(self.people.comply(self._read(partition))[0].all())
+
+    def _read(self, partition: Partition) -> Ints:
+        return self.problem.close(partition.groups, partition.closing).groups
+
+
+def group_persons(
+    problem: Problem,
+    people: People,
+    method: Method,
+    budget: Refine | None,
+    seed: int,
+    progress: Progress,
+) -> Partition:
+    """Group records so that every group keeps k and all requirements by its persons.
+
+    The method groups the distinct records of persons, as if each was somebody else's. Where that leaves too few
+    persons in a group, groups of local recoding are mended and improved with persons counted exactly; other methods,
+    whose groups fit together, are asked again with a larger k. A table small enough for `exact` gets its optimum.
+    """
+    job = Job(problem, people, method, budget, seed, progress)
+    chosen = method.choose(problem.table.records)
+    if isinstance(chosen, Exact):
+        return _settled(job, exact_partition(problem, people, method, progress))
+    units = Units.of(problem, people)
+    if chosen.recoding != "local":
+        return _asked_again(job, units)
+    partition = method.partition(units.problem, seed, progress)
+    if budget is not None and chosen.may_be_refined():
+        progress("refining", 0, 1)
+        groups, notes = refine(units.problem, partition.groups, seed, progress, budget)
+        partition = replace(partition, groups=groups, notes=(*partition.notes, *notes))
+    partition = units.spread(partition)
+    progress("counting persons", 0, 1)
+    search = search_of(problem, people, partition.groups)
+    mend(search, progress)
+    if budget is not None and chosen.may_be_refined():
+        improve(search, budget, progress)
+    return _settled(job, replace(partition, groups=search.groups))
+
+
+def _settled(job: Job, partition: Partition) -> Partition:
+    """Unite groups that read the same, and mend what does not comply then, until nothing changes.
+
+    Two groups of complying persons may make one that does not: a person may have another value in each.
+    """
+    while not job.complies(partition):
+        search = search_of(job.problem, job.people, job._read(partition))
+        mend(search, job.progress)
+        partition = replace(partition, groups=search.groups)
+    return partition
+
+
+def _asked_again(job: Job, units: Units) -> Partition:
+    """Raise k until all groups comply, then look for the least k between that and the last that did not do."""
+    low, high = job.problem.k, job.problem.table.records
+    found = _asked(job, units, low)
+    step = 1.125
+    k = low
+    while not job.complies(found):
+        if k >= high:
+            raise Infeasible(
+                f"Method '{job.method.name}' finds no groups that keep the requirements by persons; "
+                "choose a method of local recoding, like 'cover'."
+            )
+        low, k = k, min(high, max(k + 1, int(k * step)))
+        step = min(FASTEST, step * step)
+        found = _asked(job, units, k)
+    for _ in range(HALVINGS):
+        middle = (low + k) // 2
+        if k == job.problem.k or middle in (low, k):
+            break
+        tried = _asked(job, units, middle)
+        if job.complies(tried):
+            k, found = middle, tried
+        else:
+            low = middle
+    if k == job.problem.k:
+        return found
+    note = f"groups of {k:,} records, so that each has records of {job.problem.k:,} persons"
+    return replace(found, notes=(*found.notes, note))
+
+
+def _asked(job: Job, units: Units, k: int) -> Partition:
+    job.progress("counting persons", 0, 1)
+    k = min(k, units.problem.table.records)
+    return units.spread(job.method.partition(units.with_k(k), job.seed, job.progress))
+
+
+def leave_out(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
+    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply.
+
+    Groups that would not comply any more get their records back.
+    """
+    if not limit:
+        return groups
+    none = np.zeros((problem.table.records, 0), dtype=np.int32)
+    tallies = problem.rules.start[:1]
+    sizes_alone = replace(problem, values=none, rules=problem.rules._replace(start=tallies))
+    left = suppress(sizes_alone, groups, limit)
+    complies, heads = people.comply(left)
+    short = np.flatnonzero(~complies & (heads > 0))
+    return np.where(np.isin(groups, short), groups, left).astype(np.int32)
