@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from shoal.errors import Infeasible
 from shoal.generalization.forms import Ints
 from shoal.methods import Exact, Method, Partition
 from shoal.methods.suppress import suppress
 from shoal.persons.exactly import exact_partition
+from shoal.persons.raising import Job, asked_again
 from shoal.persons.search import improve, mend, search_of
 from shoal.persons.units import Units
 from shoal.privacy.persons import People
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine import Refine, refine
-
-FASTEST = 2.0  # by which k is raised at most at once, and then cut in half again
-HALVINGS = 6
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is to be grouped, and how."""
-
-    problem: Problem
-    people: People
-    method: Method
-    budget: Refine | None  # None for no refinement
-    seed: int
-    progress: Progress
-
-    def complies(self, partition: Partition) -> bool:
-        """Whether all groups comply as they read: groups that read the same are one."""
-        return bool(self.people.comply(self._read(partition))[0].all())
-
-    def _read(self, partition: Partition) -> Ints:
-        return self.problem.close(partition.groups, partition.closing).groups
 
 
 def group_persons(
@@ -55,13 +33,13 @@ def group_persons(
     persons in a group, groups of local recoding are mended and improved with persons counted exactly; other methods,
     whose groups fit together, are asked again with a larger k. A table small enough for `exact` gets its optimum.
     """
-    job = Job(problem, people, method, budget, seed, progress)
+    job = Job(problem, people, method, seed, progress)
     chosen = method.choose(problem.table.records)
     if isinstance(chosen, Exact):
         return _settled(job, exact_partition(problem, people, method, progress))
     units = Units.of(problem, people)
     if chosen.recoding != "local":
-        return _asked_again(job, units)
+        return asked_again(job, units)
     partition = method.partition(units.problem, seed, progress)
     if budget is not None and chosen.may_be_refined():
         progress("refining", 0, 1)
@@ -82,46 +60,10 @@ def _settled(job: Job, partition: Partition) -> Partition:
     Two groups of complying persons may make one that does not: a person may have another value in each.
     """
     while not job.complies(partition):
-        search = search_of(job.problem, job.people, job._read(partition))
+        search = search_of(job.problem, job.people, job.read(partition))
         mend(search, job.progress)
         partition = replace(partition, groups=search.groups)
     return partition
-
-
-def _asked_again(job: Job, units: Units) -> Partition:
-    """Raise k until all groups comply, then look for the least k between that and the last that did not do."""
-    low, high = job.problem.k, job.problem.table.records
-    found = _asked(job, units, low)
-    step = 1.125
-    k = low
-    while not job.complies(found):
-        if k >= high:
-            raise Infeasible(
-                f"Method '{job.method.name}' finds no groups that keep the requirements by persons; "
-                "choose a method of local recoding, like 'cover'."
-            )
-        low, k = k, min(high, max(k + 1, int(k * step)))
-        step = min(FASTEST, step * step)
-        found = _asked(job, units, k)
-    for _ in range(HALVINGS):
-        middle = (low + k) // 2
-        if k == job.problem.k or middle in (low, k):
-            break
-        tried = _asked(job, units, middle)
-        if job.complies(tried):
-            k, found = middle, tried
-        else:
-            low = middle
-    if k == job.problem.k:
-        return found
-    note = f"groups of {k:,} records, so that each has records of {job.problem.k:,} persons"
-    return replace(found, notes=(*found.notes, note))
-
-
-def _asked(job: Job, units: Units, k: int) -> Partition:
-    job.progress("counting persons", 0, 1)
-    k = min(k, units.problem.table.records)
-    return units.spread(job.method.partition(units.with_k(k), job.seed, job.progress))
 
 
 def leave_out(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
