@@ -30,6 +30,8 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
             settings.refine.seconds or settings.refine.steps
         ):
             parts.append("refine longer")
+    if settings.person and chosen.recoding == "local" and chosen.name != "exact":
+        parts.append("persons")
     if settings.requirements:
         parts += [f"{part}{WITH_LIMITS}" for part in parts]
     return (*parts, *_wanted_later.get())

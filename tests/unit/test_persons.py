@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import reference
 import reference_persons as twin
 import reference_requirements
 import tables
@@ -27,6 +28,7 @@ from shoal.errors import AuditFailed, Infeasible, InputError
 from shoal.examine import Known, examine
 from shoal.kernels.persons.improving import move_among_persons, split_persons, swap_among_persons
 from shoal.kernels.persons.mending import mend_persons
+from shoal.kernels.persons.splitting import split_by_persons
 from shoal.persons.search import PersonSearch, improve, mend, search_of
 from shoal.privacy.persons import People, person_numbers
 from shoal.progress import silent
@@ -117,6 +119,27 @@ def test_moves_are_those_of_the_twin(start: Any) -> None:
     expected = twin.move(objective, groups, records.tolist(), meets)
     move_among_persons(search.search, search.crowd, records)
     assert lists(search.search) == [sorted(group) for group in expected]
+
+
+@settings(max_examples=80)
+@given(start=starts(), relaxed=st.booleans())
+def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> None:
+    objective, people, search, meets, _ = start
+    problem, everything = search.problem, list(range(len(people.person)))
+    if not meets(everything):
+        return
+    groups = split_by_persons(
+        problem.arrays,
+        people.rules,
+        people.crowd,
+        problem.codes,
+        problem.classes,
+        np.arange(len(everything)),
+        relaxed,
+    )
+    expected = reference.mondrian(objective, everything, meets, relaxed)
+    found = tables.members(groups.tolist())
+    assert sorted(found) == sorted(sorted(group) for group in expected)
 
 
 @settings(max_examples=60)

@@ -30,6 +30,7 @@ STAGES = {
     COMPILING: COMPILING,
     "grouping": "grouping similar records",
     "refining": "improving the groups",
+    "counting persons": "counting persons",
     "leaving out": "leaving records out",
     "closing": "generalizing",
     "rendering": "generalizing",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.generalization.forms import Ints, Records
 from shoal.kernels.splitting.mondrian import split_records
 from shoal.methods.base import Method, Partition
 from shoal.problem import Problem
@@ -38,13 +37,8 @@ class Mondrian(Method):
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         progress("splitting groups", 0, 1)
-        groups = self.split(problem, np.arange(problem.table.records))
-        progress("splitting groups", 1, 1)
-        return Partition(groups)
-
-    def split(self, problem: Problem, records: Records) -> Ints:
-        """The groups of some of the records, all of which meet the requirement if these do together."""
-        return split_records(
+        records = np.arange(problem.table.records)
+        groups = split_records(
             problem.arrays,
             problem.rules,
             problem.codes,
@@ -53,3 +47,5 @@ class Mondrian(Method):
             records,
             not self.strict,
         )
+        progress("splitting groups", 1, 1)
+        return Partition(groups)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.generalization.forms import Ints
-from shoal.methods import Exact, Method, Partition
+from shoal.methods import Exact, Method, Mondrian, Partition
 from shoal.methods.suppress import suppress
 from shoal.persons.exactly import exact_partition
-from shoal.persons.raising import Job, asked_again
+from shoal.persons.raising import Job, asked_again, split_persons
 from shoal.persons.search import improve, mend, search_of
 from shoal.persons.units import Units
 from shoal.privacy.persons import People
@@ -30,13 +30,16 @@ def group_persons(
     """Group records so that every group keeps k and all requirements by its persons.
 
     The method groups the distinct records of persons, as if each was somebody else's. Where that leaves too few
-    persons in a group, groups of local recoding are mended and improved with persons counted exactly; other methods,
-    whose groups fit together, are asked again with a larger k. A table small enough for `exact` gets its optimum.
+    persons in a group, groups of local recoding are mended and improved with persons counted exactly; in Mondrian
+    every cut counts persons, and other methods, whose groups fit together, are asked again with a larger k. A table
+    small enough for `exact` gets its optimum.
     """
     job = Job(problem, people, method, seed, progress)
     chosen = method.choose(problem.table.records)
     if isinstance(chosen, Exact):
         return _settled(job, exact_partition(problem, people, method, progress))
+    if isinstance(chosen, Mondrian) and (split := split_persons(job, chosen)):
+        return split
     units = Units.of(problem, people)
     if chosen.recoding != "local":
         return asked_again(job, units)

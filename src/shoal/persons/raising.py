@@ -1,4 +1,4 @@
-"""Methods whose groups fit together are asked again with a larger k, until every group has its persons."""
+"""Methods whose groups fit together: Mondrian counts persons at every cut, others are asked again with a larger k."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.generalization.forms import Ints
-from shoal.kernels.shared.groups import members
+from shoal.kernels.persons.splitting import split_by_persons
 from shoal.methods import Method, Mondrian, Partition
 from shoal.persons.units import Units
 from shoal.privacy.persons import People
@@ -17,7 +17,6 @@ from shoal.progress import Progress
 
 SLOWEST, FASTEST = 1.125, 2.0  # by which k is raised at once: more and more
 HALVINGS = 6
-LOWERED = 0.8  # by which k is lowered at once where groups are split further
 
 
 @dataclass(frozen=True)
@@ -40,10 +39,7 @@ class Job:
 
 
 def asked_again(job: Job, units: Units) -> Partition:
-    """Raise k until all groups comply, then look for the least k between that and the last that did not do.
-
-    Groups of Mondrian are then split further wherever the parts comply: it is a matter of where its recursion ends.
-    """
+    """Raise k until all groups comply, then look for the least k between that and the last that did not do."""
     low, high = job.problem.k, units.problem.table.records
     k, step = low, SLOWEST
     found = _asked(job, units, k)
@@ -67,9 +63,6 @@ def asked_again(job: Job, units: Units) -> Partition:
             k, found = middle, tried
         else:
             low = middle
-    if isinstance(job.method, Mondrian):
-        split = replace(found, groups=_split_further(job, job.method, units, found.groups, k))
-        return units.spread(split if job.complies(units.spread(split)) else found)
     note = f"groups of {k:,} records, so that each has records of {job.problem.k:,} persons"
     return units.spread(replace(found, notes=(*found.notes, note)))
 
@@ -79,23 +72,19 @@ def _asked(job: Job, units: Units, k: int) -> Partition:
     return job.method.partition(units.with_k(k), job.seed, job.progress)
 
 
-def _split_further(job: Job, method: Mondrian, units: Units, groups: Ints, k: int) -> Ints:
-    """Split groups of units on, with a smaller and smaller k, each where all its parts comply."""
-    while k > job.problem.k:
-        k = max(job.problem.k, int(k * LOWERED))
-        problem = units.with_k(k)
-        order, bounds = members(groups, int(groups.max()) + 1)
-        parts = np.empty_like(groups)
-        parent: list[int] = []
-        for g in range(len(bounds) - 1):
-            job.progress("counting persons", g, len(bounds) - 1)
-            records = order[bounds[g] : bounds[g + 1]]
-            own = method.split(problem, records)
-            parts[records] = own + len(parent)
-            parent += [g] * (int(own.max()) + 1)
-        comply = units.people.comply(parts)[0]
-        is_whole = np.zeros(len(bounds) - 1, dtype=np.bool_)
-        is_whole[np.array(parent)[~comply]] = True
-        kept = np.where(is_whole[groups], groups + len(parent), parts)
-        groups = np.unique(kept, return_inverse=True)[1].reshape(-1).astype(np.int32)
-    return groups
+def split_persons(job: Job, method: Mondrian) -> Partition | None:
+    """Mondrian with persons counted at every cut; None where groups that come to read the same do not comply."""
+    job.progress("splitting groups", 0, 1)
+    problem = job.problem
+    records = np.arange(problem.table.records)
+    groups = split_by_persons(
+        problem.arrays,
+        job.people.rules,
+        job.people.crowd,
+        problem.codes,
+        problem.classes,
+        records,
+        not method.strict,
+    )
+    found = Partition(groups)
+    return found if job.complies(found) else None

@@ -18,7 +18,6 @@ class Units:
     """The distinct combinations of a person and all that methods see of a record."""
 
     problem: Problem  # a record for each unit
-    people: People  # whose units they are
     of_record: Ints  # the unit of each record
 
     @classmethod
@@ -27,8 +26,7 @@ class Units:
         person = people.person.astype(np.int32)
         rows = np.column_stack([person, problem.codes, problem.classes, problem.values])
         first, place, _ = distinct_rows(rows)
-        own = _with_feasible_rules(_restricted(problem, first))
-        return cls(own, people.of_records(first), place)
+        return cls(_with_feasible_rules(_restricted(problem, first)), place)
 
     def with_k(self, k: int) -> Problem:
         """The problem of the units with another k."""

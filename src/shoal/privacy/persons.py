@@ -68,11 +68,6 @@ class People:
         order, bounds = members(groups[placed], int(groups.max(initial=-1)) + 1)
         return complying_groups(self.rules, self.crowd, placed[order], bounds)
 
-    def of_records(self, records: Records) -> People:
-        """The same for some of the records, by the same rules."""
-        person = np.unique(self.person[records], return_inverse=True)[1].reshape(-1)
-        return People(person.astype(np.int64), self.rules, self.values[records])
-
 
 def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: list[str]) -> Records:
     """A number for the person of each record; texts that differ only in spaces, case or Unicode form are one person.
