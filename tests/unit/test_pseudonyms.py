@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import unicodedata
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,17 @@ def test_files_keep_pseudonyms_and_settings_know_the_path_alone(
     assert set(again["patient"]) == {expected(f"P-{i}") for i in (1, 2, 3, 4)}
     audit = shoal.audit(tmp_path / "release.csv", settings=tmp_path / "settings.toml")
     assert audit.unnamed == ()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl", "xlsx"])
+def test_no_original_identifier_is_in_a_file(suffix: str, key_file: Path, tmp_path: Path) -> None:
+    names = ["Adalbert-17", "Brunhilde-18", "Cunigunde-19", "Dietlinde-20"]
+    released(people(names), key_file).save(tmp_path / f"release.{suffix}")
+    content = (tmp_path / f"release.{suffix}").read_bytes()
+    if suffix == "xlsx":
+        with zipfile.ZipFile(tmp_path / "release.xlsx") as parts:
+            content = b"".join(parts.read(name) for name in parts.namelist())
+    assert not [name for name in names if name.encode() in content]
 
 
 def test_the_key_is_nowhere(key_file: Path, tmp_path: Path) -> None:
