@@ -30,6 +30,7 @@ COMMANDS = [
     "demo",
     "compile",
     "doctor",
+    "key",
     "methods",
     "requirements",
     "measures",
