@@ -362,6 +362,23 @@ def test_a_finished_file_says_that_persons_were_not_counted(tmp_path: Path) -> N
     assert facts["by_person"] is None
 
 
+def test_the_report_on_a_finished_file_says_so_too(tmp_path: Path) -> None:
+    release = shoal.anonymize(visits(), person="patient", **HOW)
+    found = shoal.evaluate(visits(), release.data, settings=release.settings, queries=0)
+    found.save_report(tmp_path / "report.html")
+    said = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Persons were not counted" in said
+    assert "not for persons" in said
+
+
+def test_a_dry_run_says_whom_k_counts(tmp_path: Path) -> None:
+    visits().to_csv(tmp_path / "visits.csv", index=False)
+    run = [sys.executable, "-c", "from shoal.cli import main; main()", "anonymize", "visits.csv"]
+    how = ["-q", "age", "-q", "sex", "-s", "ill", "--person", "patient", "-k", "3", "--dry-run"]
+    told = subprocess.run([*run, *how], cwd=tmp_path, capture_output=True, text=True)
+    assert "k = 3 persons, told apart by patient" in told.stdout, told.stderr
+
+
 # What is refused
 
 

@@ -151,6 +151,7 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
             "removed": list(roles.removed),
             "replaced": list(roles.replaced),
             "k": problem.k,
+            "person": plan.settings.person,
             "requirements": [item.name for item in plan.settings.requirements],
             "feasible": True,
             "combinations": guess.combinations,
@@ -174,7 +175,7 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
         ("kept as it is", ", ".join(roles.kept) or "none"),
         ("removed", ", ".join(roles.removed) or "none"),
         *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
-        ("feasible", ", ".join([f"k = {problem.k:,}", *required])),
+        ("feasible", ", ".join([f"k = {problem.k:,}{_of_persons(plan)}", *required])),
         ("search space", f"{guess.combinations:,.0f} combinations of levels"),
         ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),
         ("written", "nothing: this was a dry run"),
@@ -182,6 +183,10 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{name:{width}}  {text}")
+
+
+def _of_persons(plan: Plan) -> str:
+    return f" persons, told apart by {plan.settings.person}" if plan.settings.person else ""
 
 
 def _time(seconds: float) -> str:

@@ -138,6 +138,11 @@ class Facts:
         return not any(promise.miss for promise in self.promises)
 
     @property
+    def leaves_persons(self) -> bool:
+        """Whether persons have several records, or were to be counted, and nothing is proved for them."""
+        return bool(self.persons) or (bool(self.person) and self.by_person is None)
+
+    @property
     def hides_records(self) -> bool:
         """Whether records are proved to hide among others, so that released values may be shown."""
         return self.is_proved and self.k > 1

@@ -22,6 +22,7 @@ from shoal.report.markup import (
     table,
     tiles,
 )
+from shoal.report.people import person_care, persons_parts, pseudonym_care
 from shoal.report.risks import risk_parts
 from shoal.report.words import WORDS
 
@@ -90,7 +91,7 @@ def _subtitle(facts: Facts) -> str:
 def _verdict(facts: Facts) -> list[Markup]:
     return [
         _proved(facts) if facts.is_proved else _missed(facts),
-        *_persons(facts),
+        *persons_parts(facts),
         table(
             ["Requirement", "Reached", "Audit"],
             [
@@ -99,7 +100,7 @@ def _verdict(facts: Facts) -> list[Markup]:
                         [element("b", cut(promise.name, 2 * NAME)), element("p", promise.meaning)]
                     ),
                     join([promise.reached, element("p", f"{promise.required} required")]),
-                    _mark(promise, bool(facts.persons)),
+                    _mark(promise, facts.leaves_persons),
                 ]
                 for promise in facts.promises[:MOST_COLUMNS]
             ],
@@ -128,32 +129,16 @@ def _proved(facts: Facts) -> Markup:
         "div",
         element(
             "strong",
-            f"! {what} for records, not for persons." if facts.persons else f"✓ {what}.",
+            f"! {what} for records, not for persons." if facts.leaves_persons else f"✓ {what}.",
         ),
         element(
             "p",
             f"An independent audit counted in the finished release{when} that every requirement below is kept"
-            f"{' by its records' if facts.persons else ''}. ",
+            f"{' by its records' if facts.leaves_persons else ''}. ",
             more("audit"),
         ),
-        class_="verdict doubtful" if facts.persons else "verdict",
+        class_="verdict doubtful" if facts.leaves_persons else "verdict",
     )
-
-
-def _persons(facts: Facts) -> list[Markup]:
-    """A line per identifier that repeats."""
-    lines = [
-        f"k counts records, not persons: '{cut(item.identifier, NAME)}' repeats "
-        f"({count(item.persons, 'value')} in {count(facts.records, 'record')}), and one group holds records of only "
-        f"{item.smallest:,} of them. For persons nothing is proved."
-        for item in facts.persons
-    ]
-    if facts.person and facts.by_person is None:
-        lines.append(
-            f"Persons were not counted: '{cut(facts.person, NAME)}', which tells them apart, is not in this table. "
-            "What is proved here is about records; for persons nothing is."
-        )
-    return [element("p", line, class_="care") for line in lines]
 
 
 def _missed(facts: Facts) -> Markup:
@@ -190,7 +175,7 @@ def _care(facts: Facts) -> list[Markup]:
             f"Released although the program found that they betray protected columns, because the settings allow it: "
             f"{_names(roles.allowed)}."
         )
-    lines += _person_care(facts) + _pseudonym_care(facts)
+    lines += person_care(facts) + pseudonym_care(facts)
     if roles.sensitive:
         lines.append(f"Sensitive, released unchanged: {_names(roles.sensitive)}.")
         if len(facts.promises) == 1:
@@ -225,35 +210,6 @@ def _kept_care(facts: Facts) -> str:
         f"Neither protected nor named as sensitive, yet in the release: {_names(facts.roles.kept)}.{alone} "
         "Whoever knows them of a person needs no quasi-identifier."
     )
-
-
-def _person_care(facts: Facts) -> list[str]:
-    """What is left to say where persons were counted."""
-    found = facts.by_person
-    if found is None:
-        return []
-    share = (
-        f" One person has up to {percent(found.largest_share)} of a group's records."
-        if found.largest_share
-        else ""
-    )
-    return [
-        f"Persons were counted by '{cut(found.identifier, NAME)}': {count(found.persons, 'person')}, of whom every "
-        f"group holds at least {found.smallest:,}.{share} Whoever knows which several records are one person's knows "
-        "more than any of their groups tells."
-    ]
-
-
-def _pseudonym_care(facts: Facts) -> list[str]:
-    """What pseudonyms leave possible."""
-    roles = facts.roles
-    if not roles.replaced:
-        return []
-    return [
-        f"Pseudonyms are in the release: {_names(roles.replaced)}. Equal values have equal pseudonyms in every release "
-        "made with the same key, so that whoever has two of them can join a person's records, and what k promises of "
-        "each alone does not hold for both together. Whoever has the key can find values by trying them."
-    ]
 
 
 def _done(facts: Facts) -> list[Markup]:

@@ -164,7 +164,7 @@ def _chance(facts: Facts) -> str:
     hidden = facts.risks.after.sizes.smallest
     if hidden == 1:
         return "At least one record reads like no other: whoever knows the person finds it."
-    if facts.persons:
+    if facts.leaves_persons:
         return (
             f"Whoever looks for a person finds at least {hidden:,} records that fit, but these may all be records of "
             "the same person: for persons no limit of the chance is proved."
