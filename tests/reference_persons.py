@@ -148,6 +148,29 @@ def move(
     return groups
 
 
+def leave_out(objective: Objective, groups: list[Group], most: int, meets: Meets) -> list[Group]:
+    """Leave out up to so many records that cost their group more than themselves, those that gain most first."""
+    groups = [list(group) for group in groups]
+    whole = [column.whole for column in objective.columns]
+
+    def gain(i: int) -> float:
+        own = next(group for group in groups if i in group)
+        rest = [other for other in own if other != i]
+        if not meets(rest):
+            return -np.inf
+        return objective.group(own) - objective.group(rest) - objective.record(whole, i)
+
+    before, left = most + 1, most
+    while 0 < left < before:
+        before = left
+        gains = {i: gain(i) for group in groups for i in group}
+        for i in sorted(sorted(gains), key=lambda i: -round(gains[i], 9)):
+            if left and gains[i] > TOLERANCE and gain(i) > TOLERANCE:
+                next(group for group in groups if i in group).remove(i)
+                left -= 1
+    return groups
+
+
 def _added(objective: Objective, one: Group, other: Group) -> float:
     return objective.group(one + other) - objective.group(one) - objective.group(other)
 

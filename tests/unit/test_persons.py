@@ -27,8 +27,10 @@ from shoal.auditing.persons import Crowd, read_crowd
 from shoal.errors import AuditFailed, Infeasible, InputError
 from shoal.examine import Known, examine
 from shoal.kernels.persons.improving import move_among_persons, split_persons, swap_among_persons
+from shoal.kernels.persons.leaving import leave_persons_out
 from shoal.kernels.persons.mending import mend_persons
 from shoal.kernels.persons.splitting import split_by_persons
+from shoal.methods.suppress import suppressed_costs
 from shoal.persons.search import PersonSearch, improve, mend, search_of
 from shoal.privacy.persons import People, person_numbers
 from shoal.progress import silent
@@ -140,6 +142,18 @@ def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> 
     expected = reference.mondrian(objective, everything, meets, relaxed)
     found = tables.members(groups.tolist())
     assert sorted(found) == sorted(sorted(group) for group in expected)
+
+
+@settings(max_examples=60)
+@given(start=starts(), most=st.integers(1, 6))
+def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
+    objective, people, search, meets, _ = start
+    if not meets(range(len(people.person))):
+        return
+    mend(search, silent)
+    expected = twin.leave_out(objective, lists(search.search), most, meets)
+    leave_persons_out(search.search, search.crowd, suppressed_costs(search.problem), most)
+    assert lists(search.search) == [sorted(group) for group in expected]
 
 
 @settings(max_examples=60)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from shoal.generalization.forms import Ints
+from shoal.kernels.persons.leaving import leave_persons_out
 from shoal.methods import Exact, Method, Mondrian, Partition
-from shoal.methods.suppress import suppress
+from shoal.methods.suppress import suppressed_costs
 from shoal.persons.exactly import exact_partition
 from shoal.persons.raising import Job, asked_again, split_persons
 from shoal.persons.search import improve, mend, search_of
@@ -70,16 +69,10 @@ def _settled(job: Job, partition: Partition) -> Partition:
 
 
 def leave_out(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
-    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply.
-
-    Groups that would not comply any more get their records back.
-    """
-    if not limit:
+    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply."""
+    most = int(limit * problem.table.records)
+    if not most:
         return groups
-    none = np.zeros((problem.table.records, 0), dtype=np.int32)
-    tallies = problem.rules.start[:1]
-    sizes_alone = replace(problem, values=none, rules=problem.rules._replace(start=tallies))
-    left = suppress(sizes_alone, groups, limit)
-    complies, heads = people.comply(left)
-    short = np.flatnonzero(~complies & (heads > 0))
-    return np.where(np.isin(groups, short), groups, left).astype(np.int32)
+    found = search_of(problem, people, groups)
+    leave_persons_out(found.search, found.crowd, suppressed_costs(problem), most)
+    return found.search.s.group
