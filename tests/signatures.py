@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
+
 import shoal
 from shoal.compiling import WITH_LIMITS
 from shoal.kernels import ahead, signatures
@@ -39,6 +41,7 @@ def jobs() -> dict[str, Callable[[], object]]:
     made["carve"] = lambda: run(method="cover", records=MANY)
     more = shoal.Refine(steps=30)
     made["refine longer"] = lambda: run(method="cover", refine=more)
+    made["persons"] = lambda: run(method="cover", person="person", with_persons=True)
     made["certificate"] = lambda: run(method="cover", records=MANY).certificate
     limits = [shoal.LDiversity(2, kind="distinct")]
     defaults = {
@@ -56,9 +59,13 @@ def jobs() -> dict[str, Callable[[], object]]:
 def run(records: int = RECORDS, **job: Any) -> shoal.Release:
     """Anonymize a few records of the sample."""
     records = FEW if job["method"] == "exact" else records
+    with_persons = job.pop("with_persons", False)
     asked = {"k": 3, "requirements": [], **job}
     settings = shoal.samples.adult_settings()
-    return shoal.anonymize(shoal.samples.adult()[:records], settings=settings, **asked)
+    table = shoal.samples.adult()[:records]
+    if with_persons:
+        table = table.append_column("person", pa.array([i % 8 for i in range(records)]))
+    return shoal.anonymize(table, settings=settings, **asked)
 
 
 def used() -> set[tuple[str, tuple[str, ...]]]:

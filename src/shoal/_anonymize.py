@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.auditing.verdict import Places
 from shoal.compiling import compiling_for
-from shoal.examine import examine, open_table, originals_of
+from shoal.examine import examine, known_of, open_table
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
 from shoal.measures import ObjectiveName
 from shoal.methods import Method, MethodName, Partition
 from shoal.methods.suppress import suppress
+from shoal.persons import group_persons, leave_out
 from shoal.plan import Plan, prepare
 from shoal.privacy import Requirement, group_notes
 from shoal.privacy.persons import count_persons
 from shoal.problem import Problem
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, Watch, silent
 from shoal.refine import Refine
 from shoal.refine import refine as refine_groups
 from shoal.release import Release
@@ -34,8 +36,6 @@ from shoal.table.render import Style
 from shoal.table.render import render as render_frame
 from shoal.table.source import Input
 
-T = TypeVar("T")
-
 
 @overload
 def anonymize(
@@ -45,9 +45,12 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    person: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -73,9 +76,12 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    person: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -100,9 +106,12 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    person: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -139,6 +148,9 @@ def anonymize(
         Columns released unchanged, which requirements are about.
     identifiers
         Columns removed.
+    pseudonyms
+        Identifiers replaced by keyed hashes: equal values get equal pseudonyms in every table and release made
+        with the same key. One that stands in several records is refused unless allowed: it links them.
     keep
         Columns released as they are, which nothing protects. Those that betray a quasi-identifier, hold free
         text or single out records are refused unless allowed.
@@ -146,9 +158,16 @@ def anonymize(
         What becomes of columns that are not named: "refuse" (default) the table, "drop" or "keep" them.
     allow
         Kept and sensitive columns that may be released although they betray something, and identifiers that
-        repeat although they tell no persons apart.
+        repeat although they tell no persons apart; pseudonyms that may link records.
+    person
+        The column that tells persons apart, where they have several records: k and the requirements then count
+        persons in place of records. It is removed, or replaced if it is among the pseudonyms.
+    key_file
+        The path of the file with the key of the pseudonyms, see `shoal key`; by default the key is the environment
+        variable SHOAL_KEY.
     k
-        The least number of records that must read the same. Larger is safer and costs more.
+        The least number of records that must read the same, or of persons who have such records. Larger is safer
+        and costs more.
     requirements
         What the sensitive values of every group must look like beside, like `[shoal.LDiversity(2)]`; see
         `shoal.list_requirements()`. Without any, all records of a group may share a sensitive value.
@@ -211,9 +230,12 @@ def anonymize(
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         identifiers=identifiers,
+        pseudonyms=pseudonyms,
         keep=keep,
         others=others,
         allow=allow,
+        person=person,
+        key_file=key_file,
         k=k,
         requirements=requirements,
         suppression_limit=suppression_limit,
@@ -236,29 +258,23 @@ def make_release(
     table: Any, settings: Settings, progress: Progress = silent, order_seed: int | None = None
 ) -> Release[Any]:
     """Anonymize a frame, a file or an open source by complete settings: the way on one screen."""
-    watch = _Watch(progress)
+    watch = Watch(progress)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
     with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
         return _release(plan, watch, order_seed)
 
 
-def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release[Any]:
+def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
-    partition = watch(
-        "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
-    )
-    chosen = settings.method.choose(problem.table.records)
-    if settings.refine and chosen.may_be_refined():
-        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
-    groups = watch(
-        "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
-    )
+    partition = _group(plan, watch)
+    groups = watch("leaving out", lambda: _leave_out(plan, partition))
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
-    released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
-    originals = originals_of(frame, plan.spelled_out)
-    audit = watch("auditing", lambda: examine(released, originals, settings).prove())
+    order = _order(closed, settings, order_seed)
+    released = watch("rendering", lambda: _render(frame, closed, plan, order, groups >= 0))
+    known = known_of(frame, plan.spelled_out, order)
+    audit = watch("auditing", lambda: examine(released, known, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values))
     return Release(
@@ -266,7 +282,8 @@ def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release[Any]:
         settings=plan.spelled_out,
         audit=replace(audit, persons=persons),
         closed=closed,
-        originals=originals,
+        known=known,
+        persons=None if plan.people is None else plan.people.person[groups >= 0],
         is_released=groups >= 0,
         removed=plan.roles.removed,
         dialect=plan.source.dialect,
@@ -275,11 +292,39 @@ def _release(plan: Plan, watch: _Watch, order_seed: int | None) -> Release[Any]:
     )
 
 
+def _group(plan: Plan, watch: Watch) -> Partition:
+    """Group and refine, by records or by persons."""
+    problem, settings = plan.problem, plan.settings
+    method, seed, people = settings.method, settings.seed, plan.people
+    if people is not None:
+        budget = _budget(settings) if settings.refine else None
+        return watch(
+            "grouping",
+            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
+        )
+    partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
+    if settings.refine and method.choose(problem.table.records).may_be_refined():
+        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
+    return partition
+
+
+def _leave_out(plan: Plan, partition: Partition) -> Ints:
+    """Leave out records where the settings allow it: −1 in place of their group."""
+    limit = plan.settings.suppression_limit
+    if plan.people is not None:
+        return leave_out(plan.problem, plan.people, partition.groups, limit)
+    return suppress(plan.problem, partition.groups, limit)
+
+
+def _budget(settings: Settings) -> Refine:
+    return settings.refine if isinstance(settings.refine, Refine) else Refine()
+
+
 def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
     """Improve what a method made."""
-    budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
+    budget = _budget(settings)
     groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
     return replace(partition, groups=groups, notes=(*partition.notes, *notes))
 
@@ -293,29 +338,18 @@ def _close(
     return frame, loosened(closed, share, order_seed) if share else closed
 
 
-def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) -> Frame:
-    """Render in input order where the user chose so, otherwise shuffled."""
+def _order(closed: Closed, settings: Settings, order_seed: int | None) -> Places:
+    """The order of released records: that of the input where the user chose so, otherwise shuffled."""
     records = closed.table.records
-    order = np.arange(records) if plan.settings.keep_order else shuffled(records, order_seed)
-    return render_frame(frame, closed, order, plan.roles.unchanged, plan.settings.render)
+    return np.arange(records) if settings.keep_order else shuffled(records, order_seed)
 
 
-class _Watch:
-    """Runs one stage after the other, reporting and timing each."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.progress = progress
-        self.stage = ""
-        self.seconds: dict[str, float] = {}
-
-    def again(self) -> None:
-        """Say once more which stage this is, after something else was said."""
-        self.progress(self.stage, 0, 1)
-
-    def __call__(self, stage: str, work: Callable[[], T]) -> T:
-        self.stage = stage
-        self.progress(stage, 0, 1)
-        start = time.perf_counter()
-        result = work()
-        self.seconds[stage] = time.perf_counter() - start
-        return result
+def _render(
+    frame: Frame, closed: Closed, plan: Plan, order: Places, is_released: npt.NDArray[np.bool_]
+) -> Frame:
+    """Render the released records in their order."""
+    pseudonyms = {
+        name: all_.filter(pa.array(is_released)) for name, all_ in plan.pseudonyms.items()
+    }
+    unchanged, style = plan.roles.unchanged, plan.settings.render
+    return render_frame(frame, closed, order, unchanged, style, pseudonyms)

@@ -21,7 +21,7 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import examine, examine_table, open_table, originals_of
+from shoal.examine import examine_table, examine_unordered, open_table
 from shoal.generalization import Model
 from shoal.kernels.shared.groups import count_outside
 from shoal.measures import Aggregate, MeasureName, compile_measure
@@ -225,7 +225,7 @@ def _compared(
     return Foreign(
         data=release.to_native(),
         settings=chosen,
-        verdict=examine(release, originals_of(table, chosen), settings),
+        verdict=examine_unordered(release, table, chosen),
         comparison=comparison,
         removed=tuple(name for name in table.columns if name not in known),
     )

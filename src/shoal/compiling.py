@@ -31,6 +31,8 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
             parts.append("carve")
         if budget.goes_on:
             parts.append("refine longer")
+    if settings.person and chosen.recoding == "local" and chosen.name != "exact":
+        parts.append("persons")
     if settings.requirements:
         parts += [f"{part}{WITH_LIMITS}" for part in parts]
     return (*parts, *_wanted_later.get())

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import time
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Progress(Protocol):
@@ -13,3 +17,24 @@ class Progress(Protocol):
 
 def silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+class Watch:
+    """Runs one stage after the other, reporting and timing each."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.stage = ""
+        self.seconds: dict[str, float] = {}
+
+    def again(self) -> None:
+        """Say once more which stage this is, after something else was said."""
+        self.progress(self.stage, 0, 1)
+
+    def __call__(self, stage: str, work: Callable[[], T]) -> T:
+        self.stage = stage
+        self.progress(stage, 0, 1)
+        start = time.perf_counter()
+        result = work()
+        self.seconds[stage] = time.perf_counter() - start
+        return result

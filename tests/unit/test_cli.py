@@ -31,6 +31,7 @@ COMMANDS = [
     "demo",
     "compile",
     "doctor",
+    "key",
     "methods",
     "requirements",
     "measures",

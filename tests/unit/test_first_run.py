@@ -81,7 +81,10 @@ def run(code: str, **changed: str) -> str:
 # Which kernels a run needs
 
 
-@pytest.mark.parametrize("part", ["cover", "refine", "carve", "certificate", "exact", "mondrian"])
+PARTS = ["cover", "refine", "carve", "persons", "certificate", "exact", "mondrian"]
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
     code = f"import json; from tests.signatures import listed; print(json.dumps(listed({part!r})))"
     used = {(kernel, tuple(types)) for kernel, types in json.loads(run(code))["kernels"]}
@@ -108,6 +111,8 @@ def test_every_method_is_on_the_list() -> None:
         (1_000, {"refine": False}, ("cover",)),
         (1_000, {"refine": 5}, ("cover", "refine", "carve", "refine longer")),
         (1_000, {"method": "mondrian"}, ("mondrian",)),
+        (1_000, {"person": "id"}, ("cover", "refine", "persons")),
+        (9, {"person": "id"}, ("exact",)),
         (9, {"method": "exact"}, ("exact",)),
         (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
     ],

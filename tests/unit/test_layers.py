@@ -31,6 +31,7 @@ ORDER = (
     "io",
     "samples",
     "settings",
+    "persons",
     "refine",
     "methods",
     "bounds",

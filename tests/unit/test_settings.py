@@ -159,6 +159,9 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         loosen=0.2,
         render="bounds",
         keep=("ward",),
+        pseudonyms=("patient",),
+        key_file=str(tmp_path / "secret.key"),
+        person="patient",
         title="Patients",
         input=shoal.Input("cp1252", ";", ",", "%d.%m.%Y", "Data", ("?", "99")),
     )

@@ -40,6 +40,7 @@ for command in (
     releasing.demo,
     preparing.compile,
     preparing.doctor,
+    preparing.key,
     listings.methods,
     listings.requirements,
     listings.measures,

@@ -57,6 +57,21 @@ Allow = Annotated[
         help="Column that may be released although it betrays something; repeatable.",
     ),
 ]
+Pseudonyms = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Identifier to replace by a keyed hash; repeatable."),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="File with the key of the pseudonyms, see `shoal key`; else SHOAL_KEY."),
+]
+Person = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that tells persons apart; k then counts persons, not records.",
+    ),
+]
 Encoding = Annotated[str | None, typer.Option(help="Of the file, like cp1252; usually UTF-8.")]
 Delimiter = Annotated[str | None, typer.Option(help="Between fields, like ';' or tab.")]
 Decimal = Annotated[str | None, typer.Option(help="Decimal sign of numbers, '.' or ','.")]

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from shoal.auditing.verdict import refuse_identifiers
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import labels_of
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
@@ -41,6 +41,9 @@ class Comparison:
     printed: Mapping[int, Printed] = field(
         default_factory=dict
     )  # where closures do not read like it
+    persons: Records | None = (
+        None  # of the records, the same before and after, where they are counted
+    )
 
     @property
     def records(self) -> int:
@@ -63,8 +66,8 @@ class Comparison:
         return self.table.codes[first], place
 
 
-def comparison_of(closed: Closed, settings: Settings) -> Comparison:
-    """Compare the table of a run with its release."""
+def comparison_of(closed: Closed, settings: Settings, persons: Records | None = None) -> Comparison:
+    """Compare the table of a run with its release; `persons` are those of the released records, if known."""
     return Comparison(
         table=closed.table,
         groups=closed.groups,
@@ -73,6 +76,7 @@ def comparison_of(closed: Closed, settings: Settings) -> Comparison:
         k=settings.k,
         sensitive=tuple(closed.table.sensitive),
         homogeneous=settings.method.homogeneous,
+        persons=persons,
     )
 
 
@@ -92,7 +96,7 @@ def read_comparison(
     AuditFailed
         If an identifier is in the release, which no risk of its groups would tell.
     """
-    refuse_identifiers(release.columns, settings.identifiers)
+    refuse_identifiers(release.columns, settings.removed)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
     encoded = encode(

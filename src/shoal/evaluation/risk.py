@@ -16,7 +16,7 @@ import numpy.typing as npt
 from shoal.errors import InputError
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.result import Result
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.evaluating.compatibility import weigh_compatible
 from shoal.measures import compile_measure
 
@@ -41,7 +41,8 @@ class GroupSizes(Result):
     """Sizes of the groups of records that read the same.
 
     In a release whose records do not read the same in groups (method non_homogeneous) each record's group
-    are the originals that it may be.
+    are the originals that it may be. Where persons are counted, sizes are in persons, and `unique` counts records
+    whose group is one person's.
     """
 
     records: int
@@ -65,8 +66,9 @@ class Reidentification(Result):
     Attributes
     ----------
     prosecutor_highest, prosecutor_average
-        The attacker knows that the person is in the table. A record's risk is 1 / its group's size;
-        `highest` is 1 / the smallest size, `average` the mean over records, groups / records.
+        The attacker knows that the person is in the table. A record's risk is 1 / its group's size, in persons
+        where they are counted; `highest` is 1 / the smallest size, `average` the mean over records, groups /
+        records.
     journalist_highest, journalist_average
         The attacker does not know it and relies on the person's group in the population. Without a table of
         the population, the sample stands for it, so these equal the prosecutor's: the worst case.
@@ -162,11 +164,13 @@ def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks
         comparison.points[1],
         {name: (table.sensitive[name].codes, table.sensitive[name].size) for name in names},
         threshold,
+        comparison.persons,
     )
     after = risk_of_groups(
         comparison.groups,
         {name: (comparison.released[name], table.sensitive[name].size) for name in names},
         threshold,
+        comparison.persons,
     )
     if not comparison.homogeneous:
         hidden, records = _candidates(comparison), comparison.sizes
@@ -175,14 +179,25 @@ def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks
 
 
 def risk_of_groups(
-    groups: Ints, secrets: Mapping[str, tuple[Ints, int]], threshold: float = THRESHOLD
+    groups: Ints,
+    secrets: Mapping[str, tuple[Ints, int]],
+    threshold: float = THRESHOLD,
+    persons: Records | None = None,
 ) -> Risk:
-    """Compute the risk of records in groups; `secrets` are codes and their number per sensitive column."""
+    """Compute the risk of records in groups; `secrets` are codes and their number per sensitive column.
+
+    Where `persons` are known, a record hides among the persons of its group, not among its records.
+    """
     sizes = np.bincount(groups)
+    hidden = sizes
+    if persons is not None:
+        width = int(persons.max()) + 1
+        pairs = np.unique(groups.astype(np.int64) * width + persons)
+        hidden = np.bincount(pairs // width, minlength=sizes.size)
     attributes = tuple(
         _disclose(name, groups, sizes, codes, number) for name, (codes, number) in secrets.items()
     )
-    return Risk(_summarize(sizes, sizes), _reidentify(sizes, sizes, threshold), attributes)
+    return Risk(_summarize(hidden, sizes), _reidentify(hidden, sizes, threshold), attributes)
 
 
 def _candidates(comparison: Comparison) -> Numbers:

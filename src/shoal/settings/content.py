@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import date, time
 from decimal import Decimal
@@ -23,7 +25,16 @@ if TYPE_CHECKING:
     from shoal.settings.settings import Settings
 
 _SECTIONS = {
-    "columns": ("identifiers", "sensitive", "keep", "others", "allow"),
+    "columns": (
+        "identifiers",
+        "pseudonyms",
+        "key_file",
+        "person",
+        "sensitive",
+        "keep",
+        "others",
+        "allow",
+    ),
     "quasi_identifiers": None,
     "requirement": ("k", "suppression_limit", *REQUIREMENTS),
     "objective": ("measure", "w"),
@@ -31,7 +42,8 @@ _SECTIONS = {
     "output": ("keep_order", "loosen", "render", "title"),
     "input": None,
 }
-_ROLES = ("identifiers", "sensitive", "keep", "allow")
+_ROLES = ("identifiers", "pseudonyms", "sensitive", "keep", "allow")
+_TEXTS = {"person": "the name of a column", "key_file": "the path of a file"}
 
 
 def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict[str, Any]:
@@ -69,10 +81,17 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         if not _is_list_of(str, columns.setdefault(role, [])):
             problems.append(f"'{role}' in [columns] must be a list of column names.")
             columns[role] = []
+    for name, expected in _TEXTS.items():
+        if not isinstance(columns.setdefault(name, ""), str):
+            problems.append(f"'{name}' in [columns] must be {expected}.")
+            columns[name] = ""
     return {
         "quasi_identifiers": models,
         "sensitive": tuple(columns["sensitive"]),
         "identifiers": tuple(columns["identifiers"]),
+        "pseudonyms": tuple(columns["pseudonyms"]),
+        "key_file": str(folder / columns["key_file"]) if columns["key_file"] else None,
+        "person": columns["person"] or None,
         "keep": tuple(columns["keep"]),
         "others": columns.get("others", "refuse"),
         "allow": tuple(columns["allow"]),
@@ -147,6 +166,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
     return {
         "columns": {
             "identifiers": list(settings.identifiers),
+            **_write_persons(settings, folder),
             "sensitive": list(settings.sensitive),
             "keep": list(settings.keep),
             "others": settings.others,
@@ -169,6 +189,22 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
         },
         **_write_input(settings.input),
     }
+
+
+def _write_persons(settings: Settings, folder: Path | None) -> dict[str, Any]:
+    """What is said of pseudonyms and persons, if anything is; of a key only where its file lies."""
+    path = settings.key_file
+    if path and folder is not None:
+        source = Path(path).resolve()
+        with suppress(ValueError):  # no way leads from one drive of Windows to another
+            source = Path(os.path.relpath(source, folder.resolve()))
+        path = source.as_posix()
+    said = {
+        "pseudonyms": list(settings.pseudonyms),
+        "key_file": path,
+        "person": settings.person,
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _option(value: Any) -> Any:

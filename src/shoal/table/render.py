@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import narwhals as nw
@@ -43,12 +43,14 @@ def render(
     order: npt.NDArray[np.int64],
     unchanged: Sequence[str] = (),
     style: str = "text",
+    pseudonyms: Mapping[str, pa.Array] | None = None,
 ) -> Frame:
     """Make the released frame: records in `order`, closures in place of quasi-identifiers, `unchanged` columns.
 
-    `frame` holds the records of `closed` in its order. Columns come in the frame's order; those that are
-    neither quasi-identifiers nor unchanged do not come.
+    `frame` holds the records of `closed` in its order, and so do `pseudonyms`, which stand in place of
+    identifiers. Columns come in the frame's order; those that are none of these do not come.
     """
+    replaced = pseudonyms or {}
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
     groups = pa.array(closed.groups[order])
     released: dict[str, pa.Array] = {}
@@ -59,6 +61,9 @@ def render(
             texts = _rendered(closed, j, style)
             released.update({key: per_group.take(groups) for key, per_group in texts.items()})
             names.extend(texts)
+        elif name in replaced:
+            released[name] = replaced[name].take(pa.array(order))
+            names.append(name)
         elif name in unchanged:
             names.append(name)
     backend = frame.implementation
