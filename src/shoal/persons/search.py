@@ -38,10 +38,11 @@ class PersonSearch(Refined):
         """The work of looking for one record's best group: groups times columns."""
         return len(self.search.s.size) * len(self.problem.columns)
 
-    def fellows(self, power: int) -> float:
-        """The mean, over records, of a power of the number of records in their group."""
+    @property
+    def own_work(self) -> int:
+        """The work of counting and closing a record's own group, on average: twice its records, times columns."""
         sizes = self.search.s.size.astype(float)
-        return float((sizes ** (power + 1)).sum() / sizes.sum())
+        return int(2 * (sizes**2).sum() / sizes.sum() * len(self.problem.columns))
 
 
 def search_of(problem: Problem, people: People, groups: Ints) -> PersonSearch:
@@ -90,9 +91,9 @@ def _one_pass(found: PersonSearch, progress: Progress) -> int:
     """Try every neighbourhood once; returns the number of changes."""
     search, crowd = found.search, found.crowd
     changes = 0
-    own = int(2 * found.fellows(1) * len(found.problem.columns))  # of counting and closing a group
-    records = found.dearest()[: max(1, MOST_MOVES // (found.work + own))]
-    chunk = max(1, CHUNK // (found.work + own))
+    work = found.work + found.own_work
+    records = found.dearest()[: max(1, MOST_MOVES // work)]
+    chunk = max(1, CHUNK // work)
     for start in range(0, len(records), chunk):
         progress("refining: moves", start, len(records))
         changes += int(move_among_persons(search, crowd, records[start : start + chunk]))
@@ -101,5 +102,6 @@ def _one_pass(found: PersonSearch, progress: Progress) -> int:
         groups = split_persons(search, crowd, groups)
         changes += groups.size // 2
     progress("refining: swaps", 0, 1)
-    most = max(1, int(MOST_SWAPS // (found.work + TRIAL * NEAR * found.fellows(2))))
+    sizes = search.s.size[search.s.size > 0].astype(float)
+    most = max(1, int(MOST_SWAPS // (work + TRIAL * NEAR * (sizes**2).mean())))
     return changes + int(swap_among_persons(search, crowd, found.dearest()[:most], NEAR))
