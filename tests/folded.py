@@ -342,3 +342,51 @@ def prefix(draw: st.DrawFn, cells: list[Any]) -> Drawn:
     width = max(len(v) for v in values)
     paths = {v: code_path(v, width, lengths, finest) for v in values}
     return tree_column(cells, paths), shoal.Prefix(lengths, finest=finest)
+
+
+def tree_paths(tree: dict[str, Any], above: tuple[str, ...] = ()) -> dict[str, list[str]]:
+    """For each leaf of a nested dict its label and those of the nodes above it, without the root."""
+    found = {}
+    for label, below in tree.items():
+        if below:
+            found |= tree_paths(below, (label, *above))
+        else:
+            found[label] = [label, *above]
+    return found
+
+
+def cut_paths(paths: dict[str, list[str]], finest: int) -> dict[str, list[str]]:
+    """Paths that begin so many labels higher; where one such label is above another, all begin with the higher."""
+    names = {leaf: path[min(finest, len(path) - 1)] for leaf, path in paths.items()}
+    found = {}
+    for leaf, path in paths.items():
+        at = max(path.index(name) for name in set(names.values()) if name in path)
+        found[leaf] = path[at:]
+    return found
+
+
+def end_paths(paths: dict[str, list[str]], beyond: set[str], label: str) -> dict[str, list[str]]:
+    """Paths in which some leaves are one, right below the least node that holds all of them."""
+    first = next(iter(beyond))
+    shared = [n for n in paths[first][1:] if all(n in paths[leaf][1:] for leaf in beyond)]
+    return {leaf: [label, *shared] if leaf in beyond else path for leaf, path in paths.items()}
+
+
+@st.composite
+def folded_hierarchy(
+    draw: st.DrawFn, cells: list[Any], by_label: dict[str, Any], tree: dict[str, Any]
+) -> Drawn:
+    """A hierarchy with a finest level, or one of numbers with a highest value."""
+    [below] = tree.values()
+    paths = tree_paths(below)
+    high = None
+    finest = draw(st.integers(0, max(len(path) for path in paths.values()) - 1))
+    if all(isinstance(v, int) and not isinstance(v, bool) for v in by_label.values()):
+        high = draw(st.none() | st.sampled_from(sorted(by_label.values())))
+    cut = cut_paths(paths, finest)
+    if high is not None:
+        beyond = {leaf for leaf, v in by_label.items() if v >= high}
+        ended = end_paths(paths, beyond, f"≥ {high}")
+        cut = {leaf: ended[leaf] if leaf in beyond else cut[leaf] for leaf in paths}
+    model = shoal.Hierarchy.from_dict(tree, finest=finest, high=high)
+    return tree_column(cells, {by_label[leaf]: path for leaf, path in cut.items()}), model

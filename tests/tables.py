@@ -195,6 +195,8 @@ def columns(
     if model == "hierarchy":
         by_label = {reference.label(v): v for v in known}
         tree = draw(trees(list(by_label)))
+        if draw(st.booleans()):
+            return array, *draw(folded.folded_hierarchy(cells, by_label, tree))
         hierarchy = shoal.Hierarchy.from_dict(tree)
         leaves = nodes_of(tree)
         nodes = {name: frozenset(by_label[v] for v in leaves[name]) for name in hierarchy.inner}
