@@ -11,10 +11,6 @@ from math import ceil, floor
 from typing import Any
 
 import reference
-from hypothesis import strategies as st
-
-import shoal
-from shoal.generalization import Model
 
 UNITS = ("day", "week", "month", "quarter", "year", "decade")
 
@@ -211,134 +207,29 @@ def parts_path(code: str, width: int, finest: int | None) -> list[str]:
     return [code, *(starts[n] for n in kept)]
 
 
-Drawn = tuple[reference.Column, Model]
-
-
-@st.composite
-def folded_interval(draw: st.DrawFn, cells: list[Any], known: list[Any]) -> Drawn:
-    """An interval with a step, with ends, or with both."""
-    values = sorted({v for v in cells if v is not None})
-    low, high = draw(ends_among(sorted(known)))
-    step = draw(st.sampled_from(steps_for(values[0])))
-    if step is None:
-        if low is None and high is None:
-            high = values[-1]
-        bins = {v: end_bin(v, low, high) for v in values}
-    elif isinstance(step, str):
-        low = None if low is None else last_day(low, step)
-        high = None if high is None else first_day(high, step)
-        low = None if low is not None and high is not None and low >= high else low
-        bins = {v: date_bin(v, step, low, high) for v in values}
-    else:
-        is_whole = all(exact(v).denominator == 1 for v in values)
-        bins = {v: number_bin(v, step, low, high, is_whole) for v in values}
-    if step is not None:
-        bins = renumbered(bins, step)
-    folded = [None if v is None else bins[v] for v in cells]
-    twin = reference.Column("interval", folded, sorted(set(bins.values())))
-    return twin, shoal.Interval(step=step, low=low, high=high)
-
-
-def renumbered(bins: dict[Any, Bin], step: Any) -> dict[Any, Bin]:
-    """Bins that lie as many steps apart as the grid says; one beyond an end at least a step from its neighbour."""
-    if isinstance(step, str):
-        return bins
-    width = exact(step)
-    inner = [
-        floor(exact(b.bounds[0]) / width)
-        for b in bins.values()
-        if not b.is_lowest and not b.is_highest
-    ]
+def tree_paths(tree: dict[str, Any], above: tuple[str, ...] = ()) -> dict[str, list[str]]:
+    """For each leaf of a nested dict its label and those of the nodes above it, without the root."""
     found = {}
-    for v, b in bins.items():
-        at = floor(exact(b.bounds[0] if b.bounds[0] is not None else b.bounds[1]) / width)
-        if b.is_lowest and inner:
-            at = min(at, min(inner) - 1)
-        if b.is_highest and inner:
-            at = max(at, max(inner) + 1)
-        found[v] = Bin(Fraction(at), b.label, b.begins, b.ends, b.bounds, b.is_lowest, b.is_highest)
+    for label, below in tree.items():
+        if below:
+            found |= tree_paths(below, (label, *above))
+        else:
+            found[label] = [label, *above]
     return found
 
 
-def steps_for(value: Any) -> Sequence[Any]:
-    """Steps that suit a value, and none."""
-    if isinstance(value, date):
-        return (*UNITS, None)
-    return (1, 2, 5, 10, 2.5, 1000, None) if isinstance(value, int) else (0.1, 0.25, 5, 10**6, None)
+def cut_paths(paths: dict[str, list[str]], finest: int) -> dict[str, list[str]]:
+    """Paths that begin so many labels higher; where one such label is above another, all begin with the higher."""
+    names = {leaf: path[min(finest, len(path) - 1)] for leaf, path in paths.items()}
+    found = {}
+    for leaf, path in paths.items():
+        at = max(path.index(name) for name in set(names.values()) if name in path)
+        found[leaf] = path[at:]
+    return found
 
 
-@st.composite
-def ends_among(draw: st.DrawFn, known: list[Any]) -> tuple[Any, Any]:
-    """No end, or one or two that are values."""
-    low = draw(st.sampled_from([None, *known[:-1]]))
-    above = [v for v in known if low is None or v > low]
-    return low, draw(st.sampled_from([None, *above]))
-
-
-@st.composite
-def folded_set(draw: st.DrawFn, model: str, cells: list[Any], known: list[Any]) -> Drawn:
-    """Suppression or a subset with ends."""
-    low, high = draw(ends_among(sorted(known)))
-    values = sorted({v for v in cells if v is not None})
-    bins = {v: end_bin(v, low, high) for v in values}
-    folded = [None if v is None else bins[v] for v in cells]
-    kind = shoal.Suppression if model == "suppression" else shoal.Subset
-    twin = reference.Column(model, folded, sorted(set(bins.values())))
-    return twin, kind(low=low, high=high)
-
-
-@st.composite
-def folded_order(draw: st.DrawFn, cells: list[Any], order: list[str]) -> Drawn:
-    """An order with ends."""
-    low = draw(st.sampled_from([None, *order[:-1]]))
-    above = order[0 if low is None else order.index(low) + 1 :]
-    high = draw(st.sampled_from([None, *above]))
-    folded = [None if v is None else order_bin(v, order, low, high) for v in cells]
-    domain = list(dict.fromkeys(order_bin(v, order, low, high) for v in order))
-    domain = [
-        Bin(Fraction(i), b.label, b.begins, b.ends, b.bounds, b.is_lowest, b.is_highest)
-        for i, b in enumerate(domain)
-    ]
-    again = {b.label: b for b in domain}
-    folded = [None if b is None else again[b.label] for b in folded]
-    return reference.Column("order", folded, domain), shoal.Order(order, low=low, high=high)
-
-
-@st.composite
-def calendar(draw: st.DrawFn, cells: list[Any]) -> Drawn:
-    """A calendar of some levels, perhaps by weeks, perhaps with ends."""
-    by_weeks = draw(st.booleans())
-    all_levels = [u for u in UNITS if u not in (("month", "quarter") if by_weeks else ("week",))]
-    chosen = draw(st.lists(st.sampled_from(all_levels), min_size=1, unique=True))
-    levels = [u for u in UNITS if u in chosen]
-    by_weeks = "week" in levels
-    finest = draw(st.sampled_from([None, *levels]))
-    units = levels[levels.index(finest or levels[0]) :]
-    values = sorted({v for v in cells if v is not None})
-    high = None
-    if not (by_weeks and units[0] in ("year", "decade")) and draw(st.booleans()):
-        high = first_day(draw(st.sampled_from(values)), units[0], by_weeks)
-    paths = {}
-    for v in values:
-        day = date(v.year, v.month, v.day)
-        paths[v] = [period(day, unit, by_weeks) for unit in units]
-        if high is not None and day >= high:
-            label = period(high, units[0], by_weeks)
-            paths[v] = [f"≥ {label[:4] if units[0] == 'decade' else label}"]
-    model = shoal.Calendar(tuple(draw(st.permutations(levels))), finest, high=high)
-    return tree_column(cells, paths), model
-
-
-@st.composite
-def prefix(draw: st.DrawFn, cells: list[Any]) -> Drawn:
-    """Beginnings of codes, of signs or of parts."""
-    values = sorted({v for v in cells if v is not None})
-    finest = draw(st.none() | st.integers(1, 4))
-    if draw(st.booleans()):
-        width = max(len(v.split(".")) for v in values)
-        paths = {v: parts_path(v, width, finest) for v in values}
-        return tree_column(cells, paths), shoal.Prefix(separator=".", finest=finest)
-    lengths = draw(st.none() | st.lists(st.integers(1, 4), min_size=1))
-    width = max(len(v) for v in values)
-    paths = {v: code_path(v, width, lengths, finest) for v in values}
-    return tree_column(cells, paths), shoal.Prefix(lengths, finest=finest)
+def end_paths(paths: dict[str, list[str]], beyond: set[str], label: str) -> dict[str, list[str]]:
+    """Paths in which some leaves are one, right below the least node that holds all of them."""
+    first = next(iter(beyond))
+    shared = [n for n in paths[first][1:] if all(n in paths[leaf][1:] for leaf in beyond)]
+    return {leaf: [label, *shared] if leaf in beyond else path for leaf, path in paths.items()}

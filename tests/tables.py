@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-import folded
+import folded_models
 import pyarrow as pa
 import reference
 from hypothesis import strategies as st
@@ -186,15 +186,19 @@ def columns(
     seen = sorted({v for v in cells if v is not None})
     array = pa.array(cells, type=arrow)
     if model in FILELESS:
-        return array, *draw(folded.calendar(cells) if model == "calendar" else folded.prefix(cells))
+        return array, *draw(
+            folded_models.calendar(cells) if model == "calendar" else folded_models.prefix(cells)
+        )
     can_fold = kind in ORDERED and model != "hierarchy"
     if can_fold and len(known) < len(MANY) and draw(st.booleans()):
         if model == "interval":
-            return array, *draw(folded.folded_interval(cells, known))
-        return array, *draw(folded.folded_set(model, cells, known))
+            return array, *draw(folded_models.folded_interval(cells, known))
+        return array, *draw(folded_models.folded_set(model, cells, known))
     if model == "hierarchy":
         by_label = {reference.label(v): v for v in known}
         tree = draw(trees(list(by_label)))
+        if draw(st.booleans()):
+            return array, *draw(folded_models.folded_hierarchy(cells, by_label, tree))
         hierarchy = shoal.Hierarchy.from_dict(tree)
         leaves = nodes_of(tree)
         nodes = {name: frozenset(by_label[v] for v in leaves[name]) for name in hierarchy.inner}
@@ -204,7 +208,7 @@ def columns(
     if model == "order":
         order = draw(st.permutations(known)) if declared else seen
         if declared and draw(st.booleans()):
-            return array, *draw(folded.folded_order(cells, order))
+            return array, *draw(folded_models.folded_order(cells, order))
         return (
             array,
             reference.Column(model, cells, order),

@@ -140,7 +140,7 @@ class Reader:
             if low is not high:
                 raise ValueError("one bound only")
             return self.everything
-        if isinstance(high, float) and self.options.get("step") and self.is_broken:
+        if isinstance(high, float | Decimal) and "step" in self.options and self.is_broken:
             return self._held(lambda value: key(low) <= value < key(high))
         values = self._range(key(low), key(high))
         return self.everything if len(values) == len(self.domain) else values

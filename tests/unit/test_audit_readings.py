@@ -61,12 +61,31 @@ FRAMES: dict[str, Any] = {
 }
 
 
+FOLDING: tuple[Model, ...] = (
+    shoal.Interval(step=2),
+    shoal.Interval(step=0.15, high=3),
+    shoal.Interval(low=1, high=3),
+    shoal.Interval(step=7, start=3, low=-2),
+    shoal.Interval(step="day"),
+    shoal.Interval(step="week", high=date(2020, 3, 2)),
+    shoal.Interval(high="2020-03-01"),
+    shoal.Interval(low=datetime(2020, 2, 29, 13)),
+    shoal.Calendar(),
+    shoal.Calendar(("day", "week", "year")),
+    shoal.Calendar(finest="month", high="2020-03"),
+    shoal.Prefix(fill="~"),
+    shoal.Prefix(fill="~", finest=1),
+    shoal.Suppression(high=3),
+    shoal.Subset(low=1),
+)
+
+
 def models_for(frame: Any) -> list[Model]:
     """Every model that takes the column."""
     labels = set(read_cells(open_frame(frame), "x").texts) - {None}
     tree = shoal.Hierarchy.from_sets([sorted(labels)[:2], sorted(labels)])
     found = []
-    for model in (shoal.Suppression(), shoal.Subset(), shoal.Interval(), tree):
+    for model in (shoal.Suppression(), shoal.Subset(), shoal.Interval(), tree, *FOLDING):
         try:
             encode(open_frame(frame), {"x": model})
         except shoal.InputError:

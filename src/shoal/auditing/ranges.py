@@ -200,11 +200,11 @@ def members(released: str) -> Iterator[str]:
 def _scales(reader: Reader, is_exact: bool) -> list[Callable[[str], Any]]:
     """The ways to read a text as a number or a date, in the order in which they are tried."""
 
-    def number(text: str) -> int | float | Decimal:
+    def number(text: str) -> int | Decimal:
         point = text.replace(reader.decimal, ".")
         if _WHOLE.fullmatch(point):
             return int(point)
-        value = Decimal(point) if is_exact else float(point)
+        value = Decimal(point if is_exact else repr(float(point)))  # 0.1 is one tenth
         if not isfinite(value):
             raise ValueError("not finite")
         return value

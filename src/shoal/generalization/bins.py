@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf, isinf, nextafter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -231,6 +231,15 @@ class _Grid:
         return _Bin(joined(begins, ends), begins, ends, number, low, high)
 
 
+def _float(bound: Fraction) -> float:
+    """The least float that is not below a bound: between the two lies no value of a column of floats."""
+    try:
+        found = float(bound)
+    except OverflowError:
+        return inf if bound > 0 else -inf
+    return found if isinf(found) or exact(found) >= bound else nextafter(found, inf)
+
+
 def _numbers(found: Sequence[Fraction], kind: pa.DataType, is_whole: bool) -> pa.Array:
     """Bounds of bins as an array: whole numbers, decimals as such, all others as floats."""
     import pyarrow as pa
@@ -238,7 +247,7 @@ def _numbers(found: Sequence[Fraction], kind: pa.DataType, is_whole: bool) -> pa
     if pa.types.is_decimal(kind):
         return pa.array([Decimal(written(number)) for number in found])
     if not (is_whole and pa.types.is_integer(kind)):
-        return pa.array([float(number) for number in found])
+        return pa.array([_float(number) for number in found])
     numbers = [int(number) for number in found]
     is_large = max(numbers) >= 2**63
     if (is_large and max(numbers) >= 2**64) or min(numbers) < (0 if is_large else -(2**63)):

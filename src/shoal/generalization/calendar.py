@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ class Calendar(Model):
     ['1984-03', '1984-03', '1990–1999', '1990–1999']
     """
 
-    levels: tuple[str, ...] = DEFAULT
+    levels: Sequence[str] = DEFAULT
     finest: str | None = None
     _: KW_ONLY
     low: Any = None

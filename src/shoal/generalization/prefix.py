@@ -49,7 +49,7 @@ class Prefix(Model):
     ['02***', '02***', '02***', '9021*', '9021*']
     """
 
-    lengths: tuple[int, ...] | None = None
+    lengths: Sequence[int] | None = None
     separator: str | None = None
     fill: str = STAR
     finest: int | None = None
