@@ -117,7 +117,7 @@ class Calendar(Model):
     @property
     def _units(self) -> tuple[str, ...]:
         """The levels that are released."""
-        return self.levels[self.levels.index(self.finest or self.levels[0]) :]
+        return tuple(self.levels)[self.levels.index(self.finest or self.levels[0]) :]
 
     def _above(self, period: Period) -> list[str]:
         """The labels of the larger periods that hold one."""
