@@ -145,6 +145,10 @@ def test_persons_that_repeat_are_told(suggested: Any) -> None:
     assert suggested["visits"][2].persons[0] == "subject_id"
     assert suggested["diabetes"][2].persons[0] == "patient_nbr"
     assert suggested["survey"][2].persons == ()
+    visits = suggested["visits"][2]
+    assert visits.person == visits.settings().person == "subject_id"
+    assert 'person = "subject_id"' in visits.to_toml()
+    assert suggested["survey"][2].person is None
 
 
 def test_codes_and_dates_that_mean_missing_are_proposed(suggested: Any) -> None:
