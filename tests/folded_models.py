@@ -75,8 +75,9 @@ def renumbered(bins: dict[Any, Bin], step: Any) -> dict[Any, Bin]:
         at = floor(exact(b.bounds[0] if b.bounds[0] is not None else b.bounds[1]) / width)
         if b.is_lowest and inner:
             at = min(at, min(inner) - 1)
-        if b.is_highest and inner:
-            at = max(at, max(inner) + 1)
+        if b.is_highest:
+            lowest = [floor(exact(o.bounds[1]) / width) for o in bins.values() if o.is_lowest]
+            at = max([at, *(n + 1 for n in (*inner, *lowest))])
         found[v] = Bin(Fraction(at), b.label, b.begins, b.ends, b.bounds, b.is_lowest, b.is_highest)
     return found
 

@@ -127,13 +127,13 @@ def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any,
     found = {}
     for place in distinct:
         if place == grid.LOW:
-            inner = [p.number for p in distinct if p.side == 0]
-            number = min([grid.number(grid.low), *(n - 1 for n in inner[:1])])
+            after = [place.number - 1 for place in distinct if place.side == 0]
+            number = min([grid.number(grid.low), *after])
             text = written(grid.low)
             found[place] = _Bin(f"{AT_MOST}{text}", text, text, number, grid.low, grid.low)
         elif place == grid.HIGH:
-            inner = [p.number for p in distinct if p.side == 0]
-            number = max([grid.number(grid.high), *(n + 1 for n in inner[-1:])])
+            before = [one.position + 1 for one in found.values()]
+            number = max([grid.number(grid.high), *before])
             text = written(grid.high)
             found[place] = _Bin(f"{AT_LEAST}{text}", text, text, number, grid.high, grid.high)
         else:
