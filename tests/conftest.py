@@ -12,13 +12,14 @@ from shoal.cli import main
 
 settings.register_profile(
     "repeatable",
-    max_examples=60,
+    max_examples=20,  # every method and requirement has tests of its own, which adds up
     derandomize=True,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("few", settings.get_profile("repeatable"), max_examples=5)
+settings.register_profile("many", settings.get_profile("repeatable"), max_examples=300)
 settings.load_profile("repeatable")
 
 

@@ -6,6 +6,7 @@ A closure is a frozenset of allowed values; None is null. Records are numbers, g
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +48,12 @@ class Column:
     @cached_property
     def allowed(self) -> list[Closure]:
         """Sets of a tree: values, null, inner nodes, the whole."""
-        inner = [nodes for nodes in self.nodes.values() if len(nodes) < len(self.domain)]
+        root = next(reversed(self.nodes), None)
+        inner = [
+            nodes
+            for name, nodes in self.nodes.items()
+            if len(nodes) < len(self.domain) or (None in self.whole and name != root)
+        ]
         single = [frozenset([v]) for v in self.domain]
         null = [frozenset([None])] if None in self.whole else []
         return [*single, *null, *inner, self.whole]
@@ -97,17 +103,40 @@ def label(value: Any) -> str:
     return str(value)
 
 
+def ranged(low: str, high: str) -> str:
+    """A range: 20–29 of plain numbers, -5 – 3 of all else."""
+    is_plain = all(re.fullmatch(r"<?\d+(\.\d+)?", end) for end in (low, high))
+    return f"{low}–{high}" if is_plain else f"{low} – {high}"
+
+
+def run_text(column: Column, low: Any, high: Any) -> str:
+    """A range or run; a folded value says how it begins and ends, and whether it is open."""
+    is_low, is_high = getattr(low, "is_lowest", False), getattr(high, "is_highest", False)
+    begins, ends = getattr(low, "begins", label(low)), getattr(high, "ends", label(high))
+    if is_low and is_high and None not in column.whole:
+        return "*"
+    if column.model == "order":
+        if is_low != is_high:
+            return f"{ends} or lower" if is_low else f"{begins} or higher"
+        return f"{label(low)} .. {label(high)}"
+    if is_low and is_high:
+        return f"{low} – {high}"
+    if is_low:
+        return f"< {ends[1:]}" if ends.startswith("<") else f"≤ {ends}"
+    if is_high:
+        return f"> {begins[1:]}" if begins.startswith(">") else f"≥ {begins}"
+    return ranged(begins, ends)
+
+
 def text(column: Column, closed: Closure) -> str | None:
     """How a closure may be written; members of a set always in quotes."""
     if len(closed) == 1:
         [value] = closed
         return None if value is None else label(value)
-    named = {nodes: name for name, nodes in column.nodes.items()}
-    if column.model == "interval" and None not in closed:
-        return f"[{label(min(closed))}, {label(max(closed))}]"
-    if column.model == "order" and None not in closed:
-        run = [label(v) for v in column.domain if v in closed]
-        return f"{run[0]} .. {run[-1]}"
+    named = {nodes: name for name, nodes in reversed(column.nodes.items())}
+    if column.model in ("interval", "order") and None not in closed:
+        run = [v for v in column.domain if v in closed]
+        return run_text(column, run[0], run[-1])
     if column.model == "subset" and None not in closed:
         return "{" + ", ".join(json.dumps(label(v)) for v in sorted(closed)) + "}"
     return named.get(closed, "*")
@@ -126,18 +155,13 @@ def read(column: Column, released: str | None) -> Closure:
         return column.whole
     if column.model == "hierarchy":
         return column.nodes[released]
-    if column.model == "interval":
-        low, high = (
-            values[end] for end in released.removeprefix("[").removesuffix("]").split(", ")
-        )
-        return frozenset(v for v in column.domain if low <= v <= high)
-    if column.model == "order":
-        names = list(values)
+    if column.model in ("interval", "order"):
+        domain = column.domain
         runs = [
-            column.domain[i : j + 1]
-            for i in range(len(names))
-            for j in range(i + 1, len(names))
-            if f"{names[i]} .. {names[j]}" == released
+            domain[i : j + 1]
+            for i in range(len(domain))
+            for j in range(i + 1, len(domain))
+            if run_text(column, domain[i], domain[j]) == released
         ]
         [run] = runs  # a text that could be two runs would tell nobody which
         return frozenset(run)

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pyarrow as pa
+
 import shoal
 from shoal.compiling import WITH_LIMITS
 from shoal.kernels import ahead, signatures
@@ -26,6 +28,7 @@ from shoal.methods import METHODS
 
 RECORDS = 300
 FEW = 10  # for `exact`
+MANY = 1_200  # enough for all of refinement
 Listed = dict[tuple[str, tuple[str, ...]], float]
 
 
@@ -35,14 +38,17 @@ def jobs() -> dict[str, Callable[[], object]]:
     for name in ("cover", *sorted({*METHODS} - {"auto", "cover"})):
         made[name] = lambda name=name: run(method=name, refine=False)
     made["refine"] = lambda: run(method="cover")
+    made["carve"] = lambda: run(method="cover", records=MANY)
     more = shoal.Refine(steps=30)
     made["refine longer"] = lambda: run(method="cover", refine=more)
-    made["certificate"] = lambda: run(method="cover").certificate
+    made["persons"] = lambda: run(method="cover", person="person", with_persons=True)
+    made["certificate"] = lambda: run(method="cover", records=MANY).certificate
     limits = [shoal.LDiversity(2, kind="distinct")]
     defaults = {
         "exact": {"method": "exact"},
         "cover": {"method": "cover", "refine": False},
         "refine": {"method": "cover"},
+        "carve": {"method": "cover", "records": MANY},
         "refine longer": {"method": "cover", "refine": more},
     }  # parts of runs that leave the choice of method to shoal, or nearly
     for name, job in defaults.items():
@@ -50,12 +56,16 @@ def jobs() -> dict[str, Callable[[], object]]:
     return made
 
 
-def run(**job: Any) -> shoal.Release:
+def run(records: int = RECORDS, **job: Any) -> shoal.Release:
     """Anonymize a few records of the sample."""
-    records = FEW if job["method"] == "exact" else RECORDS
+    records = FEW if job["method"] == "exact" else records
+    with_persons = job.pop("with_persons", False)
     asked = {"k": 3, "requirements": [], **job}
     settings = shoal.samples.adult_settings()
-    return shoal.anonymize(shoal.samples.adult()[:records], settings=settings, **asked)
+    table = shoal.samples.adult()[:records]
+    if with_persons:
+        table = table.append_column("person", pa.array([i % 8 for i in range(records)]))
+    return shoal.anonymize(table, settings=settings, **asked)
 
 
 def used() -> set[tuple[str, tuple[str, ...]]]:

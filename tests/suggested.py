@@ -17,8 +17,8 @@ from uuid import UUID
 
 Truth = tuple[str, str]  # letters of the roles that are right, and the model
 ID, GONE, KEPT, SECRET, TEXT = ("I", ""), ("D", ""), ("K", ""), ("S", ""), ("ID", "")
-NUMBER, DATE, VALUE = ("Q", "interval"), ("Q", "interval"), ("Q", "suppression")
-BANDS = ("Q", "order")
+NUMBER, DATE, VALUE = ("Q", "interval"), ("Q", "calendar"), ("Q", "suppression")
+BANDS, CODE = ("Q", "order"), ("Q", "prefix")
 PERSONAL = "ID"  # roles of columns that name persons
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from suggested import (
     BANDS,
+    CODE,
     DATE,
     ID,
     JOBS,
@@ -170,7 +171,7 @@ def loans() -> Made:
             "url": (lambda _, r: f"https://example.org/loans?id={r}", ID),
             "desc": (sentence, TEXT),
             "purpose": (one_of("car", "credit_card", "house", "medical"), ("KS", "")),
-            "zip_code": (shaped("9xx"), VALUE),
+            "zip_code": (shaped("9xx"), CODE),
             "addr_state": (one_of("CA", "NY", "TX", "NA"), VALUE),
             "dti": (decimal(15, 5, digits=2), ("SQD", "interval")),
             "delinq_2yrs": (count(5), ("KSQ", "interval")),

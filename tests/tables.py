@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
+import folded_models
 import pyarrow as pa
 import reference
 from hypothesis import strategies as st
@@ -48,6 +49,12 @@ KINDS: dict[str, tuple[pa.DataType, st.SearchStrategy[Any]]] = {
     "date": (pa.date32(), st.dates(date(1900, 1, 1), date(2100, 1, 1))),
     "moment": (pa.timestamp("us"), st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))),
 }
+CODES = st.text("01.", min_size=1, max_size=4)
+NEAR = {
+    "date": st.dates(date(2019, 12, 25), date(2021, 2, 10)),
+    "moment": st.datetimes(datetime(2019, 12, 25), datetime(2021, 2, 10)),
+}
+FILELESS = ("calendar", "prefix")
 ORDERED = ("whole number", "number", "date", "moment")
 WEIGHTS = [1.0, 2**0.5, 3**-0.5, 1.1]  # weighted costs of different columns do not tie
 SHARE = 0.3  # of mi in wmi
@@ -111,7 +118,7 @@ class Sample:
 
 def is_allowed(value: Any, model: str) -> bool:
     """Texts that a model must refuse, because they could be misread, are not drawn."""
-    if not isinstance(value, str) or model == "interval":
+    if not isinstance(value, str) or model in ("interval", "prefix"):
         return True
     if model == "hierarchy":
         return bool(value) and value == value.strip()
@@ -158,10 +165,15 @@ def columns(
 ) -> tuple[pa.Array, reference.Column, Model]:
     """A column of a table, its twin and its model."""
     models = ["suppression", "hierarchy", "interval", "subset"]
-    model = draw(st.sampled_from([*models, *(["order"] if "text" in kinds else [])]))
+    models += ["order", "prefix"] if "text" in kinds else []
+    models += ["calendar"] if "date" in kinds else []
+    model = draw(st.sampled_from(models))
     kind = draw(st.sampled_from([k for k in kinds if k in ORDERED or model != "interval"]))
-    kind = "text" if model == "order" else kind
+    kind = {"order": "text", "prefix": "text", "calendar": "date"}.get(model, kind)
+    kind = "moment" if kind == "date" and "moment" in kinds and draw(st.booleans()) else kind
     arrow, values = KINDS[kind]
+    if model in FILELESS:
+        values = CODES if model == "prefix" else values | NEAR[kind]
     pool = st.lists(values, min_size=2, max_size=6, unique_by=reference.label)
     if kind == "whole number":
         pool |= st.just(MANY)
@@ -173,9 +185,20 @@ def columns(
     cells = cells if any(v is not None for v in cells) else [known[0], *cells[1:]]
     seen = sorted({v for v in cells if v is not None})
     array = pa.array(cells, type=arrow)
+    if model in FILELESS:
+        return array, *draw(
+            folded_models.calendar(cells) if model == "calendar" else folded_models.prefix(cells)
+        )
+    can_fold = kind in ORDERED and model != "hierarchy"
+    if can_fold and len(known) < len(MANY) and draw(st.booleans()):
+        if model == "interval":
+            return array, *draw(folded_models.folded_interval(cells, known))
+        return array, *draw(folded_models.folded_set(model, cells, known))
     if model == "hierarchy":
         by_label = {reference.label(v): v for v in known}
         tree = draw(trees(list(by_label)))
+        if draw(st.booleans()):
+            return array, *draw(folded_models.folded_hierarchy(cells, by_label, tree))
         hierarchy = shoal.Hierarchy.from_dict(tree)
         leaves = nodes_of(tree)
         nodes = {name: frozenset(by_label[v] for v in leaves[name]) for name in hierarchy.inner}
@@ -184,6 +207,8 @@ def columns(
     declared = draw(st.booleans())
     if model == "order":
         order = draw(st.permutations(known)) if declared else seen
+        if declared and draw(st.booleans()):
+            return array, *draw(folded_models.folded_order(cells, order))
         return (
             array,
             reference.Column(model, cells, order),

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
     from shoal.errors import ShoalError as ShoalError
+    from shoal.generalization import Calendar as Calendar
     from shoal.generalization import Hierarchy as Hierarchy
     from shoal.generalization import Interval as Interval
     from shoal.generalization import Order as Order
+    from shoal.generalization import Prefix as Prefix
     from shoal.generalization import Subset as Subset
     from shoal.generalization import Suppression as Suppression
     from shoal.listing import list_measures as list_measures
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from shoal.privacy import LDiversity as LDiversity
     from shoal.privacy import PSensitive as PSensitive
     from shoal.privacy import TCloseness as TCloseness
+    from shoal.reading_back import ReadRelease as ReadRelease
+    from shoal.reading_back import read_release as read_release
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
@@ -59,7 +63,15 @@ _HOMES = {
     "shoal._anonymize": ("anonymize",),
     "shoal._evaluate": ("audit", "classify", "evaluate", "loss"),
     "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
-    "shoal.generalization": ("Hierarchy", "Interval", "Order", "Subset", "Suppression"),
+    "shoal.generalization": (
+        "Calendar",
+        "Hierarchy",
+        "Interval",
+        "Order",
+        "Prefix",
+        "Subset",
+        "Suppression",
+    ),
     "shoal.listing": ("list_measures", "list_methods", "list_requirements"),
     "shoal.methods": (
         "Agglomerative",
@@ -80,6 +92,7 @@ _HOMES = {
         "TwoMeans",
     ),
     "shoal.privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
+    "shoal.reading_back": ("ReadRelease", "read_release"),
     "shoal.refine": ("Refine",),
     "shoal.release": ("Release",),
     "shoal.settings": ("Settings",),

@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.auditing.verdict import Places
 from shoal.compiling import compiling_for
 from shoal.engines.opening import EngineName, engine_for
-from shoal.examine import examine, open_table, originals_of
+from shoal.examine import examine, known_of, open_table
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
 from shoal.measures import ObjectiveName
 from shoal.methods import Method, MethodName, Partition
 from shoal.methods.suppress import suppress
+from shoal.persons import group_persons, leave_out
 from shoal.plan import Plan, prepare
 from shoal.privacy import Requirement, group_notes
 from shoal.privacy.persons import count_persons
@@ -44,9 +47,12 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    person: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -74,9 +80,12 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    person: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -103,9 +112,12 @@ def anonymize(
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
     identifiers: Sequence[str] | None = None,
+    pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    person: str | None = None,
+    key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     suppression_limit: float | None = None,
@@ -146,6 +158,9 @@ def anonymize(
         Columns released unchanged, which requirements are about.
     identifiers
         Columns removed.
+    pseudonyms
+        Identifiers replaced by keyed hashes: equal values get equal pseudonyms in every table and release made
+        with the same key. One that stands in several records is refused unless allowed: it links them.
     keep
         Columns released as they are, which nothing protects. Those that betray a quasi-identifier, hold free
         text or single out records are refused unless allowed.
@@ -153,9 +168,16 @@ def anonymize(
         What becomes of columns that are not named: "refuse" (default) the table, "drop" or "keep" them.
     allow
         Kept and sensitive columns that may be released although they betray something, and identifiers that
-        repeat although they tell no persons apart.
+        repeat although they tell no persons apart; pseudonyms that may link records.
+    person
+        The column that tells persons apart, where they have several records: k and the requirements then count
+        persons in place of records. It is removed, or replaced if it is among the pseudonyms.
+    key_file
+        The path of the file with the key of the pseudonyms, see `shoal key`; by default the key is the environment
+        variable SHOAL_KEY.
     k
-        The least number of records that must read the same. Larger is safer and costs more.
+        The least number of records that must read the same, or of persons who have such records. Larger is safer
+        and costs more.
     requirements
         What the sensitive values of every group must look like beside, like `[shoal.LDiversity(2)]`; see
         `shoal.list_requirements()`. Without any, all records of a group may share a sensitive value.
@@ -186,7 +208,9 @@ def anonymize(
         from 0 (default) to below 1, so that nobody can rely on their being tight; see "downcoding" in the threat
         model. They are drawn by fresh chance in every run: publish one of these releases only.
     render
-        "text" (default), or "bounds": two columns per interval or order.
+        "text" (default); "bounds": two columns per interval or order; or a single number per interval: "midpoint",
+        the middle of its bounds (also of dates), or "mean", the rounded mean of the group's own numbers, which tells
+        a little more; see "Means" in the threat model.
     title
         What the release is about, for its report.
     input
@@ -214,16 +238,19 @@ def anonymize(
     >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "sex": ["f", "f", "m", "m"], "ill": list("abca")})
     >>> release = shoal.anonymize(people, quasi_identifiers=["age", "sex"], sensitive=["ill"], k=2)
     >>> sorted(set(release.data["age"]))
-    ['[31, 33]', '[52, 58]']
+    ['31–33', '52–58']
     """
     settings = make_settings(
         settings,
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         identifiers=identifiers,
+        pseudonyms=pseudonyms,
         keep=keep,
         others=others,
         allow=allow,
+        person=person,
+        key_file=key_file,
         k=k,
         requirements=requirements,
         suppression_limit=suppression_limit,
@@ -294,19 +321,13 @@ def make_large(
 def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
-    partition = watch(
-        "grouping", lambda: settings.method.partition(problem, settings.seed, watch.progress)
-    )
-    chosen = settings.method.choose(problem.table.records)
-    if settings.refine and chosen.may_be_refined():
-        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
-    groups = watch(
-        "leaving out", lambda: suppress(problem, partition.groups, settings.suppression_limit)
-    )
+    partition = _group(plan, watch)
+    groups = watch("leaving out", lambda: _leave_out(plan, partition))
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
-    released = watch("rendering", lambda: _render(frame, closed, plan, order_seed))
-    originals = originals_of(frame, plan.spelled_out)
-    audit = watch("auditing", lambda: examine(released, originals, settings).prove())
+    order = _order(closed, settings, order_seed)
+    released = watch("rendering", lambda: _render(frame, closed, plan, order, groups >= 0))
+    known = known_of(frame, plan.spelled_out, order)
+    audit = watch("auditing", lambda: examine(released, known, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values, problem.table))
     return Release(
@@ -314,7 +335,8 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
         settings=plan.spelled_out,
         audit=replace(audit, persons=persons),
         closed=closed,
-        originals=originals,
+        known=known,
+        persons=None if plan.people is None else plan.people.person[groups >= 0],
         is_released=groups >= 0,
         removed=plan.roles.removed,
         dialect=plan.source.dialect,
@@ -323,11 +345,39 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     )
 
 
+def _group(plan: Plan, watch: Watch) -> Partition:
+    """Group and refine, by records or by persons."""
+    problem, settings = plan.problem, plan.settings
+    method, seed, people = settings.method, settings.seed, plan.people
+    if people is not None:
+        budget = _budget(settings) if settings.refine else None
+        return watch(
+            "grouping",
+            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
+        )
+    partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
+    if settings.refine and method.choose(problem.table.records).may_be_refined():
+        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
+    return partition
+
+
+def _leave_out(plan: Plan, partition: Partition) -> Ints:
+    """Leave out records where the settings allow it: −1 in place of their group."""
+    limit = plan.settings.suppression_limit
+    if plan.people is not None:
+        return leave_out(plan.problem, plan.people, partition.groups, limit)
+    return suppress(plan.problem, partition.groups, limit)
+
+
+def _budget(settings: Settings) -> Refine:
+    return settings.refine if isinstance(settings.refine, Refine) else Refine()
+
+
 def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
     """Improve what a method made."""
-    budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
+    budget = _budget(settings)
     groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
     return replace(partition, groups=groups, notes=(*partition.notes, *notes))
 
@@ -341,8 +391,18 @@ def _close(
     return frame, loosened(closed, share, order_seed) if share else closed
 
 
-def _render(frame: Frame, closed: Closed, plan: Plan, order_seed: int | None) -> Frame:
-    """Render in input order where the user chose so, otherwise shuffled."""
+def _order(closed: Closed, settings: Settings, order_seed: int | None) -> Places:
+    """The order of released records: that of the input where the user chose so, otherwise shuffled."""
     records = closed.table.records
-    order = np.arange(records) if plan.settings.keep_order else shuffled(records, order_seed)
-    return render_frame(frame, closed, order, plan.roles.unchanged, plan.settings.render)
+    return np.arange(records) if settings.keep_order else shuffled(records, order_seed)
+
+
+def _render(
+    frame: Frame, closed: Closed, plan: Plan, order: Places, is_released: npt.NDArray[np.bool_]
+) -> Frame:
+    """Render the released records in their order."""
+    pseudonyms = {
+        name: all_.filter(pa.array(is_released)) for name, all_ in plan.pseudonyms.items()
+    }
+    unchanged, style = plan.roles.unchanged, plan.settings.render
+    return render_frame(frame, closed, order, unchanged, style, pseudonyms)

@@ -21,7 +21,7 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import examine, examine_table, open_table, originals_of
+from shoal.examine import examine_table, examine_unordered, open_table
 from shoal.generalization import Model
 from shoal.kernels.shared.groups import count_outside
 from shoal.measures import Aggregate, MeasureName, compile_measure
@@ -32,7 +32,7 @@ from shoal.settings import Settings, make_settings
 from shoal.table.closed import Closed
 from shoal.table.encode import column_problems
 from shoal.table.frames import AnyFrame
-from shoal.table.render import read_release
+from shoal.table.render import SINGLE, read_release, single_problems
 from shoal.table.source import Input, Source
 
 AnyTable = AnyFrame | str | os.PathLike[str]
@@ -169,6 +169,7 @@ def evaluate(
         requirements=requirements,
         input=input,
     )
+    raise_problems(single_problems(chosen.render))
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
     is_table = population is not None and not isinstance(population, int | float)
     original, released, *more = _opened(
@@ -224,7 +225,7 @@ def _compared(
     return Foreign(
         data=release.to_native(),
         settings=chosen,
-        verdict=examine(release, originals_of(table, chosen), settings),
+        verdict=examine_unordered(release, table, chosen),
         comparison=comparison,
         removed=tuple(name for name in table.columns if name not in known),
     )
@@ -257,6 +258,8 @@ def classify(
         Makes the choice of records and the default model repeatable.
     """
     chosen = make_settings(settings)
+    if chosen.render in SINGLE:  # the same groups, in a form that can be read back
+        chosen = replace(chosen, render="text")
     source = open_table(table, chosen.input)
     frame = source.data
     problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
@@ -329,6 +332,7 @@ def loss(
         k=k or (None if settings else 1),
         requirements=(),
     )
+    raise_problems(single_problems(promised.render))
     encoded = encode_source(open_table(table, promised.input), promised)
     closed = read_release(encoded, open_table(release, promised.input).data)
     raise_problems(_outside_problems(closed))

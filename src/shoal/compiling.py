@@ -10,7 +10,7 @@ from shoal.kernels.ahead import Ahead, worthwhile
 from shoal.kernels.machine_code import telling
 from shoal.kernels.signatures import Signature, missing
 from shoal.progress import Progress
-from shoal.refine import Refine
+from shoal.refine import Refine, is_carved
 from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
@@ -25,11 +25,14 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
     chosen = settings.method.choose(records)
     parts = [chosen.name]
     if settings.refine and chosen.may_be_refined():
+        budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
         parts.append("refine")
-        if isinstance(settings.refine, Refine) and (
-            settings.refine.seconds or settings.refine.steps
-        ):
+        if is_carved(records, budget):
+            parts.append("carve")
+        if budget.goes_on:
             parts.append("refine longer")
+    if settings.person and chosen.recoding == "local" and chosen.name != "exact":
+        parts.append("persons")
     if settings.requirements:
         parts += [f"{part}{WITH_LIMITS}" for part in parts]
     return (*parts, *_wanted_later.get())

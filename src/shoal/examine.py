@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
 from shoal.auditing.groups import examine_frame, examine_texts
+from shoal.auditing.persons import Crowd, read_crowd
+from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
 from shoal.auditing.texts import Reader
-from shoal.auditing.verdict import Verdict
+from shoal.auditing.verdict import Places, Verdict
 from shoal.io import check_header, open_file, read_texts
 from shoal.settings import Settings
 from shoal.table import open_frame
@@ -35,11 +37,43 @@ def originals_of(table: Frame, settings: Settings) -> Originals | None:
     return read_originals(table, settings.quasi_identifiers, _reader(settings))
 
 
-def examine(released: Frame, originals: Originals | None, settings: Settings) -> Verdict:
+@dataclass(frozen=True)
+class Known:
+    """What the audit must know of the original table beside the release."""
+
+    originals: Originals | None = None  # where records do not read the same in groups
+    replaced: Replaced | None = None  # where pseudonyms replace identifiers
+    crowd: Crowd | None = (
+        None  # where persons are counted: those of the released records, in their order
+    )
+
+
+def known_of(table: Frame, settings: Settings, order: Places) -> Known:
+    """What the audit must know of a table whose records are released in this order."""
+    replaced = crowd = None
+    if settings.pseudonyms:
+        replaced = read_replaced(table, settings.pseudonyms, settings.allow)
+    if settings.person:
+        crowd = read_crowd(table, settings.person, settings.input.missing).taken(order)
+    return Known(originals_of(table, settings), replaced, crowd)
+
+
+def examine(released: Frame, known: Known, settings: Settings) -> Verdict:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
-    if originals is not None:
-        return examine_compatibility(originals, released, settings.k, settings.identifiers)
-    return examine_frame(released, *promises(settings))
+    if known.replaced is not None:
+        prove_replaced(released, known.replaced)
+    if known.originals is not None:
+        return examine_compatibility(known.originals, released, settings.k, settings.removed)
+    return examine_frame(released, **promises(settings), crowd=known.crowd)
+
+
+def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Verdict:
+    """Audit a release whose records may be in any order beside its table: whose record is whose is not known."""
+    known = Known(originals_of(table, settings), crowd=_own_crowd(released, settings))
+    if settings.pseudonyms:
+        known = replace(known, replaced=read_replaced(table, settings.pseudonyms, settings.allow))
+    verdict = examine(released, known, settings)
+    return replace(verdict, audit=replace(verdict.audit, person=settings.person or ""))
 
 
 def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Verdict:
@@ -51,28 +85,44 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> V
         sheet = settings.input.sheet if keeps_sheet else None
         texts = read_texts(table, replace(settings.input, sheet=sheet))
         check_header(Path(table), texts.column_names, texts.columns)
-        verdict = examine_texts(texts, *promises(settings))
-        columns = texts.column_names
+        frame = open_frame(texts)
+        verdict = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
     else:
         frame = open_frame(table)
-        verdict = examine_frame(frame, *promises(settings))
-        columns = frame.columns
-    named = {*settings.quasi_identifiers, *settings.sensitive, *settings.keep}
+        verdict = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
+    columns = frame.columns
+    prove_replaced(frame, Replaced(settings.pseudonyms, settings.allow))
+    named = {
+        *settings.quasi_identifiers,
+        *settings.sensitive,
+        *settings.keep,
+        *settings.pseudonyms,
+    }
     bounds = {bound for name in settings.quasi_identifiers for bound in bound_names(name)}
     unnamed = tuple(name for name in columns if name not in named | bounds)
-    return replace(verdict, audit=replace(verdict.audit, unnamed=unnamed))
+    audit = replace(verdict.audit, unnamed=unnamed, person=settings.person or "")
+    return replace(verdict, audit=audit)
 
 
-def promises(settings: Settings) -> tuple[Any, ...]:
+def _own_crowd(frame: Frame, settings: Settings) -> Crowd | None:
+    """The persons of a finished table, where pseudonyms tell them apart; None where nothing does."""
+    if not settings.person or settings.person not in settings.pseudonyms:
+        return None
+    if settings.person not in frame.columns:
+        return None
+    return read_crowd(frame, settings.person)
+
+
+def promises(settings: Settings) -> dict[str, Any]:
     """What the audit proves, and how it reads values."""
-    return (
-        list(settings.quasi_identifiers),
-        settings.k,
-        settings.identifiers,
-        settings.requirements,
-        settings.sensitive,
-        _reader(settings),
-    )
+    return {
+        "quasi_identifiers": list(settings.quasi_identifiers),
+        "k": settings.k,
+        "identifiers": settings.removed,
+        "requirements": settings.requirements,
+        "sensitive": settings.sensitive,
+        "reader": _reader(settings),
+    }
 
 
 def _reader(settings: Settings) -> Reader:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization import Interval, Order
-from shoal.generalization.forms import Ints
+from shoal.generalization.forms import Ints, Records
 from shoal.privacy import check_feasible
 from shoal.privacy.betrayal import betrayals
+from shoal.privacy.persons import People, check_feasible_for, person_numbers
 from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
 from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
+from shoal.table.pseudonyms import canonical_texts, pseudonyms_of, read_key, repeat_problems
 from shoal.table.render import bound_names
 from shoal.table.roles import Roles, roles_of
 from shoal.table.source import Source
@@ -31,6 +34,8 @@ class Plan:
     settings: Settings
     roles: Roles
     problem: Problem
+    pseudonyms: Mapping[str, pa.Array] = field(default_factory=dict)  # of all records, by column
+    people: People | None = None  # where persons are counted
 
     @property
     def spelled_out(self) -> Settings:
@@ -40,7 +45,9 @@ class Plan:
     @property
     def told_apart(self) -> list[str]:
         """Identifiers that tell persons apart."""
-        return [name for name in self.settings.identifiers if name not in self.settings.allow]
+        known = (self.settings.person, *self.settings.allow)
+        identifiers = [name for name in self.settings.identifiers if name not in known]
+        return [*identifiers, *(name for name in self.settings.pseudonyms if name != known[0])]
 
     def close(self, groups: Ints, closing: Closing) -> tuple[Frame, Closed]:
         """The records to release and their closures.
@@ -80,14 +87,21 @@ def prepare(source: Source, settings: Settings) -> Plan:
     """
     frame = source.data
     roles, problems = check_roles(frame.columns, settings)
+    pseudonyms = _pseudonyms(frame, settings, problems)
+    person = _persons(frame, settings, problems)
     try:
         encoded = encode_source(source, settings)
     except InputError as error:
         raise_problems([*problems, *error.problems])
     kept = [name for name in roles.kept if name in frame.columns]
     raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
-    check_feasible(encoded, settings.k, settings.requirements)
-    return Plan(source, settings, roles, problem_of(encoded, settings))
+    if person is None:
+        check_feasible(encoded, settings.k, settings.requirements)
+        return Plan(source, settings, roles, problem_of(encoded, settings), pseudonyms)
+    check_feasible_for(person, encoded, settings.k, settings.requirements)
+    problem = problem_of(encoded, settings)
+    people = People.of(person, problem.rules, problem.values)
+    return Plan(source, settings, roles, problem, pseudonyms, people)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
@@ -105,11 +119,14 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
         settings.identifiers,
         settings.keep,
         settings.others,
+        settings.pseudonyms,
+        settings.person,
     )
     named = [
         *settings.quasi_identifiers,
         *settings.sensitive,
-        *settings.identifiers,
+        *settings.removed,
+        *settings.pseudonyms,
         *settings.keep,
     ]
     if not any(name in columns or near_miss(name, columns) for name in named):
@@ -121,13 +138,48 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
     return roles, problems + _render_problems(columns, settings)
 
 
+def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:
+    """A number for the person of each record, None where records are counted."""
+    if settings.person is None or settings.person not in frame.columns:
+        return None
+    try:
+        return person_numbers(frame, settings.person, settings.input.missing, problems)
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+def _pseudonyms(frame: Frame, settings: Settings, problems: list[str]) -> dict[str, pa.Array]:
+    """The pseudonyms of all records, by column; what stands in their way is added to `problems`."""
+    if not settings.pseudonyms:
+        return {}
+    found: dict[str, pa.Array] = {}
+    try:
+        key = read_key(settings.key_file)
+    except InputError as error:
+        problems += error.problems
+        return {}
+    for name in settings.pseudonyms:
+        if name not in frame.columns:
+            continue
+        try:
+            texts = canonical_texts(frame, name, settings.input.missing)
+        except InputError as error:
+            problems += error.problems
+            continue
+        if name not in settings.allow:
+            problems += repeat_problems(name, texts)
+        found[name] = pseudonyms_of(texts, key)
+    return found
+
+
 def encode_source(source: Source, settings: Settings, may_be_empty: bool = False) -> Table:
     """Encode a table by its settings."""
     return encode(
         source.data,
         settings.quasi_identifiers,
         settings.sensitive,
-        settings.identifiers,
+        (*settings.removed, *settings.pseudonyms),
         settings.input,
         source.is_text,
         may_be_empty,

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.auditing.compatibility import Originals
 from shoal.bounds import Certificate, Certifier
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, evaluate_release
@@ -23,8 +22,8 @@ from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.downcoding import Downcoding, measure_downcoding
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.evaluation.singled import Kept, singled_out
-from shoal.examine import examine
-from shoal.generalization.forms import Ints
+from shoal.examine import Known, examine
+from shoal.generalization.forms import Ints, Records
 from shoal.io import read_texts, write
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
@@ -36,6 +35,7 @@ from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
 from shoal.table.frames import Frame, FrameT, arrow_values
+from shoal.table.render import spelled_for
 from shoal.table.source import Dialect, Input
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
@@ -82,7 +82,9 @@ class Release(Generic[FrameT]):
     audit: Audit
     closed: Closed = field(repr=False)
     is_released: npt.NDArray[np.bool_] = field(repr=False)  # of every input record
-    originals: Originals | None = field(default=None, repr=False)  # for the audit of saved files
+    known: Known = field(default_factory=Known, repr=False)  # for the audit of saved files
+    # A number for the person of each released record, in input order, where persons are counted.
+    persons: Records | None = field(default=None, repr=False)
     removed: Sequence[str] = ()
     dialect: Dialect | None = None
     notes: Sequence[str] = ()
@@ -100,8 +102,8 @@ class Release(Generic[FrameT]):
 
     @property
     def k(self) -> int:
-        """Records in the smallest group, as proved by the audit."""
-        return self.audit.k
+        """Records in the smallest group, or persons where they are counted, as proved by the audit."""
+        return self.audit.smallest
 
     def loss(
         self,
@@ -133,7 +135,7 @@ class Release(Generic[FrameT]):
     @cached_property
     def comparison(self) -> Comparison:
         """The table beside this release, as evaluations look at them."""
-        return comparison_of(self.closed, self.settings)
+        return comparison_of(self.closed, self.settings, self.persons)
 
     @property
     def verdict(self) -> Verdict:
@@ -217,7 +219,7 @@ class Release(Generic[FrameT]):
         """How far from the least possible the objective is, None where `certificate_reason` says why.
 
         Found when first asked for, in some seconds; `certify` improves it. Requirements
-        beyond k may cost more than the certificate knows of, never less.
+        beyond k, and k of persons, may cost more than the certificate knows of, never less.
         """
         return self._certifier.certificate if self._certifier else None
 
@@ -278,7 +280,8 @@ class Release(Generic[FrameT]):
 
         The audit reads the finished file once more, as text, before it gets its name. A table that came from
         a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
-        `delimiter` or `encoding` say otherwise.
+        `delimiter` or `encoding` say otherwise. In an encoding without the signs – ≥ ≤, ranges are written
+        plainly: `[20, 29]`, `>= 90`.
         """
         own = self.dialect or Dialect()
         tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
@@ -287,7 +290,10 @@ class Release(Generic[FrameT]):
             delimiter="\t" if tab else delimiter or own.delimiter,
             encoding=encoding or own.encoding,
         )
-        write(self._table(), path, overwrite, dialect, partial(self._prove, dialect))
+        table = self._table()
+        if {".csv", ".tsv", ".txt"}.intersection(Path(os.fspath(path).lower()).suffixes):
+            table = spelled_for(table, self.closed.table.columns, dialect.encoding)
+        write(table, path, overwrite, dialect, partial(self._prove, dialect))
 
     def _table(self) -> pa.Table:
         if isinstance(self.data, pa.Table):
@@ -299,7 +305,7 @@ class Release(Generic[FrameT]):
         """Audit a file that holds the release."""
         reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
         texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
-        examine(texts, self.originals, self.settings).prove()
+        examine(texts, self.known, self.settings).prove()
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.

@@ -63,6 +63,7 @@ class Rule:
     model: str | None
     domain: tuple[Any, ...] | None = None
     tree: Tree | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # of models that fold values
 
     def named(self, kind: str) -> str:
         """The model, with the default spelled out."""
@@ -127,12 +128,13 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         "others": rng.choice(("drop", "keep")) if unnamed and rng.random() < 0.7 else "refuse",
         "seed": rng.choice((0, 1, 2**64 - 1)),
         "keep_order": rng.random() < 0.4,
-        "render": "bounds" if rng.random() < 0.3 else "text",
+        "render": rng.choice(("text",) * 5 + ("bounds",) * 3 + ("midpoint", "mean") * honours),
     }
     is_close = any(demand.kind in ("equal", "ordered", "hierarchical") for demand in demands)
     if honours and not is_close and rng.random() < 0.3:
         options["suppression_limit"] = rng.choice((0.01, 0.05, 0.2, 0.5, 0.9))
-    if method not in ("incognito", "non_homogeneous") and rng.random() < 0.3:
+    may_loosen = method not in ("incognito", "non_homogeneous") and options["render"] != "mean"
+    if may_loosen and rng.random() < 0.3:
         options["loosen"] = rng.choice((0.05, 0.3, 0.5, 0.95))
     if rng.random() < 0.3:
         options["weights"] = {name: rng.choice((0.1, 1.0, 2.5, 100)) for name in rules}
@@ -196,6 +198,10 @@ class _Drawing:
         kind = self.rng.choice(HELD.get(self.container, tuple(KINDS)))
         values = self._pool(kind)
         self._fill(name, kind, values)
+        if self.rng.random() < 0.3 and self.container != ".jsonl":
+            rule = self._folding(kind)
+            if rule is not None:
+                return rule
         model = self.rng.choice((None, "suppression", "subset", "hierarchy", "interval"))
         if model == "interval" and KINDS[kind] == TEXT:
             model = self.rng.choice(("hierarchy", "order"))
@@ -209,6 +215,22 @@ class _Drawing:
             return Rule(model, tree=self._tree([str(value) for value in values]))
         with_domain = model is not None and self.rng.random() < 0.2 and kind != "stamp"
         return Rule(model, domain=tuple(values) if with_domain else None)
+
+    def _folding(self, kind: str) -> Rule | None:
+        """A model that needs no file, or folds values before records are grouped."""
+        match kind:
+            case "whole":
+                high = self.rng.choice((7130100, 7130500, -7130500))
+                steps = ({"step": 10}, {"step": 250}, {"high": high}, {"step": 10, "high": high})
+                return Rule("interval", options=self.rng.choice(steps))
+            case "float" | "decimal":
+                return Rule("interval", options={"step": self.rng.choice((1, 10, 100))})
+            case "date" | "stamp":
+                finest = self.rng.choice(("day", "month", "year"))
+                return Rule("calendar", options={"finest": finest})
+            case "few" | "text":
+                return Rule("prefix")
+        return None
 
     def demand(self, sensitive: tuple[str, ...]) -> Demand:
         rng = self.rng

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+FILL = "~"  # of beginnings of codes
 NUMBER, DATE, TEXT = "number", "date", "text"
 ZERO_WIDTH = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 
@@ -67,11 +68,14 @@ def nodes(tree: Tree) -> list[Tree]:
 class Reader:
     """One released quasi-identifier: which values a cell may stand for."""
 
-    model: str  # suppression, interval, order, subset or hierarchy
+    model: str  # suppression, interval, order, subset, hierarchy, calendar or prefix
     kind: str  # number, date or text
     domain: tuple[Any, ...]  # keys of all allowed values, in order and without missing
     has_missing: bool
     tree: Tree | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)  # of models that fold values
+
+    is_broken: bool = False  # whether numbers are not all whole
 
     @property
     def everything(self) -> frozenset[Any]:
@@ -85,10 +89,23 @@ class Reader:
             return frozenset([None])
         if cell == "*":
             return self.everything
-        if self.model == "interval" and cell.startswith("["):
-            low, comma, high = cell[1:-1].partition(", ")
-            if not comma or not cell.endswith("]"):
-                raise ValueError("no interval")
+        if not isinstance(cell, str):
+            return self._single(cell)
+        if self.model == "calendar":
+            low, high = period(cell)
+            return self._held(lambda value: low <= value <= high)
+        if self.model == "prefix" and cell not in self.domain:
+            if not cell.endswith(FILL):
+                raise ValueError("no beginning")
+            return self._held(lambda value: value.startswith(cell.rstrip(FILL)))
+        if self.options and cell.startswith("≥ "):
+            least = read(cell.removeprefix("≥ "), self.kind)
+            return self._held(lambda value: value >= least)
+        if self.model == "interval" and "–" in cell:
+            low, high = (end.strip() for end in cell.split("–"))
+            if high.startswith("<"):
+                below = read(high[1:], self.kind)
+                return self._held(lambda value: read(low, self.kind) <= value < below)
             return self._range(read(low, self.kind), read(high, self.kind))
         if self.model == "order" and cell not in self.domain:
             return self._range(*cell.split(" .. "))
@@ -97,6 +114,13 @@ class Reader:
         if self.model == "hierarchy":
             return self._below(cell)
         return frozenset([read(cell, self.kind)])
+
+    def _held(self, is_inside: Callable[[Any], bool]) -> frozenset[Any]:
+        """All keys that are inside, at least one."""
+        found = frozenset(value for value in self.domain if is_inside(value))
+        if not found:
+            raise ValueError("nothing is covered")
+        return found
 
     def _range(self, low: Any, high: Any) -> frozenset[Any]:
         if self.model == "order":
@@ -110,12 +134,25 @@ class Reader:
 
     def _between_bounds(self, low: Any, high: Any) -> frozenset[Any]:
         """Two bounds; none stand for a missing value or for anything."""
+        if low is not None and high is None and "high" in self.options:
+            return self._held(lambda value: value >= key(low))
         if low is None or high is None:
             if low is not high:
                 raise ValueError("one bound only")
             return self.everything
+        if isinstance(high, float | Decimal) and "step" in self.options and self.is_broken:
+            return self._held(lambda value: key(low) <= value < key(high))
         values = self._range(key(low), key(high))
         return self.everything if len(values) == len(self.domain) else values
+
+    def _single(self, cell: Any) -> frozenset[Any]:
+        """A number or date in the place of a range: it lies among the values and tells no more."""
+        ends = [self.domain[0], key(cell), self.domain[-1]]
+        if self.kind == NUMBER:
+            ends = [float(end) for end in ends]
+        if self.model != "interval" or ends != sorted(ends):
+            raise ValueError("a number that is in no range")
+        return self.everything
 
     def _below(self, label: str) -> frozenset[Any]:
         assert self.tree is not None
@@ -146,15 +183,59 @@ def members(cell: str) -> list[str]:
     return found
 
 
+def fold(value: Any, options: Mapping[str, Any]) -> Any:
+    """The key that stands for a key and others: the start of its bin or period, or the highest one."""
+    if value is None:
+        return None
+    if "high" in options and value >= options["high"]:
+        return Fraction(options["high"])
+    if "step" in options:
+        return value // options["step"] * options["step"]
+    match options.get("finest"):
+        case "month":
+            return datetime(value.year, value.month, 1)
+        case "year":
+            return datetime(value.year, 1, 1)
+        case "day":
+            return datetime(value.year, value.month, value.day)
+    return value
+
+
+def period(cell: str) -> tuple[datetime, datetime]:
+    """The first and last moment of 2073-02-01, 2073-02, 2073-Q1, 2073 or 2070–2079."""
+    if "–" in cell:
+        first, last = cell.split("–")
+        return datetime(int(first), 1, 1), datetime(int(last), 12, 31)
+    if "Q" in cell:
+        year, quarter = int(cell[:4]), int(cell[-1])
+        return datetime(year, 3 * quarter - 2, 1), datetime(year, 3 * quarter, 30)
+    year, *rest = (int(part) for part in cell.split("-"))
+    if len(rest) == 2:
+        return datetime(year, *rest), datetime(year, *rest)
+    if len(rest) == 1:
+        after = datetime(year, *rest, 28) + timedelta(days=4)
+        return datetime(year, *rest, 1), after.replace(day=1) - timedelta(days=1)
+    return datetime(year, 1, 1), datetime(year, 12, 31)
+
+
 def distinct(values: Iterable[Any]) -> tuple[Any, ...]:
     """Distinct keys without missing, in ascending order."""
     return tuple(sorted({value for value in values if value is not None}))
 
 
 def reader_of(
-    model: str, kind: str, values: Sequence[Any], domain: Sequence[Any] | None, tree: Tree | None
+    model: str,
+    kind: str,
+    values: Sequence[Any],
+    domain: Sequence[Any] | None,
+    tree: Tree | None,
+    options: Mapping[str, Any] | None = None,
 ) -> Reader:
     """The reader of a column, from its original values and the model it was given."""
+    if options:
+        keys = [fold(key(value), options) for value in values]
+        is_broken = any(isinstance(v, float | Decimal) and v != int(v) for v in values)
+        return Reader(model, kind, distinct(keys), None in keys, None, options, is_broken)
     if tree is not None:
         allowed = distinct(read(leaf, kind) for leaf in leaves(tree))
     else:

@@ -25,7 +25,7 @@ from .containers import (
     write_file,
 )
 from .demands import Demand
-from .readings import DATE, NUMBER, Tree, key, read, reader_of
+from .readings import DATE, FILL, NUMBER, Tree, fold, key, read, reader_of
 
 LONGEST = 2000  # characters of a message; it may list the columns of a table
 QUOTED = re.compile(r"'[^']*'|[\d.]+")
@@ -127,7 +127,11 @@ class Trial:
                 assert rule.tree is not None
                 return shoal.Hierarchy.from_dict(_nested(rule.tree))
             case "interval":
-                return shoal.Interval(domain)
+                return shoal.Interval(domain, **rule.options)
+            case "calendar":
+                return shoal.Calendar(**rule.options)
+            case "prefix":
+                return shoal.Prefix(fill=FILL)
             case "order":
                 return shoal.Order(domain or "names")
             case "subset":
@@ -147,12 +151,16 @@ class Trial:
                 [self.original[name][record] for record in records],
                 rule.domain,
                 rule.tree,
+                rule.options,
             )
             for name, rule in case.rules.items()
         }
         return Promise(
             readers,
-            {name: list(map(key, self.original[name])) for name in case.rules},
+            {
+                name: [fold(key(value), rule.options) for value in self.original[name]]
+                for name, rule in case.rules.items()
+            },
             {name: self.original[name] for name in case.sensitive},
             self.rows(self.original),
             case.k,
@@ -187,7 +195,17 @@ class Trial:
             for name in self.case.rules
         )
 
+    def _has_single_numbers(self) -> bool:
+        """Whether ranges are released as single numbers, which do not tell what they stand for."""
+        return self.case.options["render"] in ("midpoint", "mean")
+
     def cells(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """What each quasi-identifier reads; in a column of numbers nothing may be anything."""
+        if self._has_single_numbers():
+            for name in self.case.rules:
+                cells = columns[name]
+                if None in self.original[name] and not any(isinstance(cell, str) for cell in cells):
+                    columns = {**columns, name: ["*" if cell is None else cell for cell in cells]}
         return {
             name: columns[name]
             if name in columns
@@ -212,7 +230,7 @@ class Trial:
             order if case.options["keep_order"] else None,
             release.suppressed,
             None if hides_missing and not reads_the_same else release.audit.k,
-            None if hides_missing else release.loss("lm"),
+            None if hides_missing or self._has_single_numbers() else release.loss("lm"),
             reads_the_same,
         )
         found = faults(self.promise(order), released)
@@ -281,7 +299,9 @@ class Trial:
                     f"unchanged fields of {changed} records are not byte for byte the same"
                 )
         for name in self.case.rules:
-            if name in columns:
+            if name in columns and all(
+                cell is None or isinstance(cell, str) for cell in columns[name]
+            ):
                 texts = Counter("" if cell is None else cell for cell in columns[name])
                 if texts != Counter(saved[name]):
                     found.append(f"column '{name}' reads otherwise in {path.name}")

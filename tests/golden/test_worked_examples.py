@@ -210,8 +210,8 @@ def test_8_the_groups_close_to_the_printed_intervals():
     table = encode(frame, ["age", "zip"], ["disease"], ["name"])
     closed = Problem.of(table, "gcp", 2).close(np.array([0, 0, 1, 1, 2, 2, 2], np.int32))
     release = render(frame, closed, np.arange(7), ["disease"]).to_native()
-    assert release["age"].tolist() == ["20"] * 2 + ["[30, 40]"] * 2 + ["[50, 60]"] * 3
-    assert release["zip"].tolist() == ["[25, 30]"] * 4 + ["[5, 10]"] * 3
+    assert release["age"].tolist() == ["20"] * 2 + ["30–40"] * 2 + ["50–60"] * 3
+    assert release["zip"].tolist() == ["25–30"] * 4 + ["5–10"] * 3
     assert release["disease"].tolist() == PATIENTS["disease"].tolist()
     assert shoal.audit(release, quasi_identifiers=["age", "zip"], k=2).groups == 3
     widths = 2 * (0 / 40 + 5 / 25) + 2 * (10 / 40 + 5 / 25) + 3 * (10 / 40 + 5 / 25)

@@ -195,7 +195,8 @@ def test_bounds_say_the_same_as_text(drawn, method, data):
 def bounds_of(twin: reference.Column, closure: reference.Closure) -> tuple[Any, Any]:
     """The ends of a closure; none where it holds null, alone or beside any value."""
     run = [value for value in twin.domain if value in closure]
-    return (None, None) if None in closure else (run[0], run[-1])
+    ends = [getattr(end, "bounds", (end, end)) for end in (run[0], run[-1])] if run else []
+    return (None, None) if None in closure else (ends[0][0], ends[1][1])
 
 
 @given(drawn=people(), method=some_method, data=st.data())

@@ -44,6 +44,8 @@ shoal.anonymize(pandas_frame, method="mondrian", objective="lm", render="bounds"
 shoal.anonymize(pandas_frame, method=shoal.Mondrian(strict=False), refine=shoal.Refine(steps=5))
 shoal.anonymize(pandas_frame, method=shoal.Mondrian, refine=False)
 shoal.anonymize(pandas_frame, refine="quick")
+shoal.anonymize(pandas_frame, render="midpoint")
+shoal.anonymize(pandas_frame, render="mean")
 shoal.anonymize(pandas_frame, refine=2.5)
 shoal.anonymize(pandas_frame, refine="slow")  # type: ignore[call-overload]
 shoal.anonymize(pandas_frame, method="mondrain")  # type: ignore[call-overload]

@@ -61,12 +61,31 @@ FRAMES: dict[str, Any] = {
 }
 
 
+FOLDING: tuple[Model, ...] = (
+    shoal.Interval(step=2),
+    shoal.Interval(step=0.15, high=3),
+    shoal.Interval(low=1, high=3),
+    shoal.Interval(step=7, start=3, low=-2),
+    shoal.Interval(step="day"),
+    shoal.Interval(step="week", high=date(2020, 3, 2)),
+    shoal.Interval(high="2020-03-01"),
+    shoal.Interval(low=datetime(2020, 2, 29, 13)),
+    shoal.Calendar(),
+    shoal.Calendar(("day", "week", "year")),
+    shoal.Calendar(finest="month", high="2020-03"),
+    shoal.Prefix(fill="~"),
+    shoal.Prefix(fill="~", finest=1),
+    shoal.Suppression(high=3),
+    shoal.Subset(low=1),
+)
+
+
 def models_for(frame: Any) -> list[Model]:
     """Every model that takes the column."""
     labels = set(read_cells(open_frame(frame), "x").texts) - {None}
     tree = shoal.Hierarchy.from_sets([sorted(labels)[:2], sorted(labels)])
     found = []
-    for model in (shoal.Suppression(), shoal.Subset(), shoal.Interval(), tree):
+    for model in (shoal.Suppression(), shoal.Subset(), shoal.Interval(), tree, *FOLDING):
         try:
             encode(open_frame(frame), {"x": model})
         except shoal.InputError:
@@ -144,7 +163,7 @@ def test_counterparts_are_those_of_the_kernel(drawn: Any) -> None:
     assert sorted(zip(counted[0], counted[2], strict=True)) == sorted(
         zip(expected[0], closed.sizes, strict=True)
     )
-    assert sorted(counted[1]) == sorted(expected[1])
+    assert set(counted[1]) == set(expected[1])  # different originals may be folded into one code
 
 
 def test_counterparts_are_counted_across_words_and_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,8 +180,8 @@ def test_counterparts_are_counted_across_words_and_blocks(monkeypatch: pytest.Mo
     expected = weigh_compatible(arrays, closures, sizes, encoded.codes[found.first], found.counts)
     for name, value in (("BLOCK", 2 * compatibility.WORD), ("TEXTS", 3), ("PAIRS", 7)):
         monkeypatch.setattr(compatibility, name, value)
-    assert made.originals is not None
-    covers = [compatibility._cover(made.originals, name, released) for name in models]
+    assert made.known.originals is not None
+    covers = [compatibility._cover(made.known.originals, name, released) for name in models]
     counted = count_counterparts(covers)
     assert sorted(zip(counted[0], counted[2], strict=True)) == sorted(
         zip(expected[0], sizes, strict=True)

@@ -101,7 +101,7 @@ CASES: dict[str, str | tuple[str, ...]] = {
     "audit release.csv --settings broken.toml": "Settings file 'broken.toml' is not valid TOML at line 1; mend it.",
     "audit release.csv --settings odd.toml": "Unknown key 'requirment' in the settings; did you mean 'requirement'?",
     "audit release.csv --settings wrong-role.toml": "Unknown key 'hidden' in [columns]; "
-    "known: identifiers, sensitive, keep, others, allow.",
+    "known: identifiers, pseudonyms, key_file, person, sensitive, keep, others, allow.",
     # evaluate
     "evaluate no.csv none.csv --settings s.toml": (
         "'no.csv' does not exist; check the path.",
@@ -148,6 +148,47 @@ CASES: dict[str, str | tuple[str, ...]] = {
     "init note.pdf": FORMAT,
     "init people.csv -o no/s.toml": "The folder 'no' does not exist; create it or choose another.",
     "init people.csv -o people.csv --overwrite": LOST.format("people.csv"),
+    # hierarchy
+    "hierarchy people.csv zip": (
+        "Say what to make the hierarchy of with --kind, or --check a file. "
+        "Kinds: calendar, prefix, numbers, order, data.",
+        "Name the file to write with --output.",
+    ),
+    "hierarchy people.csv zip --kind prefx -o t.csv": "There is no kind 'prefx'; did you mean 'prefix'? "
+    "Kinds: calendar, prefix, numbers, order, data.",
+    "hierarchy people.csv zip --kind prefix --widths 5,7 --lengths 1,2 -o no/t.csv": (
+        "Kind 'prefix' takes no --widths; leave it out.",
+        "The folder 'no' does not exist; create it or choose another.",
+        "Widths of bins: each must be a multiple of the one before, like (5, 10, 20).",
+        "Lengths of codes: give whole numbers above 0, from the longest to the shortest.",
+    ),
+    "hierarchy people.csv zip --kind prefix --lengths two -o t.csv": "Lengths of codes: give whole numbers above 0, "
+    "from the longest to the shortest.",
+    "hierarchy people.csv ill --kind data --levels many --by age -o t.csv": "The 'levels' parameter must be a whole "
+    "number from 1 to 20.",
+    "hierarchy people.csv ill --kind order --order no.txt -o t.csv": "Order file 'no.txt' cannot be read: No such file "
+    "or directory; check the path.",
+    "hierarchy people.csv ill --kind order -o t.csv": "Column 'ill' has no order of its own; list its values from the "
+    "lowest to the highest in a file and name it with --order, or say --order names to sort them by name.",
+    "hierarchy people.csv zip --kind prefix -o people.csv --overwrite": LOST.format("people.csv"),
+    "hierarchy people.csv zip --kind prefix -o other.csv": "The output 'other.csv' exists; choose another name or pass "
+    "--overwrite (overwrite=True).",
+    "hierarchy people.csv ill --kind order --order s.toml -o s.toml --overwrite": LOST.format("s.toml"),
+    "hierarchy people.csv zipp --kind data --by agee -o t.csv": (
+        "Column 'zipp' is not in the table; did you mean 'zip'? Columns: name, age, zip, ill.",
+        "Column 'agee' is not in the table; did you mean 'age'? Columns: name, age, zip, ill.",
+    ),
+    "hierarchy people.csv zip --kind numbers -o t.csv": "The values are no numbers; convert them, or make a tree of "
+    "another kind.",
+    "hierarchy people.csv zip --kind calendar -o t.csv": "2 of the 2 distinct values are not read as dates like "
+    "2020-03-14; convert all to dates, or say how they are written (--date-format) and what stands for a missing one "
+    "(--missing).",
+    "hierarchy people.csv zip --kind calendar --levels day,moth -o t.csv": "Levels of dates: 'moth' is no period; did "
+    "you mean 'month'? Periods: day, week, month, quarter, year, decade.",
+    "hierarchy people.csv zip --check no.csv": "Hierarchy file 'no.csv' cannot be read: No such file or directory; "
+    "check the path.",
+    "hierarchy people.csv zip --check header.csv -o t.csv --kind prefix": "--check takes no --kind, --output; "
+    "leave it out.",
     "demo people.csv": "Folder 'people.csv' cannot be made: File exists; choose another.",
     # anonymize, where it would replace what it reads
     "anonymize people.csv --settings s.toml -o people.csv --overwrite": LOST.format("people.csv"),

@@ -139,7 +139,7 @@ NOT_AN_INTERVAL = (
     "Column 'zip' holds text, and an interval needs numbers or dates; "
     "convert it or choose order, hierarchy, subset or suppression."
 )
-MODELS = "Models: suppression, hierarchy, interval, order, subset"
+MODELS = "Models: suppression, hierarchy, interval, order, calendar, prefix, subset"
 UNKNOWN_SUFFIX = (
     "The format of '{}' is unknown: its {}; use .csv, .tsv, .txt, .jsonl, .ndjson "
     "(each also with .gz), .parquet or .xlsx."
@@ -348,8 +348,8 @@ ROLES_AND_NUMBERS = [
     ),
     in_python(
         "text for a model",
-        "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Order(), Subset() "
-        "or a Hierarchy. Got 'interval' instead.",
+        "The model of quasi-identifier 'age' must be shoal.Suppression(), Interval(), Order(), Calendar(), "
+        "Prefix(), Subset() or a Hierarchy. Got 'interval' instead.",
         quasi_identifiers={"age": "interval"},
     ),
     both(
@@ -421,9 +421,22 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "an unknown rendering",
-        "The 'render' parameter must be 'text' or 'bounds'. Got 'html' instead.",
+        "The 'render' parameter must be 'text', 'bounds', 'midpoint' or 'mean'. Got 'html' instead.",
         python={"render": "html"},
         flags=("--render", "html"),
+    ),
+    both(
+        "means of loosened ranges",
+        "The mean of a group tells where its values lie in a loosened range; set loosen to 0, or render to 'midpoint', "
+        "'text' or 'bounds'.",
+        python={"render": "mean", "loosen": 0.2},
+        flags=("--render", "mean", "--loosen", "0.2"),
+    ),
+    both(
+        "single numbers where the audit reads ranges",
+        "The audit of method 'non_homogeneous' reads ranges; set render to 'text' or 'bounds'.",
+        python={"render": "midpoint", "method": "non_homogeneous"},
+        flags=("--render", "midpoint", "--method", "non_homogeneous"),
     ),
     both(
         "a weight of zero",
@@ -807,7 +820,7 @@ SETTINGS = [
     ),
     in_toml(
         "an order with a domain",
-        "Unknown key 'domain' in [quasi_identifiers.age]; known: model, weight, values.",
+        "Unknown key 'domain' in [quasi_identifiers.age]; known: model, weight, values, low, high.",
         "[quasi_identifiers.zip]",
         'model = "order"\ndomain = ["34"]\n[quasi_identifiers.zip]',
     ),

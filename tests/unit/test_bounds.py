@@ -173,7 +173,7 @@ def may_ascend(sample: tables.Sample, measure: str) -> bool:
 
 
 @given(tables.jobs(12, OBJECTIVES), st.integers(0, 12), st.booleans())
-@settings(max_examples=600)
+@settings(max_examples=200)
 def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, passes, good):
     sample, measure, k = case
     assume(may_ascend(sample, measure))
@@ -188,7 +188,7 @@ def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, 
 
 
 @given(tables.jobs(12, OBJECTIVES), st.integers(0, 6), st.sampled_from([0, 1, 10, 60, 200]))
-@settings(max_examples=600)
+@settings(max_examples=200)
 def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks):
     sample, measure, k = case
     assume(may_ascend(sample, measure))

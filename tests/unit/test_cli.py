@@ -27,9 +27,11 @@ COMMANDS = [
     "audit",
     "evaluate",
     "init",
+    "hierarchy",
     "demo",
     "compile",
     "doctor",
+    "key",
     "methods",
     "requirements",
     "measures",
@@ -341,8 +343,8 @@ def test_init_guesses_roles_for_a_settings_file_that_works(shell: Shell, people:
     assert settings.identifiers == ("name",)
     assert settings.sensitive == ("ill",)
     assert settings.quasi_identifiers == {
-        "age": shoal.Interval(),
-        "zip": shoal.Suppression(),
+        "age": shoal.Interval(step=5),
+        "zip": shoal.Prefix(),
         "sex": shoal.Suppression(),
     }
     assert (
@@ -422,7 +424,7 @@ def test_semicolons_and_a_byte_order_mark_are_read(
 
 @pytest.mark.parametrize(
     ("ages", "k", "expected"),
-    [([7], 1, [7]), ([7] * 5, 2, [7] * 5), ([7, 9], 2, ["[7, 9]"] * 2)],
+    [([7], 1, [7]), ([7] * 5, 2, [7] * 5), ([7, 9], 2, ["7–9"] * 2)],
     ids=["one record", "all equal", "k = n"],
 )
 def test_small_tables_are_released(

@@ -108,8 +108,8 @@ def cell_members(text: str | None, values: list[Any]) -> set[Any]:
         return {None}
     if text == "*":
         return set(values)
-    if text.startswith("["):
-        low, high = map(int, text[1:-1].split(", "))
+    if "–" in text:
+        low, high = map(int, text.split("–"))
         return {v for v in values if v is not None and low <= v <= high}
     if text.startswith("{"):
         return set(text[1:-1].split(", "))

@@ -117,7 +117,7 @@ def misses(table: Table, requirements: list[Requirement], groups: np.ndarray) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(samples(), MEASURES, st.integers(1, 5), st.data())
 def test_every_group_meets_every_requirement(kind, method, sample, measure, k, data) -> None:
     requirements, table = data.draw(KINDS[kind]), sample.encoded()

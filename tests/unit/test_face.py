@@ -30,6 +30,7 @@ FUNCTIONS = {
     "list_methods",
     "list_requirements",
     "loss",
+    "read_release",
     "suggest",
 }
 

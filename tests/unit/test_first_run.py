@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import queue
@@ -80,12 +81,21 @@ def run(code: str, **changed: str) -> str:
 # Which kernels a run needs
 
 
-@pytest.mark.parametrize("part", ["cover", "refine", "certificate", "exact", "mondrian"])
+PARTS = ["cover", "refine", "carve", "persons", "certificate", "exact", "mondrian"]
+
+
+@pytest.mark.parametrize("part", PARTS)
 def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
     code = f"import json; from tests.signatures import listed; print(json.dumps(listed({part!r})))"
     used = {(kernel, tuple(types)) for kernel, types in json.loads(run(code))["kernels"]}
     expected = {(signature.kernel, signature.arguments) for signature in needed([part])}
     assert used == expected, f"run python -m tests.signatures '{part}'"
+
+
+def test_kernels_on_the_list_have_as_many_parameters() -> None:
+    for signature in needed(signatures.parts()):
+        kernel = signatures.load(signature.kernel)
+        assert len(inspect.signature(kernel.py_func).parameters) == len(signature.arguments)
 
 
 def test_every_method_is_on_the_list() -> None:
@@ -97,9 +107,12 @@ def test_every_method_is_on_the_list() -> None:
     [
         (9, {}, ("exact",)),
         (1_000, {}, ("cover", "refine")),
+        (1_001, {}, ("cover", "refine", "carve")),
         (1_000, {"refine": False}, ("cover",)),
-        (1_000, {"refine": 5}, ("cover", "refine", "refine longer")),
+        (1_000, {"refine": 5}, ("cover", "refine", "carve", "refine longer")),
         (1_000, {"method": "mondrian"}, ("mondrian",)),
+        (1_000, {"person": "id"}, ("cover", "refine", "persons")),
+        (9, {"person": "id"}, ("exact",)),
         (9, {"method": "exact"}, ("exact",)),
         (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
     ],
@@ -292,13 +305,13 @@ def test_the_doctor_says_what_is_in_use(shell: Shell, monkeypatch: pytest.Monkey
     facts = json.loads(said)
     assert facts["folder"] == str(cache.cache_folder())
     assert facts["libraries"]["numba"] == numba.__version__
-    listed = len(needed(("cover", "refine")))
+    listed = len(needed(("cover", "refine", "carve")))
     assert facts["kernels"]["a default run"]["all"] == listed
     assert facts["kernels"]["a default run"]["ready"] <= listed
 
 
 def test_the_doctor_says_what_the_next_run_will_compile(cold: Path, shell: Shell) -> None:
-    seconds = sum(signature.seconds for signature in needed(("cover", "refine")))
+    seconds = sum(signature.seconds for signature in needed(("cover", "refine", "carve")))
     _, said, _ = shell("doctor", "--json")
     facts = json.loads(said)
     assert facts["kernels"]["a default run"]["ready"] == 0

@@ -69,22 +69,22 @@ def released(*cells: str, **changes: object) -> Released:
 
 
 def test_the_checker_accepts_a_good_release() -> None:
-    assert not faults(promise(), released("[31, 52]", "[31, 52]", "[31, 52]"))
+    assert not faults(promise(), released("31–52", "31–52", "31–52"))
 
 
 @pytest.mark.parametrize(
     ("what", "given", "found"),
     [
-        ({}, released("[31, 33]", "[31, 33]", "52", claimed_k=1, claimed_loss=1 / 3), "k = 2"),
-        ({}, released("[31, 52]", "[31, 52]", "[31, 52]", claimed_k=2), "audit counted 2"),
-        ({}, released("[31, 52]", "[31, 52]", "[31, 52]", claimed_loss=0.9), "the loss is 1.0"),
+        ({}, released("31–33", "31–33", "52", claimed_k=1, claimed_loss=1 / 3), "k = 2"),
+        ({}, released("31–52", "31–52", "31–52", claimed_k=2), "audit counted 2"),
+        ({}, released("31–52", "31–52", "31–52", claimed_loss=0.9), "the loss is 1.0"),
         ({}, released("33", "33", "33", claimed_loss=0.0), "2 released records stand for no"),
         ({}, released("52", "33", "31", order=[0, 1, 2], claimed_loss=0.0), "2 records are not in"),
         ({}, released("old", "old", "old"), "cannot be read"),
-        ({}, released("[31, 52]", "[31, 52]", "[31, 52]", left_out=1), "1 said to be left out"),
+        ({}, released("31–52", "31–52", "31–52", left_out=1), "1 said to be left out"),
         (
             {"demands": [Demand("distinct", 3, ("ill",))]},
-            released("[31, 52]", "[31, 52]", "[31, 52]"),
+            released("31–52", "31–52", "31–52"),
             "miss distinct 3",
         ),
     ],
@@ -96,7 +96,7 @@ def test_the_checker_finds_a_broken_promise(
 
 
 def test_the_checker_finds_changed_columns() -> None:
-    given = released("[31, 52]", "[31, 52]", "[31, 52]", unchanged=[("x",), ("x",), ("y",)])
+    given = released("31–52", "31–52", "31–52", unchanged=[("x",), ("x",), ("y",)])
     found = faults(promise(unchanged=[("x",), ("y",), ("y",)]), given)
     assert any("1 records have other unchanged columns" in fault for fault in found)
 

@@ -44,7 +44,7 @@ def objective_of(problem: Problem, measure: str, sample: tables.Sample) -> refer
     st.sampled_from(twins.COVERED),
     st.integers(1, 4),
 )
-@settings(max_examples=200)
+@settings(max_examples=60)
 def test_every_set_chosen_has_the_least_ratio_of_all_subsets(sample, measure, k):
     problem = twins.proper_problem(sample, measure, min(k, sample.records))
     assume(guarantee_notes(problem) == ())

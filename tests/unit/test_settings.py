@@ -12,7 +12,17 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import Hierarchy, InputError, Interval, Order, Settings, Subset, Suppression
+from shoal import (
+    Calendar,
+    Hierarchy,
+    InputError,
+    Interval,
+    Order,
+    Prefix,
+    Settings,
+    Subset,
+    Suppression,
+)
 from shoal.generalization import Model
 from shoal.methods import METHODS, Method
 from shoal.settings import make_settings
@@ -43,6 +53,22 @@ MODELS: dict[str, tuple[str, Model | None]] = {
     "order": ("zip", Order(("10002", *ZIPS[:3], "99999"))),
     "order of numbers": ("age", Order([*range(50, 9, -1), 51.0])),
     "order by name": ("zip", Order("names")),
+    "order with ends": ("zip", Order(ZIPS, low="02140", high="10001")),
+    "suppression with ends": ("age", Suppression(low=20, high=45.0)),
+    "subset with ends": ("age", Subset(high=45)),
+    "interval with a step": ("age", Interval(step=5, start=2, low=11, high=45)),
+    "interval with a broken step": ("age", Interval(step=2.5)),
+    "interval of months": ("born", Interval(step="month", high=date(1990, 1, 1))),
+    "calendar": ("born", Calendar()),
+    "calendar of weeks": ("born", Calendar(["year", "week"], finest="year", low="1985")),
+    "prefix": ("zip", Prefix()),
+    "prefix with options": ("zip", Prefix([2, 3], fill="#", finest=4)),
+    "prefix of parts": ("zip", Prefix(separator="-")),
+    "hierarchy with a finest level": ("zip", Hierarchy.from_dict(UNBALANCED, finest=1)),
+    "hierarchy with ends": (
+        "age",
+        Hierarchy.from_sets([range(10, 40), range(40, 90)], low=20, high=80),
+    ),
     "subset": ("zip", Subset()),
     "subset in a domain": ("zip", Subset(domain=(*ZIPS, "99999"))),
     "hierarchy from a dict": ("zip", Hierarchy.from_dict(UNBALANCED)),
@@ -133,6 +159,9 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         loosen=0.2,
         render="bounds",
         keep=("ward",),
+        pseudonyms=("patient",),
+        key_file=str(tmp_path / "secret.key"),
+        person="patient",
         title="Patients",
         input=shoal.Input("cp1252", ";", ",", "%d.%m.%Y", "Data", ("?", "99")),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from suggested_public import PUBLIC
 from suggested_unseen import UNSEEN
 
 import shoal
-from shoal.generalization import MODELS, Model
 from shoal.suggesting.patterns import identifier_pattern
 from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
 from shoal.suggesting.scales import in_order
@@ -146,6 +145,10 @@ def test_persons_that_repeat_are_told(suggested: Any) -> None:
     assert suggested["visits"][2].persons[0] == "subject_id"
     assert suggested["diabetes"][2].persons[0] == "patient_nbr"
     assert suggested["survey"][2].persons == ()
+    visits = suggested["visits"][2]
+    assert visits.person == visits.settings().person == "subject_id"
+    assert 'person = "subject_id"' in visits.to_toml()
+    assert suggested["survey"][2].person is None
 
 
 def test_codes_and_dates_that_mean_missing_are_proposed(suggested: Any) -> None:
@@ -466,19 +469,7 @@ def test_numbers_that_repeat_like_persons_are_not_released() -> None:
 # Models
 
 
-@dataclass(frozen=True)
-class Later(Model):
-    """A model that a later version may have."""
-
-    values: tuple[str, ...] = ()
-    name = "later"
-    proper = False
-
-    def compile(self, column: str, values: pa.Array, has_null: bool) -> Any:
-        raise NotImplementedError
-
-
-def test_models_of_later_versions_are_chosen_by_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_are_chosen_by_the_rules() -> None:
     table = pa.table(
         {
             "born": pa.array([10_000 + i for i in range(60)], pa.date32()),
@@ -486,18 +477,13 @@ def test_models_of_later_versions_are_chosen_by_the_rules(monkeypatch: pytest.Mo
             "age_group": ["18-24", "25-34", "<18"] * 20,
         }
     )
-    before = {name: model.name for name, model in shoal.suggest(table).models.items()}
-    assert before == {"born": "interval", "zip": "suppression", "age_group": "order"}
-    for name in ("calendar", "prefix", "order"):
-        monkeypatch.setitem(MODELS, name, Later)
     found = shoal.suggest(table)
     assert [column.model for column in found.columns] == ["calendar", "prefix", "order"]
-    assert found.models["age_group"] == Later(("<18", "18-24", "25-34"))
+    assert found.models["age_group"] == shoal.Order(["<18", "18-24", "25-34"])
     assert 'values = ["<18", "18-24", "25-34"]' in found.to_toml()
 
 
-def test_bands_of_few_records_are_not_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MODELS, "order", Later)
+def test_bands_of_few_records_are_not_named() -> None:
     bands = ["18-24"] * 30 + ["25-34"] * 30 + ["35-44"] * 9
     found = shoal.suggest(pa.table({"age_group": bands, "sex": ["m", "f", "f"] * 23}))
     assert found.columns[0].model == "suppression"
@@ -646,3 +632,36 @@ def test_a_file_in_no_known_encoding_is_refused_as_ever(tmp_path: Path) -> None:
     path.write_bytes(b"age\n\x81\x8d\xa4\xa6\xff\xfe\n")
     with pytest.raises(shoal.InputError, match="not UTF-8"):
         shoal.suggest(path)
+
+
+def test_ends_of_ranges_print_no_value_that_one_record_alone_has() -> None:
+    chance = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "age": [*chance.integers(20, 60, 299).tolist(), 97],
+            "sex": ["f", "m"] * 150,
+        }
+    )
+    found = shoal.suggest(table)
+    assert found.models["age"] == shoal.Interval(step=5)
+    assert "one record alone has" in found.columns[0].model_reason
+    assert "step = 5" in found.to_toml()
+    release = shoal.anonymize(table, settings=found.settings(), k=3, method="mondrian")
+    bounds = {text for text in release.data["age"].to_pylist() if text != "*"}
+    assert all(int(text.split("–")[0]) % 5 == 0 for text in bounds)
+
+
+@pytest.mark.parametrize(
+    ("codes", "model"),
+    [
+        (["02139", "02140", "10001"], shoal.Prefix()),
+        (["A01", "A01.1", "B20.12"], shoal.Prefix()),
+        (["A1.11", "A1.2", "B12.3"], shoal.Prefix(separator=".")),
+        ([12345, 12346, 54321], shoal.Prefix()),
+        ([2139, 12345, 12346], shoal.Suppression()),
+        (["02*39", "02140", "10001"], shoal.Suppression()),
+    ],
+)
+def test_codes_get_a_prefix_where_their_beginnings_can_be_told(codes, model) -> None:
+    table = pa.table({"zip": codes * 20, "age": [20 + i % 7 for i in range(60)]})
+    assert shoal.suggest(table).models["zip"] == model

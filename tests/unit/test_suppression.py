@@ -30,7 +30,7 @@ def one_group(limit, **options):
 def test_a_record_that_costs_the_others_more_than_itself_is_left_out():
     release = one_group(0.1)
     assert release.suppressed == 1
-    assert set(release.data["n"]) == {"[0, 9]"}
+    assert set(release.data["n"]) == {"0–9"}
     assert release.groups.tolist() == [0] * 10 + [-1]
     assert one_group(0.0).suppressed == 0
     assert one_group(0.05).suppressed == 0  # not even one record
@@ -53,7 +53,7 @@ def test_a_record_left_out_counts_as_hidden_among_those_released():
         suppression_limit=0.1,
         objective="ncp",
     )
-    assert set(release.data["n"]) == {"[0, 4]", "[6, 10]"}
+    assert set(release.data["n"]) == {"0–4", "6–10"}
     assert release.suppressed == 1
     shares = np.array([2, 3, 2, 3]) / 10  # of the sensitive values that are released
     hidden = -(shares * np.log2(shares)).sum()

@@ -129,9 +129,9 @@ def test_the_groups_and_intervals_of_he12_table_2_are_found(seed):
     )
     released = {i: (age[closed.groups[i]], zips[closed.groups[i]]) for i in (0, 2, 4)}
     assert released == {
-        0: ("20", "[25, 30]"),
-        2: ("[30, 40]", "[25, 30]"),
-        4: ("[50, 60]", "[5, 10]"),
+        0: ("20", "25–30"),
+        2: ("30–40", "25–30"),
+        4: ("50–60", "5–10"),
     }
 
 

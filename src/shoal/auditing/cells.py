@@ -23,6 +23,7 @@ class Cells:
     places: Places
     texts: tuple[str | None, ...]
     is_exact: bool  # whether numbers have more digits than floats keep
+    is_text: bool = False  # whether the column holds texts, which may be numbers or dates
     order: tuple[str, ...] | None = None  # of the categories, where the column has one itself
 
     def as_texts(self) -> pa.Array:
@@ -55,7 +56,8 @@ def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ())
     ]
     indices = np.asarray(pc.fill_null(encoded.indices, len(texts)))
     found = np.array(place, dtype=np.int64)[indices]
-    return Cells(found, tuple(known), pa.types.is_decimal(plain.type), order)
+    is_text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
+    return Cells(found, tuple(known), pa.types.is_decimal(plain.type), is_text, order)
 
 
 def _order(chunks: Sequence[pa.Array]) -> tuple[str, ...] | None:

@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.cells import Cells, read_cells
-from shoal.auditing.readings import Cover, OrderLine, RangeLine, cover_of, cover_of_bounds, line_of
+from shoal.auditing.ranges import RangeLine
+from shoal.auditing.readings import Cover, OrderLine, cover_of, cover_of_bounds, line_of
 from shoal.auditing.rows import combined
 from shoal.auditing.texts import Reader
 from shoal.auditing.verdict import Audit, Places, Verdict, refuse_identifiers

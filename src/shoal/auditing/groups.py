@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.auditing.cells import read_cells
+from shoal.auditing.persons import Crowd, Gathered
 from shoal.auditing.requirements import Labels, Requirement
 from shoal.auditing.rows import combined, numbered
 from shoal.auditing.texts import Reader, ascending, texts_of, value_set
 from shoal.auditing.verdict import Audit, Places, Proof, Verdict, refuse_identifiers
-from shoal.errors import near_miss, raise_problems
+from shoal.errors import AuditFailed, near_miss, raise_problems
 
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
 
@@ -74,6 +76,7 @@ def examine_frame(
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
     counts: Places | None = None,
+    crowd: Crowd | None = None,
 ) -> Verdict:
     """Audit a frame by what its columns read; see `examine_texts`."""
     refuse_identifiers(frame.columns, identifiers)
@@ -91,6 +94,7 @@ def examine_frame(
         requirements,
         sensitive,
         reader,
+        crowd,
         frame.columns,
         counts,
     )
@@ -104,6 +108,7 @@ def examine_texts(
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
+    crowd: Crowd | None = None,
     names: Sequence[str] = (),
     counts: Places | None = None,
 ) -> Verdict:
@@ -112,7 +117,8 @@ def examine_texts(
     All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive
     values that differ only in spaces, case or Unicode form are one value. A quasi-identifier may be released
     under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, where the table has only some.
-    `counts` are the records of each row, where equal records were counted before.
+    With a `crowd`, persons are counted in place of records. `counts` are the records of each row, where equal
+    records were counted before.
 
     Raises
     ------
@@ -139,20 +145,33 @@ def examine_texts(
     groups = _groups_of(table.select(columns), counts)
     count, smallest = groups.sizes.size, int(groups.sizes.min())
     misses, proofs = [""], []
-    if smallest < k:
-        small = np.count_nonzero(groups.sizes < k)
+    gathered = None if crowd is None else _gathered(crowd, groups)
+    hidden = groups.sizes if gathered is None else gathered.heads
+    if hidden.min() < k:
+        what = "records" if gathered is None else "persons"
         misses = [
-            f"{small} of {count} groups have fewer than k = {k} records (the smallest has {smallest})"
+            f"{np.count_nonzero(hidden < k)} of {count} groups have fewer than k = {k} {what} "
+            f"(the smallest has {hidden.min()})"
         ]
     for requirement in requirements:
         for name in requirement.over(sensitive):
-            proof, missed = _prove(requirement, name, groups, secrets[name])
+            proof, missed = _prove(requirement, name, groups, secrets[name], gathered)
             proofs.append(proof)
             worst = f"{proof.requirement} (the worst reaches {proof.reached:.4g})"
             misses.append(f"{missed} of {count} groups miss {worst}" if missed else "")
-    return Verdict(
-        Audit(int(groups.sizes.sum()), count, smallest, tuple(proofs)), tuple(misses), groups.sizes
-    )
+    audit = Audit(int(groups.sizes.sum()), count, smallest, tuple(proofs))
+    if gathered is not None:
+        audit = replace(audit, person=gathered.crowd.column, by_person=gathered.found())
+    return Verdict(audit, tuple(misses), groups.sizes)
+
+
+def _gathered(crowd: Crowd, groups: _Groups) -> Gathered:
+    if crowd.person.size != groups.group.size:
+        raise AuditFailed(
+            f"The release has {groups.group.size} records and persons are known of {crowd.person.size}; "
+            "do not release this table."
+        )
+    return Gathered(crowd, groups.group, groups.sizes.size)
 
 
 def _bounds(name: str) -> tuple[str, str]:
@@ -204,16 +223,53 @@ def _groups_of(columns: pa.Table, counts: Places | None) -> _Groups:
 
 
 def _prove(
-    requirement: Requirement, column: str, groups: _Groups, secret: _Secret
+    requirement: Requirement,
+    column: str,
+    groups: _Groups,
+    secret: _Secret,
+    gathered: Gathered | None = None,
 ) -> tuple[Proof, int]:
     """The level that all groups reach, and how many of them miss the requirement."""
+    levels = _levels(requirement, groups, secret, gathered)
+    described = requirement.describe(column) + requirement.remark(secret.labels)
+    missed = int(np.count_nonzero(~requirement.is_met(levels)))
+    if gathered is not None:
+        described += ", counted by persons"
+    return Proof(described, requirement.required, requirement.worst(levels)), missed
+
+
+def _levels(
+    requirement: Requirement, groups: _Groups, secret: _Secret, gathered: Gathered | None
+) -> npt.NDArray[np.float64]:
+    """The level of every group, by its records or by its persons."""
     values = len(secret.labels)
-    shares = np.bincount(secret.places, groups.counts, values) / groups.sizes.sum()
-    worst, missed = [], 0
+    if gathered is None:
+        shares = np.bincount(secret.places, groups.counts, values) / groups.sizes.sum()
+        return _counted(requirement, groups, secret.places, secret.labels, shares, None)
+    kinds = requirement.kinds(secret.labels)
+    if kinds is not None:
+        return gathered.different(secret.places, kinds)
+    group, _, places = gathered.having(secret.places, values)
+    having = _Groups(group, np.bincount(group, minlength=gathered.groups), None)
+    shares = gathered.shares(secret.places, values)
+    return _counted(requirement, having, places, secret.labels, shares, gathered.heads)
+
+
+def _counted(
+    requirement: Requirement,
+    groups: _Groups,
+    of_record: Places,
+    labels: Labels,
+    shares: npt.NDArray[np.float64],
+    heads: Places | None,
+) -> npt.NDArray[np.float64]:
+    """The level of every group by the counts of its values, a run of groups at a time."""
+    values = len(labels)
+    found = []
     for start, stop in groups.blocks(values):
         bounds = groups.bounds[start : stop + 1]
         rows = groups.rows[bounds[0] : bounds[-1]]
-        places = secret.places[rows]
+        places = of_record[rows]
         present = np.arange(values)
         if not requirement.counts_absent:
             present, places = np.unique(places, return_inverse=True)
@@ -224,11 +280,9 @@ def _prove(
         )
         levels = requirement.levels(
             counts.reshape(-1, present.size).astype(np.float64),
-            [secret.labels[value] for value in present.tolist()],
+            [labels[value] for value in present.tolist()],
             shares[present],
+            None if heads is None else heads[start:stop].astype(np.float64),
         )
-        worst.append(requirement.worst(levels))
-        missed += int(np.count_nonzero(~requirement.is_met(levels)))
-    reached = requirement.worst(np.array(worst))
-    described = requirement.describe(column) + requirement.remark(secret.labels)
-    return Proof(described, requirement.required, reached), missed
+        found.append(levels)
+    return np.concatenate(found)

@@ -6,60 +6,35 @@ are neighbours, and a missing value last. A released text covers one or more str
 
 from __future__ import annotations
 
-import json
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
-from math import isfinite
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.cells import Cells
+from shoal.auditing.lines import ANYTHING, Line, Stretches, Texts
+from shoal.auditing.prefixes import PrefixLine
+from shoal.auditing.ranges import RangeLine, RangeSetLine, members, stretches
 from shoal.auditing.requirements.trees import Tree
-from shoal.auditing.texts import Reader, moment
+from shoal.auditing.spans import days_of, end_days
+from shoal.auditing.texts import Reader
 from shoal.auditing.verdict import Places
 
-Stretches = tuple[tuple[int, int], ...]  # first place, and the one after the last
-Texts = Sequence[str | None]
-ANYTHING = "*"
 BETWEEN = " .. "
+OR_HIGHER, OR_LOWER = " or higher", " or lower"
 NOTHING = ((0, 0),)
-UNREADABLE = (ValueError, InvalidOperation, TypeError, OverflowError)
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-
-
-class Line:
-    """A column whose values have no order: a text stands for itself, or for anything."""
-
-    def __init__(self, known: Texts) -> None:
-        self.rank: Places = np.arange(len(known))
-        self.places = {text: (at,) for at, text in enumerate(known)}
-        self.length = len(known)
-
-    def covered(self, released: str | None) -> Stretches:
-        """The stretches that a released text covers, none where it stands for no known value."""
-        if released in self.places:
-            return tuple((at, at + 1) for at in self.places[released])
-        if released == ANYTHING:
-            return ((0, self.length),)
-        return self.several(released) if released is not None else ()
-
-    def several(self, released: str) -> Stretches:
-        """The stretches that a text covers which is neither a known value nor `*`."""
-        return ()
 
 
 class SetLine(Line):
     """A column released as sets: {a, b}."""
 
     def several(self, released: str) -> Stretches:
-        members = {text for text in _members(released) if text in self.places}
-        found = sorted(at for text in members for at in self.places[text])
+        known = {text for text in members(released) if text in self.places}
+        found = sorted(at for text in known for at in self.places[text])
         return tuple((at, at + 1) for at in found)
 
 
@@ -85,6 +60,7 @@ class TreeLine(Line):
         self.nodes.setdefault(ANYTHING, root)
         self.stretch = [(first[node], first[node] + size[node]) for node in range(root)]
         self.stretch.append((0, self.length))  # the root covers missing values as well
+        self.folds = _folds(tree, [first[leaf] for leaf in range(leaves)])
         self.rank = np.array([self._rank(text, tree) for text in known], dtype=np.int64)
 
     def _rank(self, text: str | None, tree: Tree) -> int:
@@ -96,101 +72,98 @@ class TreeLine(Line):
     def covered(self, released: str | None) -> Stretches:
         if released is None:
             return ((self.length - 1, self.length),)
-        return (self.stretch[self.nodes[released]],) if released in self.nodes else ()
+        for texts, beyond in self.folds:
+            if released in texts:
+                return stretches(_marked(self.length, beyond))
+        if released not in self.nodes:
+            return ()
+        first, after = self.stretch[self.nodes[released]]
+        marks = _marked(self.length, set(range(first, after)))
+        for (
+            _,
+            beyond,
+        ) in self.folds:  # one leaf stands for all of them, where all or none are covered
+            if not marks[sorted(beyond)].all():
+                marks[sorted(beyond)] = False
+        return stretches(marks) if self.folds else ((first, after),)
 
 
-class RangeLine(Line):
-    """A column released as intervals of numbers or dates: [24, 30]."""
+def _marked(length: int, places: set[int]) -> npt.NDArray[np.bool_]:
+    marks = np.zeros(length, dtype=np.bool_)
+    marks[sorted(places)] = True
+    return marks
 
-    def __init__(self, known: Texts, reader: Reader, is_exact: bool) -> None:
-        super().__init__(known)
-        self.scales = _scales(reader, is_exact)
-        values: list[Any] = []
-        while self.scales:  # those that read every known value, and what comes after
-            with suppress(*UNREADABLE):
-                values = [text if text is None else self.scales[0](text) for text in known]
-                break
-            self.scales.pop(0)
-        self.values = sorted({value for value in values if value is not None})
-        place = {value: at for at, value in enumerate(self.values)}
-        self.length = len(place) + 1
-        ranks = [place.get(value, len(place)) for value in values]
-        self.rank = np.array(ranks or [self.length] * len(known), dtype=np.int64)
-        self.places = {None: (len(place),)}
 
-    def several(self, released: str) -> Stretches:
-        is_range = released[:1] == "[" and released[-1:] == "]"
-        low, _, high = released[1:-1].partition(", ") if is_range else (released, "", released)
-        return self.between(low, high)
+def _folds(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], set[int]]]:
+    """How the leaves beyond a lowest and a highest value read, and their places."""
+    found = []
+    for name, signs in (("low", ("≤", "<=")), ("high", ("≥", ">="))):
+        end = getattr(tree, name, None)
+        if end is None:
+            continue
+        is_low = name == "low"
+        day = end_days(end, is_low, False) if not isinstance(end, int | float | Decimal) else None
+        bound: Any
+        values: list[Any]
+        if isinstance(day, int):
+            bound, text = day, date.fromordinal(day).isoformat()
+            values = [(days_of(leaf) or (0, 0))[0] for leaf in tree.leaves]
+        else:
+            bound, text = Decimal(str(end)), _plain_number(Decimal(str(end)))
+            values = [Decimal(leaf) for leaf in tree.leaves]
+        pairs = zip(places, values, strict=True)
+        beyond = {at for at, value in pairs if (value <= bound if is_low else value >= bound)}
+        if beyond:
+            found.append((tuple(f"{sign} {text}" for sign in signs), beyond))
+    return found
 
-    def between(self, low: str, high: str) -> Stretches:
-        """The stretches between two bounds, both included."""
-        for read in self.scales:
-            with suppress(*UNREADABLE):
-                start, stop = (
-                    bisect_left(self.values, read(low)),
-                    bisect_right(self.values, read(high)),
-                )
-                return ((start, stop),) if start < stop else ()
-        return ()
+
+def _plain_number(number: Decimal) -> str:
+    """A number without an exponent or needless zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 class OrderLine(Line):
     """A column of categories with an order, released as runs of them: low .. high."""
 
-    def __init__(self, known: Texts, order: Sequence[str]) -> None:
+    def __init__(self, known: Texts, order: Sequence[str], model: Any = None) -> None:
         super().__init__(known)
         self.place = {text: at for at, text in enumerate(order)}
         self.length = len(self.place) + 1
         missing = len(self.place)
         ranks = [missing if text is None else self.place.get(text, self.length) for text in known]
         self.rank = np.array(ranks, dtype=np.int64)
-        self.places = {text: (at,) for text, at in self.place.items()}
-        self.places[None] = (missing,)
+        self.places = {None: (missing,)}
+        low, high = getattr(model, "low", None), getattr(model, "high", None)
+        self.lowest = -1 if low is None else self.place.get(low, missing)
+        self.highest = missing if high is None else self.place.get(high, -1)
 
     def several(self, released: str) -> Stretches:
-        return self.between(*released.split(BETWEEN)) if released.count(BETWEEN) == 1 else ()
+        if released in self.place:
+            return self.between(released, released)
+        if released.count(BETWEEN) == 1:
+            return self.between(*released.split(BETWEEN))
+        if released.endswith(OR_HIGHER):
+            return self.between(released.removesuffix(OR_HIGHER), None)
+        return (
+            self.between(None, released.removesuffix(OR_LOWER))
+            if released.endswith(OR_LOWER)
+            else ()
+        )
 
-    def between(self, low: str, high: str) -> Stretches:
-        """All categories from one to another, both included."""
-        start, stop = (self.place.get(end, -1) for end in (low, high))
+    def between(self, low: str | None, high: str | None) -> Stretches:
+        """All categories from one to another, both included; None and what reads like one stands for an open end."""
+        last, at_end = len(self.place) - 1, self.length - 1
+        is_low = self.lowest >= 0 and (low is None or low.endswith(OR_LOWER))
+        is_high = self.highest < at_end and (high is None or high.endswith(OR_HIGHER))
+        start = 0 if is_low else self.place.get(low or "", -1) if low is not None else -1
+        stop = last if is_high else self.place.get(high or "", -1) if high is not None else -1
+        if not is_low and start <= self.lowest and self.lowest >= 0:
+            return ()  # one category stands for all up to the lowest one
+        if not is_high and stop >= self.highest:
+            return ()
         return ((start, stop + 1),) if 0 <= start <= stop else ()
-
-
-def _scales(reader: Reader, is_exact: bool) -> list[Callable[[str], Any]]:
-    """The ways to read a text as a number or a date, in the order in which they are tried."""
-
-    def number(text: str) -> int | float | Decimal:
-        point = text.replace(reader.decimal, ".")
-        if _WHOLE.fullmatch(point):
-            return int(point)
-        value = Decimal(point) if is_exact else float(point)
-        if not isfinite(value):
-            raise ValueError("not finite")
-        return value
-
-    found = [number, lambda text: moment(text, None)]
-    if reader.date_format is not None:
-        found.insert(0, lambda text: moment(text, reader.date_format))
-    return found
-
-
-def _members(released: str) -> Iterator[str]:
-    """The values that a text in braces lists: plain, or in quotes like those of JSON."""
-    if released[:1] != "{" or released[-1:] != "}":
-        return
-    rest = released[1:-1].strip()
-    while rest:
-        if rest[0] == '"':
-            with suppress(ValueError):
-                member, stop = json.JSONDecoder().raw_decode(rest)
-                yield member
-                rest = rest[stop:].lstrip().removeprefix(",").lstrip()
-                continue
-            return
-        member, _, rest = rest.partition(",")
-        yield member.strip()
-        rest = rest.lstrip()
 
 
 @dataclass(frozen=True)
@@ -218,21 +191,32 @@ def line_of(cells: Cells, model: Any, reader: Reader) -> Line:
     match getattr(model, "name", None):
         case "hierarchy":
             return TreeLine(cells.texts, model)
-        case "interval":
-            return RangeLine(cells.texts, reader, cells.is_exact)
+        case "interval" | "calendar":
+            return RangeLine(cells, reader, model)
         case "subset":
-            return SetLine(cells.texts)
+            return RangeSetLine(cells, reader, model) if _has_ends(model) else SetLine(cells.texts)
         case "order":
-            return OrderLine(cells.texts, _order(cells, model.values))
+            return OrderLine(cells.texts, _order(cells, model), model)
+        case "prefix":
+            return PrefixLine(cells.texts, model)
+        case "suppression" if _has_ends(model):
+            return RangeLine(cells, reader, model)
     return Line(cells.texts)
 
 
-def _order(cells: Cells, given: Any) -> Sequence[str]:
+def _has_ends(model: Any) -> bool:
+    """Whether a model folds values beyond a lowest or a highest one."""
+    return getattr(model, "low", None) is not None or getattr(model, "high", None) is not None
+
+
+def _order(cells: Cells, model: Any) -> Sequence[str]:
     """The order of a column's categories: given, by name, or its own; none at all covers nothing."""
+    given = model.values
     if isinstance(given, tuple):
         return given
     if given is not None:
-        return sorted(text for text in cells.texts if text is not None)
+        ends = (getattr(model, "low", None), getattr(model, "high", None))
+        return sorted({text for text in (*cells.texts, *ends) if text is not None})
     return cells.order or ()
 
 
@@ -249,15 +233,15 @@ def cover_of_bounds(line: RangeLine | OrderLine, original: Cells, low: Cells, hi
     pairs, places = np.unique(
         np.stack([low.places, high.places], axis=1), axis=0, return_inverse=True
     )
-    nothing = low.texts.index(None)
-    missing = np.count_nonzero(low.places == nothing)
+    nothing = low.texts.index(None), high.texts.index(None)
+    missing = np.count_nonzero((low.places == nothing[0]) & (high.places == nothing[1]))
     unknown = None
     if missing > np.count_nonzero(original.places == original.texts.index(None)):
         unknown = ANYTHING
     covered = []
     for a, b in pairs.tolist():
         start, stop = low.texts[a], high.texts[b]
-        is_open = start is None or stop is None
+        is_open = start is None and stop is None
         covered.append(line.covered(unknown) if is_open else line.between(start, stop))
     return _cover(line, original, places.reshape(-1), covered)
 

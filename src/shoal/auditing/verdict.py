@@ -46,11 +46,14 @@ class Persons:
         Its distinct values in the released records.
     smallest
         Its distinct values in the group that has fewest.
+    largest_share
+        The largest share of a group's records that one person has, where persons are counted.
     """
 
     identifier: str
     persons: int
     smallest: int
+    largest_share: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,6 +75,11 @@ class Audit:
         and for persons nothing is proved.
     unnamed
         Columns that are in the table although nobody gave them a role; nothing is proved about them.
+    person
+        The column by which persons, not records, were to be counted; empty where none was named.
+    by_person
+        What was counted of persons: then `by_person.smallest` is k, and proofs are about persons. None where
+        `person` is empty or cannot be known from a finished table alone; then nothing is proved for persons.
     """
 
     records: int
@@ -80,11 +88,18 @@ class Audit:
     proofs: tuple[Proof, ...] = ()
     persons: tuple[Persons, ...] = ()
     unnamed: tuple[str, ...] = ()
+    person: str = ""
+    by_person: Persons | None = None
+
+    @property
+    def smallest(self) -> int:
+        """The least that a group holds: persons where they were counted, else records."""
+        return self.k if self.by_person is None else self.by_person.smallest
 
     def __repr__(self) -> str:
         more = [
             f"{name}={found}"
-            for name in ("proofs", "persons", "unnamed")
+            for name in ("proofs", "persons", "unnamed", "person", "by_person")
             if (found := getattr(self, name))
         ]
         counted = f"records={self.records}, groups={self.groups}, k={self.k}"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import checking, listings, preparing, releasing, say
+from shoal.cli import checking, listings, preparing, releasing, say, trees
 
 app = typer.Typer(
     add_completion=False,
@@ -36,9 +36,11 @@ for command in (
     checking.audit,
     checking.evaluate,
     preparing.init,
+    trees.hierarchy,
     releasing.demo,
     preparing.compile,
     preparing.doctor,
+    preparing.key,
     listings.methods,
     listings.requirements,
     listings.measures,

@@ -29,8 +29,9 @@ Columns = Annotated[
     typer.Option(
         "-q",
         "--quasi-identifier",
-        metavar="COLUMN[:MODEL[:FILE]]",
-        help="Column to generalize; MODEL is suppression, interval, subset, order[:FILE], hierarchy:FILE; repeatable.",
+        metavar="COLUMN[:MODEL[:FILE][:KEY=VALUE]]",
+        help="Column to generalize; MODEL is suppression, interval, calendar, prefix, subset, order[:FILE] or "
+        "hierarchy:FILE, with options like interval:step=5:high=90; repeatable.",
     ),
 ]
 Sensitive = Annotated[
@@ -54,6 +55,21 @@ Allow = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="Column that may be released although it betrays something; repeatable.",
+    ),
+]
+Pseudonyms = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Identifier to replace by a keyed hash; repeatable."),
+]
+KeyFile = Annotated[
+    Path | None,
+    typer.Option(help="File with the key of the pseudonyms, see `shoal key`; else SHOAL_KEY."),
+]
+Person = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that tells persons apart; k then counts persons, not records.",
     ),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Of the file, like cp1252; usually UTF-8.")]
@@ -108,7 +124,11 @@ Loosen = Annotated[
     ),
 ]
 Render = Annotated[
-    str | None, typer.Option(help="text, or bounds: two columns per interval or order.")
+    str | None,
+    typer.Option(
+        metavar="HOW",
+        help="text; bounds: two columns per interval or order; midpoint or mean: one number per interval.",
+    ),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output.")]
 Certify = Annotated[

@@ -16,7 +16,13 @@ from shoal.kernels.cache import cache_folder, cache_note, carried_folder, carrie
 from shoal.kernels.parts import is_known, part_options
 from shoal.kernels.signatures import missing, needed, parts
 
-DEFAULT = ("cover", "refine", "exact", "certificate")  # parts of runs without a choice of method
+DEFAULT = (
+    "cover",
+    "refine",
+    "carve",
+    "exact",
+    "certificate",
+)  # parts of runs without a choice of method
 LIBRARIES = ("numba", "llvmlite", "numpy", "pyarrow", "narwhals", "pandas", "polars")
 
 
@@ -67,8 +73,9 @@ def facts() -> dict[str, Any]:
     kernels = {
         name: {"all": len(needed(wanted)), "ready": len(needed(wanted)) - len(missing(wanted))}
         for name, wanted in (
-            ("a default run", ("cover", "refine")),
-            ("a default run with a certificate", ("cover", "refine", "certificate")),
+            ("a default run on few records", ("cover", "refine")),
+            ("a default run", ("cover", "refine", "carve")),
+            ("a default run with a certificate", ("cover", "refine", "carve", "certificate")),
             ("all methods", parts()),
         )
     }
@@ -117,7 +124,7 @@ def _where() -> str:
 
 def _seconds() -> float:
     """Seconds that a first default run compiles, about: processor time, shared by processes."""
-    wanted = missing(("cover", "refine"))
+    wanted = missing(("cover", "refine", "carve"))
     return sum(signature.seconds for signature in wanted) / (processors() if can_start() else 1)
 
 

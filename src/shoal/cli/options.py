@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,19 @@ from shoal.errors import InputError, near_miss
 
 
 def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
-    """Models by column from `COLUMN[:MODEL[:FILE]]`; a colon in a column's name is written `\\:`.
+    """Models by column from `COLUMN[:MODEL[:FILE][:KEY=VALUE…]]`; a colon in a column's name is written `\\:`.
 
     `COLUMN:order:names` sorts by name; a file of that name is written `./names`.
     """
     if not given:
         return None
-    from shoal.generalization import MODELS, Hierarchy, Order
-    from shoal.generalization.order import NAMES
+    from shoal.generalization import MODELS
 
     found: dict[str, Any] = {}
     for text in given:
-        parts: list[Any] = re.split(r"(?<!\\):", text, maxsplit=2)
-        column, kind, path = [*parts, None, None][:3]
-        column = column.replace("\\:", ":")
+        parts = re.split(r"(?<!\\):", text)
+        column, kind = [*parts, None][:2]
+        column = str(column).replace("\\:", ":")
         if column in found:
             problems.append(f"Quasi-identifier '{column}' is named twice; name it once.")
         found[column] = None
@@ -36,23 +36,66 @@ def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] |
                 f"There is no model '{kind}' (column '{column}'){close} Models: {', '.join(MODELS)}; "
                 "a colon in a column's name is written \\:."
             )
-        elif kind != "order" and (kind == "hierarchy") != (path is not None):
-            problems.append(
-                f"Column '{column}': write {column}:hierarchy:FILE or {column}:order:FILE, or another model "
-                "without a file."
-            )
-        elif kind == "order" and path == NAMES:
-            found[column] = Order(NAMES)
-        elif path is not None:
-            try:
-                found[column] = (
-                    Order.from_file(path) if kind == "order" else Hierarchy.from_csv(path)
-                )
-            except InputError as error:
-                problems.extend(error.problems)
         else:
-            found[column] = MODELS[kind]()
+            found[column] = _model(column, kind, parts[2:], problems)
     return found
+
+
+def _model(column: str, kind: str, parts: Sequence[str], problems: list[str]) -> Any:
+    """A model from its name, perhaps a file, and options; the path of a file may hold colons."""
+    from shoal.generalization import Hierarchy, Order
+    from shoal.generalization.order import NAMES
+    from shoal.settings.models import keys_of, made_model
+
+    keys = [key for key in keys_of(kind) if key not in ("hierarchy", "rows", "values", "domain")]
+    named = len(parts)
+    while named and parts[named - 1].partition("=")[0] in keys and "=" in parts[named - 1]:
+        named -= 1
+    path = ":".join(parts[:named]) if named else None
+    if path is not None and kind not in ("hierarchy", "order") and "=" in path:
+        problems.append(
+            f"Column '{column}': there is no such option of {kind}; known: {', '.join(keys)}."
+        )
+        return None
+    if kind != "order" and (kind == "hierarchy") != (path is not None):
+        problems.append(
+            f"Column '{column}': write {column}:hierarchy:FILE or {column}:order:FILE, or another model "
+            "without a file."
+        )
+        return None
+    options = {}
+    for part in parts[named:]:
+        key, _, value = part.partition("=")
+        options[key] = _model_option(key, value.replace("\\:", ":"))
+    tree = None
+    try:
+        if kind == "hierarchy":
+            tree = Hierarchy.from_csv(str(path))
+        elif path is not None:
+            options["values"] = NAMES if path == NAMES else list(Order.from_file(path).values or ())
+    except InputError as error:
+        problems.extend(error.problems)
+        return None
+    return made_model(kind, options, f"-q {column}:{kind}", problems, tree)
+
+
+def _model_option(key: str, text: str) -> Any:
+    """An option of a model: a list, a text, a date or a number, as its name and look tell."""
+    if key in ("levels", "lengths"):
+        return [_value(part) for part in _listed(text)]
+    if key in ("separator", "fill"):
+        return text
+    if key in ("low", "high") and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return _day(text)
+    return _value(text)
+
+
+def _day(text: str) -> Any:
+    """A text as a date, or as it is where there is no such day."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return text
 
 
 def weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:

@@ -62,12 +62,12 @@ def named_twice(*outputs: Path | None) -> list[str]:
 
 
 def files_read(settings: Any) -> list[Path]:
-    """The hierarchy files that settings name, for quasi-identifiers and for requirements."""
+    """The files that settings name: hierarchies of quasi-identifiers and requirements, and that of the key."""
     trees: Sequence[Any] = [
         *settings.quasi_identifiers.values(),
         *(getattr(item, "hierarchy", None) for item in settings.requirements),
     ]
-    sources = [getattr(tree, "source", None) for tree in trees]
+    sources = [*(getattr(tree, "source", None) for tree in trees), settings.key_file]
     return [Path(source) for source in sources if source]
 
 

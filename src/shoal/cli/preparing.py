@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import arguments as a
-from shoal.cli import outputs
+from shoal.cli import outputs, say
 from shoal.cli.gathering import gathers, reading_given
 from shoal.errors import raise_problems
 
@@ -49,6 +49,20 @@ def compile(
     from shoal.cli.first_run import compile_kernels
 
     compile_kernels(everything, processes, quiet)
+
+
+def key(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    ],
+) -> None:
+    """Write a new secret key for pseudonyms to a file that only its owner may read."""
+    from shoal.table.pseudonyms import write_key
+
+    write_key(output)
+    say(
+        f"Written: {output}. Whoever has it can undo pseudonyms by trying values: keep it secret, and keep it."
+    )
 
 
 def doctor(json: a.Json = False) -> None:

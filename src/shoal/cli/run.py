@@ -124,7 +124,7 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     if wanted.table is None:
         return []
     frame = source.data
-    gone = {*settings.quasi_identifiers, *settings.identifiers}
+    gone = {*settings.quasi_identifiers, *settings.removed, *settings.pseudonyms}
     stays = {*settings.sensitive, *settings.keep}
     named = [name for name in frame.columns if name in stays]
     if settings.others == "keep":

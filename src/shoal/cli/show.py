@@ -34,6 +34,7 @@ STAGES = {
     "solving in rounds": "grouping similar records",
     "grouping": "grouping similar records",
     "refining": "improving the groups",
+    "counting persons": "counting persons",
     "leaving out": "leaving records out",
     "closing": "generalizing",
     "rendering": "generalizing",
@@ -159,7 +160,9 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
             "sensitive": list(roles.sensitive),
             "kept": list(roles.kept),
             "removed": list(roles.removed),
+            "replaced": list(roles.replaced),
             "k": problem.k,
+            "person": plan.settings.person,
             "requirements": [item.name for item in plan.settings.requirements],
             "feasible": True,
             "combinations": guess.combinations,
@@ -182,7 +185,8 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
         ("sensitive", ", ".join(roles.sensitive) or "none"),
         ("kept as it is", ", ".join(roles.kept) or "none"),
         ("removed", ", ".join(roles.removed) or "none"),
-        ("feasible", ", ".join([f"k = {problem.k:,}", *required])),
+        *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
+        ("feasible", ", ".join([f"k = {problem.k:,}{_of_persons(plan)}", *required])),
         ("search space", f"{guess.combinations:,.0f} combinations of levels"),
         ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),
         ("written", "nothing: this was a dry run"),
@@ -190,6 +194,10 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{name:{width}}  {text}")
+
+
+def _of_persons(plan: Plan) -> str:
+    return f" persons, told apart by {plan.settings.person}" if plan.settings.person else ""
 
 
 def _time(seconds: float) -> str:
@@ -203,6 +211,13 @@ def _certificate_text(release: Release) -> str:
 def audited(audit: Audit) -> None:
     """Say what an audit proved."""
     say(f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.")
+    if audit.by_person:
+        say(f"Proved: every group holds records of at least {audit.by_person.smallest:,} persons.")
+    elif audit.person:
+        say(
+            f"NOT PROVED for persons: '{audit.person}' is not in this table, so that records were counted, not "
+            "persons."
+        )
     for proof in audit.proofs:
         say(f"Proved: {proof.requirement}: {levels(proof)}.")
     if audit.unnamed:

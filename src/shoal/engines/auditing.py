@@ -18,7 +18,7 @@ COUNT = f"{RESERVED}count"
 def examine_staged(engine: Engine, staged: Lazy, settings: Settings) -> Verdict:
     """Audit a staged release by what its columns read."""
     names = staged.collect_schema().names()
-    refuse_identifiers(names, settings.identifiers)
+    refuse_identifiers(names, settings.removed)
     asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
     wanted = [
         released
@@ -30,14 +30,4 @@ def examine_staged(engine: Engine, staged: Lazy, settings: Settings) -> Verdict:
     counted = staged.group_by(*wanted).agg(nw.len().cast(nw.Int64).alias(COUNT))
     found = engine.collect(counted)
     counts = found.get_column(COUNT).to_numpy().astype(np.int64)
-    quasi_identifiers, k, identifiers, requirements, _, reader = promises(settings)
-    return examine_frame(
-        found.drop(COUNT),
-        quasi_identifiers,
-        k,
-        identifiers,
-        requirements,
-        settings.sensitive,
-        reader,
-        counts=counts,
-    )
+    return examine_frame(found.drop(COUNT), **promises(settings), counts=counts)

@@ -24,6 +24,14 @@ def refuse(settings: Settings, names: Sequence[str]) -> list[str]:
             f"Method '{settings.method.name}' links single records, which needs all of them in memory; choose "
             "another method, or read the table into memory (--engine memory)."
         )
+    if settings.render == "mean":
+        found.append(
+            "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read "
+            "the table into memory (--engine memory)."
+        )
+    if settings.person or settings.pseudonyms:
+        asked = "Persons are counted" if settings.person else "Pseudonyms are made"
+        found.append(f"{asked} in memory only; read the table into memory (--engine memory).")
     if any(name.startswith(RESERVED) for name in names):
         found.append(
             f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them."

@@ -136,7 +136,7 @@ def target_problems(settings: Settings, target: str) -> list[str]:
             f"Target '{target}' is a quasi-identifier, so the release does not tell it; "
             "choose a column that is released unchanged."
         )
-    elif target in settings.identifiers:
+    elif target in (*settings.removed, *settings.pseudonyms):
         found.append(f"Target '{target}' is an identifier, which is not released; choose another.")
     return found
 

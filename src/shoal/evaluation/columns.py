@@ -14,7 +14,6 @@ import pyarrow as pa
 from shoal.evaluation.comparison import Comparison
 from shoal.generalization.forms import Floats, Ints, RangeForm
 from shoal.generalization.models import is_ordered
-from shoal.generalization.order import OrderForm
 
 
 class ComparedColumn(ABC):
@@ -57,7 +56,7 @@ class _Generalized(ComparedColumn):
         self.name, self.form, self.labels = column.name, column.form, column.form.labels
         self.codes, self.before = comparison.table.codes[:, j], column.counts
         self.ordered = column.form.values if isinstance(column.form, RangeForm) else None
-        if isinstance(column.form, OrderForm):
+        if isinstance(column.form, RangeForm) and not column.form.has_scale:
             self.ordered = pa.array(range(len(self.labels)))
         self.closures, self.sizes = comparison.of_column(j), comparison.sizes
         self.after = self.form.spread(self.closures, self.sizes)

@@ -44,6 +44,9 @@ class Comparison:
         default_factory=dict
     )  # where closures do not read like it
     counts: Records | None = None  # released records of each row; None if each row is a record
+    persons: Records | None = (
+        None  # of the records, the same before and after, where they are counted
+    )
 
     @cached_property
     def records(self) -> int:
@@ -70,8 +73,8 @@ class Comparison:
         return self.table.codes[first], place
 
 
-def comparison_of(closed: Closed, settings: Settings) -> Comparison:
-    """Compare the table of a run with its release."""
+def comparison_of(closed: Closed, settings: Settings, persons: Records | None = None) -> Comparison:
+    """Compare the table of a run with its release; `persons` are those of the released records, if known."""
     return Comparison(
         table=closed.table,
         groups=closed.groups,
@@ -81,6 +84,7 @@ def comparison_of(closed: Closed, settings: Settings) -> Comparison:
         sensitive=tuple(closed.table.sensitive),
         homogeneous=settings.method.homogeneous,
         counts=closed.table.counts,
+        persons=persons,
     )
 
 
@@ -100,7 +104,7 @@ def read_comparison(
     AuditFailed
         If an identifier is in the release, which no risk of its groups would tell.
     """
-    refuse_identifiers(release.columns, settings.identifiers)
+    refuse_identifiers(release.columns, settings.removed)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
     encoded = encode(

@@ -19,7 +19,6 @@ from shoal.evaluation.result import Result
 from shoal.evaluation.scales import MOST_BINS, Cut, Scale, scale_of, texts_of
 from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
-from shoal.generalization.order import OrderForm
 from shoal.table import Column
 
 OTHER = "other"
@@ -131,7 +130,7 @@ def _draw_ranges(
     if not printed.size:  # nothing but missing and hidden values
         return _draw_texts(column.name, form.text(closures), sizes)
     frequent = np.flatnonzero(counts[:known] >= k)
-    if isinstance(form, OrderForm):
+    if not form.has_scale:
         scale: Scale = scale_of_order(form, np.union1d(printed, frequent))
     else:
         scale = scale_of(form.values)

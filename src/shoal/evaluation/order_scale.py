@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.evaluation.scales import MOST_BINS, Cut, Numbers, Scale
+from shoal.generalization.forms import RangeForm
 from shoal.generalization.order import OrderForm
 
 
@@ -55,8 +56,8 @@ class OrderScale(Scale):
         return f"more than {begins[1:]}, {'up to' if ends[0] == '=' else 'less than'} {ends[1:]}"
 
 
-def scale_of_order(form: OrderForm, known: Numbers) -> OrderScale:
-    """Place categories on a line; those that are `known` may be named, and all of an order that was given."""
-    public = np.full(len(form.labels), form.declared)
+def scale_of_order(form: RangeForm, known: Numbers) -> OrderScale:
+    """Place categories or bins on a line; those that are `known` may be named, and all of an order that was given."""
+    public = np.full(len(form.labels), isinstance(form, OrderForm) and form.declared)
     public[known] = True
     return OrderScale(np.arange(len(form.labels)), "", form.labels, public)

@@ -60,6 +60,8 @@ def _reads_the_same(form: Form, text: str | None) -> bool:
         return form.has_null
     if text is None or text in form.codes or not isinstance(form, RangeForm):
         return True
+    if form.is_folded:
+        return form.parse(text) is not None  # such a form reads only what it writes
     ends = form.ends(text)
     return ends is None or all(form.between(end, end) is not None for end in ends)
 
@@ -74,8 +76,17 @@ def _printed(column: Column, release: Frame) -> Printed:
     (low, lows), (high, highs) = (_coded(release, bound) for bound in bound_names(name))
     rows = distinct_rows(np.stack([low, high], axis=1))
     ends = [(lows[low[i]], highs[high[i]]) for i in rows.first]
-    texts = [STAR if a is None or b is None else form.joined(a, b) for a, b in ends]
-    return Printed(tuple(texts), rows.place)
+    return Printed(tuple(_text_of(form, a, b) for a, b in ends), rows.place)
+
+
+def _text_of(form: RangeForm, low: str | None, high: str | None) -> str:
+    """Two bounds as the text of their closure, or joined as they are where they have none."""
+    if low is None and high is None:
+        return STAR
+    closure = form.of_bounds(low, high)
+    if form.is_folded and closure is not None:
+        return form.text(np.array([closure], dtype=np.int32).T)[0] or STAR
+    return STAR if low is None or high is None else form.joined(low, high)
 
 
 def _coded(release: Frame, name: str) -> tuple[Ints, list[str | None]]:

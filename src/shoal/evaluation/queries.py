@@ -281,7 +281,7 @@ def _total(place: Ints, amounts: Floats, size: int) -> Floats:
 
 
 def _values(form: Form) -> pa.Array | None:
-    return form.values if isinstance(form, RangeForm) else None
+    return form.values if isinstance(form, RangeForm) and form.has_scale else None
 
 
 def _is_number(values: pa.Array | None) -> bool:

@@ -41,7 +41,8 @@ class GroupSizes(Result):
     """Sizes of the groups of records that read the same.
 
     In a release whose records do not read the same in groups (method non_homogeneous) each record's group
-    are the originals that it may be.
+    are the originals that it may be. Where persons are counted, sizes are in persons, and `unique` counts records
+    whose group is one person's.
     """
 
     records: int
@@ -65,8 +66,9 @@ class Reidentification(Result):
     Attributes
     ----------
     prosecutor_highest, prosecutor_average
-        The attacker knows that the person is in the table. A record's risk is 1 / its group's size;
-        `highest` is 1 / the smallest size, `average` the mean over records, groups / records.
+        The attacker knows that the person is in the table. A record's risk is 1 / its group's size, in persons
+        where they are counted; `highest` is 1 / the smallest size, `average` the mean over records, groups /
+        records.
     journalist_highest, journalist_average
         The attacker does not know it and relies on the person's group in the population. Without a table of
         the population, the sample stands for it, so these equal the prosecutor's: the worst case.
@@ -163,12 +165,14 @@ def compare_risks(comparison: Comparison, threshold: float = THRESHOLD) -> Risks
         {name: (table.sensitive[name].codes, table.sensitive[name].size) for name in names},
         threshold,
         table.counts,
+        comparison.persons,
     )
     after = risk_of_groups(
         comparison.groups,
         {name: (comparison.released[name], table.sensitive[name].size) for name in names},
         threshold,
         comparison.counts,
+        comparison.persons,
     )
     if not comparison.homogeneous:
         hidden, records = _candidates(comparison), comparison.sizes
@@ -181,17 +185,24 @@ def risk_of_groups(
     secrets: Mapping[str, tuple[Ints, int]],
     threshold: float = THRESHOLD,
     counts: Records | None = None,
+    persons: Records | None = None,
 ) -> Risk:
     """Compute the risk of records in groups; `secrets` are codes and their number per sensitive column.
 
-    `counts` are the records of each row, one if they are not given.
+    `counts` are the records of each row, one if they are not given. Where `persons` are known, a record hides among
+    the persons of its group, not among its records.
     """
     sizes = _whole(np.bincount(groups, counts))
+    hidden = sizes
+    if persons is not None:
+        width = int(persons.max()) + 1
+        pairs = np.unique(groups.astype(np.int64) * width + persons)
+        hidden = np.bincount(pairs // width, minlength=sizes.size)
     attributes = tuple(
         _disclose(name, groups, sizes, codes, number, counts)
         for name, (codes, number) in secrets.items()
     )
-    return Risk(_summarize(sizes, sizes), _reidentify(sizes, sizes, threshold), attributes)
+    return Risk(_summarize(hidden, sizes), _reidentify(hidden, sizes, threshold), attributes)
 
 
 def _candidates(comparison: Comparison) -> Numbers:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.errors import InputError, near_miss
+from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization.forms import STAR
 from shoal.generalization.models import labels_of
 
@@ -28,6 +28,23 @@ BINS = 10  # into which numbers and dates are cut, with about equal records
 LABEL = 40  # signs of a label before its members are shortened to the most frequent
 
 Floats = npt.NDArray[np.float64]
+
+
+def tree_of_table(table: Any, column: str, by: Sequence[str] | None, levels: int) -> dict[str, Any]:
+    """The tree of a frame's column as nested dicts; see `join_categories`."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    frame = nw.from_native(table, eager_only=True)
+    raise_problems(data_problems(frame.columns, column, by, levels))
+    chosen = [name for name in frame.columns if name != column] if by is None else list(by)
+    arrows = {name: frame.get_column(name).to_arrow() for name in [column, *chosen]}
+    chunked = {
+        name: array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+        for name, array in arrows.items()
+    }
+    own = chunked.pop(column)
+    return join_categories(column, own, chunked, levels)
 
 
 def data_problems(

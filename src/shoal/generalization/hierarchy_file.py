@@ -7,11 +7,14 @@ import io
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.whole import write_whole
 
 _DELIMITERS = ",;\t|"
+_NEEDS_QUOTES = re.compile(r'[,;\t|"\r\n]')
 
 Lines = list[tuple[int, list[str]]]
 
@@ -20,7 +23,9 @@ def read_lines(path: str | os.PathLike[str]) -> Lines:
     """Read the cells of every line that is not blank, with its number; blanks around cells do not count."""
     name = Path(path).name
     text = read_text(path)
-    first = re.sub('"[^"]*"', "", text.lstrip().partition("\n")[0])
+    first = re.sub('"[^"]*"', "", text.lstrip()).partition("\n")[
+        0
+    ]  # cells in quotes may have lines
     candidates = sorted(_DELIMITERS, key=first.count, reverse=True)
     try:
         likely = _split(text, candidates[0])
@@ -60,3 +65,41 @@ def _is_even(lines: Lines) -> bool:
 
 def _unreadable(name: str, why: str, what: str = "Hierarchy") -> InputError:
     return InputError(f"{what} file '{name}' cannot be read: {why}.")
+
+
+def write_rows(
+    rows: list[list[str]],
+    path: str | os.PathLike[str],
+    overwrite: bool,
+    read: Callable[[Path], list[list[str]]],
+) -> None:
+    """Write rows to a file, whole or not at all; nothing is written unless `read` reads the same rows from it.
+
+    Cells that hold any delimiter stand in quotes.
+    """
+    text = "".join(",".join(_quoted(cell) for cell in row) + "\n" for row in rows)
+
+    def check(file: Path) -> None:
+        try:
+            is_same = read(file) == rows
+        except InputError:
+            is_same = False
+        if not is_same:
+            raise InputError(
+                "A CSV file cannot hold this hierarchy: a label is empty, or begins or ends with a space; rename it."
+            )
+
+    target = Path(path)
+    write_whole(
+        target,
+        overwrite,
+        lambda file: file.write_text(text, "utf-8", newline=""),
+        check,
+        target.suffix,
+    )
+
+
+def _quoted(cell: str) -> str:
+    if cell and not _NEEDS_QUOTES.search(cell):
+        return cell
+    return '"' + cell.replace('"', '""') + '"'

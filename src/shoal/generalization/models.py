@@ -1,16 +1,19 @@
-"""Suppression, interval and subset: the models that need no tree from the user."""
+"""Suppression and subset, the models of any column, and what all models share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, fields
+from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from shoal.errors import InputError
-from shoal.generalization.forms import STAR, Form, Ints, RangeForm, SetForm, TreeForm
+from shoal.errors import InputError, raise_problems
+from shoal.generalization.ends import Cut, cut, end_problems
+from shoal.generalization.forms import STAR, Form, Ints, SetForm, TreeForm
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +31,20 @@ class Model(ABC):
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         """Return the column's form and the code of each of `values`, its distinct values in order."""
 
+    def __repr__(self) -> str:
+        given = [
+            f"{option.name}={getattr(self, option.name)!r}"
+            for option in fields(self)  # type: ignore[arg-type]
+            if not _is_default(getattr(self, option.name), option.default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
-@dataclass(frozen=True)
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, tuple | str | int) and bool(value == default))
+
+
+@dataclass(frozen=True, repr=False)
 class Suppression(Model):
     """Release a value as it is or as `*`.
 
@@ -37,71 +52,35 @@ class Suppression(Model):
     ----------
     domain
         All values that are allowed, for measures that count them; by default those that occur.
+    low, high
+        All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. The column
+        must hold numbers or dates.
     """
 
     domain: Sequence[Any] | None = None
+    _: KW_ONLY
+    low: Any = None
+    high: Any = None
 
     name = "suppression"
     proper = True
 
+    def __post_init__(self) -> None:
+        raise_problems(end_problems("Suppression", self.low, self.high))
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
-        values, codes = _within(column, values, self.domain)
-        labels = labels_of(values)
+        labels, codes, fixed = _labelled(self, column, values)
         if STAR in labels:
             raise InputError(
                 f"Column '{column}' holds the text '*', which means suppressed; rename it."
             )
         root = len(labels) + has_null
         parent = np.full(root + 1, root, dtype=np.int32)
-        return TreeForm(labels=labels, has_null=has_null, parent=parent, inner=(STAR,)), codes
-
-
-@dataclass(frozen=True)
-class Interval(Model):
-    """Release the range `[24, 30]` of a group's numbers or dates, or the value where all are equal.
-
-    Parameters
-    ----------
-    domain
-        All values that are allowed, for measures that count or span them; by default those that occur.
-    """
-
-    domain: Sequence[Any] | None = None
-
-    name = "interval"
-    proper = False
-
-    def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
-        import pyarrow as pa
-
-        if not is_ordered(values.type):
-            raise InputError(
-                f"Column '{column}' holds {describe(values.type)}, and an interval needs numbers or dates; "
-                "convert it or choose order, hierarchy, subset or suppression."
-            )
-        values, codes = _within(column, values, self.domain)
-        if pa.types.is_decimal(values.type):
-            positions = values.cast(pa.float64())
-        elif pa.types.is_floating(values.type):
-            positions = values
-        else:  # counted from the first: whole numbers far from zero are too fine for floats
-            ticks = values.cast(pa.int32()) if pa.types.is_date32(values.type) else values
-            ticks = np.array(ticks.cast(pa.int64(), safe=False)).astype(object)
-            positions = [tick - ticks[0] for tick in ticks]
-        numbers = np.array(positions, dtype=np.float64)
-        if numbers[-1] / 2 - numbers[0] / 2 > np.finfo(np.float64).max / 4:
-            numbers = numbers / 4  # only proportions matter, and differences must not overflow
-        if not np.isfinite(numbers).all():
-            raise InputError(
-                f"Column '{column}' holds NaN or infinite numbers; make them missing or drop those records."
-            )
-        form = RangeForm(
-            labels=labels_of(values), has_null=has_null, positions=numbers, values=values
-        )
+        form = TreeForm(labels=labels, has_null=has_null, fixed=fixed, parent=parent, inner=(STAR,))
         return form, codes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Subset(Model):
     """Release exactly the set `{a, b}` of a group's values.
 
@@ -109,16 +88,24 @@ class Subset(Model):
     ----------
     domain
         All values that are allowed, for measures that count them; by default those that occur.
+    low, high
+        All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. The column
+        must hold numbers or dates.
     """
 
     domain: Sequence[Any] | None = None
+    _: KW_ONLY
+    low: Any = None
+    high: Any = None
 
     name = "subset"
     proper = False
 
+    def __post_init__(self) -> None:
+        raise_problems(end_problems("Subset", self.low, self.high))
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
-        values, codes = _within(column, values, self.domain)
-        labels = labels_of(values)
+        labels, codes, fixed = _labelled(self, column, values)
         if STAR in labels:
             raise InputError(
                 f"Column '{column}' holds the text '*', which means any value; rename it."
@@ -127,7 +114,45 @@ class Subset(Model):
             raise InputError(
                 f"Column '{column}' holds texts in braces, which mean a set; rename them."
             )
-        return SetForm(labels=labels, has_null=has_null), codes
+        return SetForm(labels=labels, has_null=has_null, fixed=fixed), codes
+
+
+def _labelled(
+    model: Suppression | Subset, column: str, values: pa.Array
+) -> tuple[tuple[str, ...], Ints, frozenset[int]]:
+    """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
+    if not (model.low is None and model.high is None) and not is_ordered(values.type):
+        raise InputError(
+            f"Column '{column}' holds {describe(values.type)}, and 'low' and 'high' need numbers or dates; "
+            "leave them out."
+        )
+    values, codes = within(column, values, model.domain)
+    ends = cut_by(model, column, values)
+    return ends.label(labels_of(ends.values)), ends.codes[codes], ends.fixed
+
+
+def cut_by(model: Any, column: str, values: pa.Array) -> Cut:
+    """Fold values beyond the ends of a model that has any."""
+    if model.low is None and model.high is None:
+        return Cut(values, np.arange(len(values), dtype=np.int32), None, None)
+    refuse_infinite(column, values)
+    return cut(column, values, model.low, model.high)
+
+
+def refuse_infinite(column: str, values: pa.Array) -> None:
+    """Refuse numbers that have no place on a line."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(values.type) and not np.isfinite(np.array(values)).all():
+        raise InputError(
+            f"Column '{column}' holds NaN or infinite numbers; make them missing or drop those records."
+        )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return number and isfinite(value)
 
 
 def is_ordered(kind: pa.DataType) -> bool:
@@ -170,7 +195,7 @@ def label_of(value: Any) -> str:
     return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
 
 
-def _within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tuple[pa.Array, Ints]:
+def within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tuple[pa.Array, Ints]:
     """Place the values of a column in its declared domain, in order."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import STAR, Form, Ints, RangeForm
+from shoal.generalization.forms.spelling import AT_LEAST
 from shoal.generalization.hierarchy_file import read_text
 from shoal.generalization.models import Model, label_of, labels_of
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 NAMES = "names"
 BETWEEN = " .. "  # plain ASCII, which every encoding of a file can hold
+OR_HIGHER, OR_LOWER = " or higher", " or lower"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +32,10 @@ class OrderForm(RangeForm):
 
     declared: bool  # whether the order was given, so that all its categories may be named
 
+    @property
+    def has_scale(self) -> bool:
+        return False
+
     def joined(self, low: str, high: str) -> str:
         return f"{low}{BETWEEN}{high}"
 
@@ -37,8 +43,21 @@ class OrderForm(RangeForm):
         low, between, high = released.partition(BETWEEN)
         return (low, high) if between else None
 
+    def at_least(self, low: str) -> str:
+        return f"{low}{OR_HIGHER}"
+
+    def at_most(self, high: str) -> str:
+        return f"{high}{OR_LOWER}"
+
+    def end(self, released: str, sign: str) -> str | None:
+        words = OR_HIGHER if sign == AT_LEAST else OR_LOWER
+        return released.removesuffix(words) if released.endswith(words) else None
+
+    def plainly(self, released: str | None) -> str | None:
+        return released
+
     def between(self, low: str, high: str) -> Sequence[int] | None:
-        first, last = (self.codes.get(end, -1) for end in (low, high))
+        first, last = self._first_code.get(low, -1), self._last_code.get(high, -1)
         return (first, last) if 0 <= first <= last else None
 
     def parse(self, released: str | None) -> Sequence[int] | None:
@@ -46,11 +65,10 @@ class OrderForm(RangeForm):
             return self.whole
         if released in self.codes:
             return self.codes[released], self.codes[released]
-        ends = None if released is None else self.ends(released)
-        return None if ends is None else self.between(*ends)
+        return None if released is None else self._parse_folded(released)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Order(Model):
     """Release the run `low .. high` of a group's categories, or the category where all are equal.
 
@@ -60,6 +78,9 @@ class Order(Model):
         All categories that are allowed, from the lowest to the highest; or "names" for those that occur, sorted
         by name. By default the order that the column has itself: an ordered categorical of pandas, an Enum of
         polars or an ordered dictionary of Arrow, of which those that occur are taken.
+    low, high
+        All categories up to `low` become the one value `primary or lower`, and all from `high` on `degree or higher`.
+        A run that reaches it reads `secondary or higher`, and one that reaches both ends `*`.
 
     Examples
     --------
@@ -73,6 +94,9 @@ class Order(Model):
     """
 
     values: Sequence[Any] | str | None = None
+    _: KW_ONLY
+    low: Any = None
+    high: Any = None
 
     name = "order"
     proper = False
@@ -80,6 +104,11 @@ class Order(Model):
     def __post_init__(self) -> None:
         if self.values is not None and not _is_names(self.values):
             object.__setattr__(self, "values", _listed(self.values))
+        for name in ("low", "high"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _category(name, getattr(self, name)))
+        if isinstance(self.values, tuple):
+            _ends("Order", self.values, self.low, self.high)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Order:
@@ -112,14 +141,27 @@ class Order(Model):
                 f"{unknown} of the {len(labels)} distinct values of column '{column}' are not in its order; "
                 "add them to it where they belong."
             )
+        first, last = _ends(f"Column '{column}'", order, self.low, self.high)
+        folded = order[first : last + 1]
+        low, high = (
+            first > 0 or self.low is not None,
+            last < len(order) - 1 or self.high is not None,
+        )
+        texts = [*folded]
+        texts[0] = f"{texts[0]}{OR_LOWER}" if low else texts[0]
+        texts[-1] = f"{texts[-1]}{OR_HIGHER}" if high else texts[-1]
         form = OrderForm(
-            labels=order,
+            labels=tuple(texts),
             has_null=has_null,
-            positions=np.arange(len(order), dtype=np.float64),
-            values=pa.array(order, type=pa.large_string()),
+            fixed=frozenset([*([0] if low else []), *([len(folded) - 1] if high else [])]),
+            positions=np.arange(len(folded), dtype=np.float64),
+            values=pa.array(folded, type=pa.large_string()),
+            open_low=low,
+            open_high=high,
             declared=isinstance(self.values, tuple),
         )
-        return form, np.array([place[label] for label in labels], dtype=np.int32)
+        codes = [min(max(place[label], first), last) - first for label in labels]
+        return form, np.array(codes, dtype=np.int32)
 
     def _order(
         self, column: str, labels: Sequence[str], own: Sequence[str] | None
@@ -127,14 +169,15 @@ class Order(Model):
         """All allowed categories as text, in order."""
         if isinstance(self.values, tuple):
             return self.values
+        ends = {end for end in (self.low, self.high) if end is not None}
         if self.values is not None:
-            return tuple(sorted(labels))
+            return tuple(sorted({*labels, *ends}))
         if own is None:
             raise InputError(
                 f"Column '{column}' has no order of its own; list its values from the lowest to the highest "
                 '(shoal.Order([…]), values = […] or COLUMN:order:FILE), or say "names" to sort them by name.'
             )
-        occurring = set(labels)
+        occurring = {*labels, *ends}
         return tuple(label for label in own if label in occurring)
 
 
@@ -161,6 +204,36 @@ def _listed(values: Any) -> tuple[str, ...]:
         raise InputError(f"Order: {twice} value(s) are listed again; list each once.")
     raise_problems(_label_problems("Order", order))
     return order
+
+
+def _category(name: str, given: Any) -> str:
+    """The lowest or highest category as text."""
+    given = given.item() if isinstance(given, np.generic) else given
+    if not isinstance(given, str | int | float) or given != given:
+        raise InputError(f"Order: '{name}' must be one of the values.")
+    return label_of(given)
+
+
+def _ends(what: str, order: Sequence[str], low: str | None, high: str | None) -> tuple[int, int]:
+    """The places of the lowest and of the highest category that are told apart."""
+    problems = [
+        f"{what} has no value that is its '{name}'; give one of the values in the order."
+        for name, end in (("low", low), ("high", high))
+        if end is not None and end not in order
+    ]
+    if (low, high) != (None, None) and any(
+        label.endswith((OR_HIGHER, OR_LOWER)) for label in order
+    ):
+        problems.append(
+            f"{what} holds texts that end in '{OR_HIGHER.strip()}' or '{OR_LOWER.strip()}', which 'low' and 'high' "
+            "make; rename them."
+        )
+    raise_problems(problems)
+    first = 0 if low is None else order.index(low)
+    last = len(order) - 1 if high is None else order.index(high)
+    if first >= last and low is not None and high is not None:
+        raise InputError(f"{what}: 'low' must be before 'high'.")
+    return first, last
 
 
 def _label_problems(what: str, order: Sequence[str]) -> list[str]:

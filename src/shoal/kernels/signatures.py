@@ -39,12 +39,12 @@ class Signature:
 
     def is_kept(self) -> bool:
         """Whether its machine code is on disk."""
-        _load(self.kernel)
+        load(self.kernel)
         return kept_file(self.kernel, self.types()) is not None
 
     def compile(self) -> None:
         """Compile it, or load it if it is kept."""
-        _load(self.kernel).compile(self.types())
+        load(self.kernel).compile(self.types())
 
 
 def needed(parts: Iterable[str]) -> list[Signature]:
@@ -102,7 +102,7 @@ def _bundle(text: str):
     return BundleType(cls, tuple(map(type_of, _listed()["bundles"][text])))
 
 
-def _load(kernel: str):
+def load(kernel: str):
     """The kernel of a name."""
     importlib.import_module(f"shoal.kernels.{kernel.rpartition('.')[0]}")
     return KERNELS[kernel]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.clustering.exact import cut_subsets, subset_costs
 from shoal.methods.base import Method, Partition
 from shoal.problem import Problem
@@ -38,23 +39,33 @@ class Exact(Method):
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         n = problem.table.records
-        if n > MOST_RECORDS:
-            raise InputError(
-                f"Method 'exact' takes at most {MOST_RECORDS} records and the table has {n:,}; choose 'cover'."
-            )
+        check_records(n)
         progress("weighing groups", 0, 1)
         costs = subset_costs(
             problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
         )
-        least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
-        least[0] = 0.0
-        for start in range(1, costs.size, CHUNK):
-            progress("cutting subsets", start, costs.size)
-            cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
-        progress("cutting subsets", costs.size, costs.size)
-        groups = np.empty(n, dtype=np.int32)
-        left, number = costs.size - 1, 0
-        while left:
-            groups[choice[left] >> np.arange(n) & 1 == 1] = number
-            left, number = left ^ int(choice[left]), number + 1
-        return Partition(groups)
+        return Partition(cut_best(costs, n, progress))
+
+
+def check_records(n: int) -> None:
+    """Refuse tables that are too large."""
+    if n > MOST_RECORDS:
+        raise InputError(
+            f"Method 'exact' takes at most {MOST_RECORDS} records and the table has {n:,}; choose 'cover'."
+        )
+
+
+def cut_best(costs: Floats, n: int, progress: Progress) -> Ints:
+    """Cut n records into groups of least cost, given what every subset costs as a group: infinite if it may not be."""
+    least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
+    least[0] = 0.0
+    for start in range(1, costs.size, CHUNK):
+        progress("cutting subsets", start, costs.size)
+        cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
+    progress("cutting subsets", costs.size, costs.size)
+    groups = np.empty(n, dtype=np.int32)
+    left, number = costs.size - 1, 0
+    while left:
+        groups[choice[left] >> np.arange(n) & 1 == 1] = number
+        left, number = left ^ int(choice[left]), number + 1
+    return groups

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
-from shoal.kernels.clustering.k_member import grow_groups
+from shoal.kernels.clustering.k_member import Remaining, grow_groups
 from shoal.kernels.shared.groups import members
 from shoal.methods.base import Method, Partition, join_rest
 from shoal.methods.settle import settle
@@ -53,11 +53,16 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
     present, place = np.unique(points.of_record[records], return_inverse=True)
     place = place.reshape(-1).astype(np.int32)
     order, bounds = members(place, present.size)
-    columns = np.ascontiguousarray(points.codes[present].T)
-    classes, left = points.classes[present].copy(), np.diff(bounds)
     kind_values, kinds = np.unique(points.values[present], axis=0, return_inverse=True)
-    kinds = kinds.reshape(-1)
-    places, size = np.arange(present.size), present.size
+    remaining = Remaining(
+        columns=np.ascontiguousarray(points.codes[present].T),
+        classes=points.classes[present].copy(),
+        kinds=kinds.reshape(-1),
+        kind_values=kind_values,
+        left=np.diff(bounds),
+        places=np.arange(present.size),
+    )
+    size = present.size
     groups = np.full(records.size, -1, dtype=np.int32)
     longest = max(LONGEST * problem.k, LEAST_LONGEST) if problem.tallied else problem.k
     taken, sizes = np.empty((CHUNK, longest), dtype=np.int64), np.empty(CHUNK, dtype=np.int64)
@@ -69,12 +74,7 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
             problem.arrays,
             problem.pairs,
             problem.rules,
-            columns,
-            classes,
-            kinds,
-            kind_values,
-            left,
-            places,
+            remaining,
             size,
             seed,
             CHUNK,

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.generalization.forms import Ints
+from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.clustering.suppression import suppress_records
 from shoal.kernels.shared.forms import cost_of_closure
 from shoal.methods.base import state_of
 from shoal.problem import Problem
+
+
+def suppressed_costs(problem: Problem) -> Floats:
+    """What a fully suppressed record of each class costs: the whole domain in every quasi-identifier."""
+    classes = range(problem.class_count)
+    return np.array([cost_of_closure(problem.arrays, y, problem.whole, 0) for y in classes])
 
 
 def suppress(problem: Problem, groups: Ints, limit: float, records: int | None = None) -> Ints:
@@ -20,8 +26,7 @@ def suppress(problem: Problem, groups: Ints, limit: float, records: int | None =
     most = int(limit * (problem.table.records if records is None else records))
     if not most:
         return groups
-    classes = range(problem.class_count)
-    whole = np.array([cost_of_closure(problem.arrays, y, problem.whole, 0) for y in classes])
+    whole = suppressed_costs(problem)
     state = state_of(problem, groups)
     suppress_records(
         problem.arrays, problem.rules, state, problem.codes, problem.classes, whole, most

@@ -1,18 +1,137 @@
-"""Several records per person: what identifiers that repeat say about the persons in each group."""
+"""Several records per person: rules that count persons, and what identifiers that repeat say about groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from shoal.auditing.matching import most_pairs
+from shoal.auditing.requirements import LDiversity, PSensitive, Requirement
 from shoal.auditing.verdict import Persons
-from shoal.generalization.forms import Ints
+from shoal.errors import LONGEST, Infeasible
+from shoal.generalization.forms import Ints, Records
+from shoal.kernels.persons.counting import Crowd, complying_groups, make_crowd
+from shoal.kernels.shared.groups import members
+from shoal.kernels.shared.rules import Rules
+from shoal.table import Table
+from shoal.table.folding import fold_all
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
+from shoal.table.pseudonyms import canonical_texts
 
 MOST_RECORDS = 50  # of a person, on average
+
+
+@dataclass(frozen=True)
+class People:
+    """Who each record belongs to, and what their groups must keep to when persons are counted."""
+
+    person: Records  # a number per record, without gaps
+    rules: Rules
+    values: Ints  # what each record counts as in each tally of the rules
+
+    @classmethod
+    def of(cls, person: Records, rules: Rules, values: Ints) -> People:
+        """Let the shares of values in the table be those among persons, each counted once for every value."""
+        share = rules.share.copy()
+        for t in range(values.shape[1]):
+            first, last = rules.start[t], rules.start[t + 1]
+            having = np.unique(person * (last - first) + values[:, t] - first)
+            counts = np.bincount(having % (last - first), minlength=last - first)
+            share[first:last] = counts / having.size
+        return cls(person, rules._replace(share=share), values)
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """The same with room to count, as kernels take it."""
+        tallied = int(self.rules.start[-1])
+        pair = np.zeros(self.values.shape, dtype=np.int64)
+        pairs = 0
+        for t in range(self.values.shape[1]):
+            key = self.person * tallied + self.values[:, t]
+            numbers, place = np.unique(key, return_inverse=True)
+            pair[:, t] = place.reshape(-1) + pairs
+            pairs += numbers.size
+        return make_crowd(
+            self.person, self.values, pair, int(self.person.max()) + 1, max(1, pairs), tallied
+        )
+
+    def comply(self, groups: Ints) -> tuple[npt.NDArray[np.bool_], Records]:
+        """Whether each group complies, and how many persons it has; records without a group (−1) do not count."""
+        placed = np.flatnonzero(groups >= 0)
+        order, bounds = members(groups[placed], int(groups.max(initial=-1)) + 1)
+        return complying_groups(self.rules, self.crowd, placed[order], bounds)
+
+
+def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: list[str]) -> Records:
+    """A number for the person of each record; texts that differ only in spaces, case or Unicode form are one person.
+
+    A record without one may be anybody's, also somebody's who is in its group already. To count it as a person of its
+    own would promise too much, so that it is refused: a sentence is added to `problems`.
+    """
+    folded = fold_all(canonical_texts(frame, name, missing).fill_null(""))
+    unknown = pc.sum(pc.equal(folded, "")).as_py() or 0
+    if unknown:
+        problems.append(
+            f"{unknown:,} of {len(folded):,} records have no value in column '{name[:LONGEST]}', which tells persons "
+            "apart; give each of them the value of its person, or one of its own where you know that it is somebody "
+            "else's, or leave these records out."
+        )
+    return np.asarray(folded.dictionary_encode().indices).astype(np.int64)
+
+
+def is_monotone(requirement: Requirement) -> bool:
+    """Whether what holds for the persons of two groups holds for those of their union."""
+    is_distinct = isinstance(requirement, LDiversity) and requirement.kind == "distinct"
+    return is_distinct or isinstance(requirement, PSensitive)
+
+
+def check_feasible_for(
+    person: Records, table: Table, k: int, requirements: Sequence[Requirement] = ()
+) -> None:
+    """Refuse, with the numbers and the nearest setting that can be kept, what the persons of a table cannot meet.
+
+    One group of all records must comply, to which groups that do not are united in the end.
+    """
+    persons, problems = int(person.max(initial=-1)) + 1, []
+    if k > persons:
+        problems.append(
+            f"k = {k} needs at least {k} persons and the table has {persons}; choose k of at most {persons}."
+        )
+    for requirement in requirements:
+        for column in requirement.over(list(table.sensitive)):
+            secret = table.sensitive[column]
+            having = np.unique(person * secret.size + secret.codes)
+            counts = np.bincount(having % secret.size, minlength=secret.size).astype(np.float64)
+            kinds = requirement.kinds(secret.all_labels)
+            if kinds is None:
+                level = requirement.levels(
+                    counts[None, :],
+                    secret.all_labels,
+                    counts / counts.sum(),
+                    np.array([float(persons)]),
+                )
+                remedy = requirement.remedy(column, counts, float(level[0]))
+            else:
+                kind = np.array(kinds)[having % secret.size].tolist()
+                level = np.array([float(most_pairs(kind, (having // secret.size).tolist()))])
+                remedy = (
+                    f"only {level[0]:.0f} different persons have as many different values; choose "
+                    f"{'p' if isinstance(requirement, PSensitive) else 'l'} of at most {level[0]:.0f}"
+                )
+            if not requirement.is_met(level).all():
+                what = requirement.describe(column)
+                problems.append(
+                    f"Counted by persons, all records as one group miss {what}: {remedy}."
+                )
+    if problems:
+        raise Infeasible("\n".join(problems))
 
 
 def count_persons(

@@ -34,6 +34,11 @@ class Refine:
     seconds: float | None = None
     steps: int | None = None
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is more than the fixed schedule."""
+        return bool(self.seconds or self.steps)
+
     def problems(self) -> list[str]:
         """Return a sentence for every parameter that has an impossible value."""
         found = []

@@ -51,6 +51,7 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
         ("proved", _proved(release)),
         *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
         *(("NOT PROVED", text) for text in _persons(audit)),
+        *_pseudonyms(release),
         *_kept(release),
         ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
         *((f"  {name}", f"{100 * v:.1f} %") for name, v in release.column_losses("lm").items()),
@@ -90,6 +91,9 @@ def brief_facts(
         "k": audit["k"],
         "proofs": audit["proofs"],
         "persons": audit["persons"],
+        "person": audit["person"] or None,
+        "by_person": audit["by_person"],
+        "pseudonyms": list(release.settings.pseudonyms),
         "kept": [kept.to_dict() for kept in release.singled_out],
         "removed": list(release.removed),
         "measure": release.settings.objective,
@@ -116,12 +120,14 @@ def levels(proof: Proof) -> str:
 
 
 def _proved(release: Summarized) -> str:
-    reached, k = release.audit.k, release.settings.k
+    reached, k = release.audit.smallest, release.settings.k
     if not release.settings.method.homogeneous:
         return f"every released record may be any of at least {reached:,} ({k:,} required)"
     others = reached - 1
     if not others:
         return "nothing: with k = 1 a record may be alone"
+    if release.audit.by_person is not None:
+        return f"every record reads like records of at least {reached:,} persons (k = {reached:,}, {k:,} required)"
     what = "1 other" if others == 1 else f"{others:,} others"
     return f"every record reads like at least {what} (k = {reached:,}, {k:,} required)"
 
@@ -129,9 +135,16 @@ def _proved(release: Summarized) -> str:
 def _persons(audit: Audit) -> list[str]:
     return [
         f"for persons: '{found.identifier}' repeats, and one group holds only {found.smallest:,} of its values; "
-        "k counts records here"
+        "k counts records here, and persons if it is named with person (--person)"
         for found in audit.persons
     ]
+
+
+def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
+    """Columns that were replaced, and what that leaves possible."""
+    names = release.settings.pseudonyms
+    linked = "whoever has another release with the same key can join the two by it"
+    return [("pseudonyms", f"{name}: {linked}") for name in names]
 
 
 def _kept(release: Summarized) -> list[tuple[str, str]]:

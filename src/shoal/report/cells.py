@@ -11,7 +11,6 @@ import numpy.typing as npt
 from shoal.evaluation.printed import Printed
 from shoal.evaluation.scales import scale_of
 from shoal.generalization.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
-from shoal.generalization.order import OrderForm
 from shoal.report.markup import percent
 
 Marks = npt.NDArray[np.bool_]
@@ -45,7 +44,7 @@ def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
     ends = closures[:, closures[1] < known]  # what the release prints
     least, greatest = ends.min(initial=known), ends.max(initial=-1)
     whole = ranges & (closures[0] == least) & (closures[1] == greatest)
-    if isinstance(form, OrderForm):  # how many categories a run holds is not for all to know
+    if not form.has_scale:  # how many categories or bins a run holds is not for all to know
         return _cells(exact, star | whole, sizes, None, "")
     scale = scale_of(form.values)
     widths = np.where(star, inf, 0.0)

@@ -43,6 +43,7 @@ class Roles:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     removed: tuple[str, ...]
+    replaced: tuple[str, ...]
     kept: tuple[str, ...]  # released as they are, though not sensitive
     unnamed: tuple[str, ...]  # of them those that nobody gave a role
     allowed: tuple[str, ...]  # released although they betray a quasi-identifier or identifier
@@ -114,6 +115,8 @@ class Facts:
     reads_the_same: bool  # whether the records of a group do
     promises: tuple[Promise, ...]
     persons: tuple[Persons, ...]  # identifiers that repeat: k counts records there, not persons
+    person: str  # the column by which persons were to be counted, empty for none
+    by_person: Persons | None  # what was counted of them
     roles: Roles
     kept: tuple[Kept, ...]
     method: str  # and how it was refined, empty where it is not known
@@ -133,6 +136,11 @@ class Facts:
     @property
     def is_proved(self) -> bool:
         return not any(promise.miss for promise in self.promises)
+
+    @property
+    def leaves_persons(self) -> bool:
+        """Whether persons have several records, or were to be counted, and nothing is proved for them."""
+        return bool(self.persons) or (bool(self.person) and self.by_person is None)
 
     @property
     def hides_records(self) -> bool:

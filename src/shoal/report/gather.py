@@ -93,6 +93,8 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         reads_the_same=settings.method.homogeneous,
         promises=_promises(release),
         persons=release.verdict.audit.persons,
+        person=release.verdict.audit.person,
+        by_person=release.verdict.audit.by_person,
         roles=roles,
         kept=tuple(release.alone_in(roles.kept)),
         method=settings.method.name if made else "",
@@ -127,9 +129,11 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
     return (
         Promise(
             f"k = {settings.k:,}",
-            words.promise_of_k(settings.k, settings.method.homogeneous),
+            words.promise_of_k(
+                settings.k, settings.method.homogeneous, verdict.audit.by_person is not None
+            ),
             f"at least {settings.k:,}",
-            f"{verdict.audit.k:,}",
+            f"{verdict.audit.smallest:,}",
             of_k,
         ),
         *(
@@ -150,7 +154,8 @@ def _roles(release: Reported) -> Roles:
     names = tuple(settings.quasi_identifiers)
     released = release.shown.columns
     bounds = [bound for name in names if name not in released for bound in bound_names(name)]
-    known = {*names, *settings.sensitive, *bounds}
+    replaced = tuple(name for name in settings.pseudonyms if name in released)
+    known = {*names, *settings.sensitive, *bounds, *replaced}
     kept = tuple(name for name in released if name not in known)
     nobodys = release.verdict.audit.unnamed
     if release.making is None:
@@ -159,9 +164,10 @@ def _roles(release: Reported) -> Roles:
         quasi_identifiers=names,
         sensitive=settings.sensitive,
         removed=tuple(release.removed),
+        replaced=replaced,
         kept=kept,
         unnamed=tuple(name for name in kept if name in nobodys),
-        allowed=tuple(name for name in released if name in settings.allow),
+        allowed=tuple(name for name in released if name in settings.allow and name not in replaced),
     )
 
 
@@ -227,7 +233,8 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
 def _sample(release: Reported, roles: Roles) -> Sample:
     """A few released records, the same ones in whatever order the release is; no columns that nobody named."""
     frame = release.shown
-    shown = [name for name in frame.columns if name not in roles.unnamed][:MOST_SAMPLED]
+    hidden = (*roles.unnamed, *roles.replaced)
+    shown = [name for name in frame.columns if name not in hidden][:MOST_SAMPLED]
     columns = [_ranks(frame, name) for name in shown]
     order = np.lexsort(columns[::-1])
     places = np.unique(np.linspace(0, order.size - 1, min(SAMPLE, order.size)).astype(np.int64))

@@ -22,6 +22,7 @@ from shoal.report.markup import (
     table,
     tiles,
 )
+from shoal.report.people import person_care, persons_parts, pseudonym_care
 from shoal.report.risks import risk_parts
 from shoal.report.words import WORDS
 
@@ -90,7 +91,7 @@ def _subtitle(facts: Facts) -> str:
 def _verdict(facts: Facts) -> list[Markup]:
     return [
         _proved(facts) if facts.is_proved else _missed(facts),
-        *_persons(facts),
+        *persons_parts(facts),
         table(
             ["Requirement", "Reached", "Audit"],
             [
@@ -99,7 +100,7 @@ def _verdict(facts: Facts) -> list[Markup]:
                         [element("b", cut(promise.name, 2 * NAME)), element("p", promise.meaning)]
                     ),
                     join([promise.reached, element("p", f"{promise.required} required")]),
-                    _mark(promise, bool(facts.persons)),
+                    _mark(promise, facts.leaves_persons),
                 ]
                 for promise in facts.promises[:MOST_COLUMNS]
             ],
@@ -128,27 +129,16 @@ def _proved(facts: Facts) -> Markup:
         "div",
         element(
             "strong",
-            f"! {what} for records, not for persons." if facts.persons else f"✓ {what}.",
+            f"! {what} for records, not for persons." if facts.leaves_persons else f"✓ {what}.",
         ),
         element(
             "p",
             f"An independent audit counted in the finished release{when} that every requirement below is kept"
-            f"{' by its records' if facts.persons else ''}. ",
+            f"{' by its records' if facts.leaves_persons else ''}. ",
             more("audit"),
         ),
-        class_="verdict doubtful" if facts.persons else "verdict",
+        class_="verdict doubtful" if facts.leaves_persons else "verdict",
     )
-
-
-def _persons(facts: Facts) -> list[Markup]:
-    """A line per identifier that repeats."""
-    lines = [
-        f"k counts records, not persons: '{cut(item.identifier, NAME)}' repeats "
-        f"({count(item.persons, 'value')} in {count(facts.records, 'record')}), and one group holds records of only "
-        f"{item.smallest:,} of them. For persons nothing is proved."
-        for item in facts.persons
-    ]
-    return [element("p", line, class_="care") for line in lines]
 
 
 def _missed(facts: Facts) -> Markup:
@@ -185,6 +175,7 @@ def _care(facts: Facts) -> list[Markup]:
             f"Released although the program found that they betray protected columns, because the settings allow it: "
             f"{_names(roles.allowed)}."
         )
+    lines += person_care(facts) + pseudonym_care(facts)
     if roles.sensitive:
         lines.append(f"Sensitive, released unchanged: {_names(roles.sensitive)}.")
         if len(facts.promises) == 1:
@@ -225,6 +216,7 @@ def _done(facts: Facts) -> list[Markup]:
     roles = facts.roles
     what: dict[str, str] = {
         "Removed": _names(roles.removed) or "none",
+        **({"Replaced by pseudonyms": _names(roles.replaced)} if roles.replaced else {}),
         "Made less exact": _names(roles.quasi_identifiers),
         "Sensitive, unchanged": _names(roles.sensitive) or "none",
         "Others, unchanged": _names(roles.kept) or "none",

@@ -21,6 +21,7 @@ _NO_LISTS = (
 _NO_FOLDERS = (
     "Files that are not beside this report are shown by name only; put the real path in its place."
 )
+_NO_KEY = "Where the key of the pseudonyms lies is left out; name it in key_file, or set SHOAL_KEY."
 _NO_END = "These settings are too long for a report; release.settings.save(…) or --save-settings keeps all."
 
 
@@ -34,10 +35,12 @@ def settings_text(settings: Settings, folder: Path, whole: bool = True) -> tuple
     content = content_of(settings, folder)
     if not whole:
         content = {name: part for name, part in content.items() if name not in _MAKING}
+    key = content["columns"].pop("key_file", None)
     beyond = [item for value in content["requirement"].values() for item in _entries(value)]
     entries = [*content["quasi_identifiers"].values(), *beyond]
     lists, folders = sum(map(_hide_lists, entries)), sum(map(_hide_folder, entries))
     remarks = [*([_NO_LISTS] if lists else []), *([_NO_FOLDERS] if folders else [])]
+    remarks += [_NO_KEY] if key else []
     text = tomli_w.dumps(content).strip()
     text = re.sub(rf'^(\w+) = "({_MARK}[\d, a-z]*)"$', r"# \1 \2", text, flags=re.MULTILINE)
     text = "".join(map(_visible, text))

@@ -164,10 +164,15 @@ def _chance(facts: Facts) -> str:
     hidden = facts.risks.after.sizes.smallest
     if hidden == 1:
         return "At least one record reads like no other: whoever knows the person finds it."
-    if facts.persons:
+    if facts.leaves_persons:
         return (
             f"Whoever looks for a person finds at least {hidden:,} records that fit, but these may all be records of "
             "the same person: for persons no limit of the chance is proved."
+        )
+    if facts.by_person is not None:
+        return (
+            f"Whoever looks for a person finds records of at least {hidden:,} persons that fit: the chance that one of "
+            f"these persons, taken at random, is the right one is at most 1 in {hidden:,} ({percent(1 / hidden)})."
         )
     return (
         f"Whoever looks for a person finds at least {hidden:,} records that fit: the chance to pick the right one is "

@@ -93,10 +93,14 @@ MEASURES = {
 }  # where the catalogue takes more for granted
 
 
-def promise_of_k(k: int, reads_the_same: bool) -> str:
+def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> str:
     """What k promises, in a sentence."""
     if k == 1:
         return "Nothing: a record may be alone with its quasi-identifiers."
+    if counts_persons:
+        return (
+            f"Every record reads like records of at least {k:,} persons in all quasi-identifiers."
+        )
     if reads_the_same:
         others = "1 other" if k == 2 else f"{k - 1:,} others"
         return f"Every record reads like at least {others} in all quasi-identifiers."

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError, near_miss
-from shoal.generalization import MODELS, Hierarchy, Model, Order
+from shoal.generalization import Model
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
 from shoal.settings.checks import make_method, plain, unknown_keys
-from shoal.settings.entries import (
-    read_hierarchy,
-    read_requirement,
-    write_hierarchy,
-    write_requirement,
-)
+from shoal.settings.entries import read_requirement, write_requirement
+from shoal.settings.models import read_model, write_model
 from shoal.settings.reading import read_input
 from shoal.table.source import Input
 
@@ -28,7 +25,16 @@ if TYPE_CHECKING:
     from shoal.settings.settings import Settings
 
 _SECTIONS = {
-    "columns": ("identifiers", "sensitive", "keep", "others", "allow"),
+    "columns": (
+        "identifiers",
+        "pseudonyms",
+        "key_file",
+        "person",
+        "sensitive",
+        "keep",
+        "others",
+        "allow",
+    ),
     "quasi_identifiers": None,
     "requirement": ("k", "suppression_limit", *REQUIREMENTS),
     "objective": ("measure", "w"),
@@ -36,7 +42,8 @@ _SECTIONS = {
     "output": ("keep_order", "loosen", "render", "title"),
     "input": None,
 }
-_ROLES = ("identifiers", "sensitive", "keep", "allow")
+_ROLES = ("identifiers", "pseudonyms", "sensitive", "keep", "allow")
+_TEXTS = {"person": "the name of a column", "key_file": "the path of a file"}
 
 
 def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict[str, Any]:
@@ -62,7 +69,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
                 f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}]."
             )
             continue
-        models[name] = _read_model(name, entry, folder, problems)
+        models[name] = read_model(name, entry, folder, problems)
         if "weight" in entry:
             weights[name] = entry["weight"]
     options = dict(sections["method"])
@@ -74,10 +81,17 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         if not _is_list_of(str, columns.setdefault(role, [])):
             problems.append(f"'{role}' in [columns] must be a list of column names.")
             columns[role] = []
+    for name, expected in _TEXTS.items():
+        if not isinstance(columns.setdefault(name, ""), str):
+            problems.append(f"'{name}' in [columns] must be {expected}.")
+            columns[name] = ""
     return {
         "quasi_identifiers": models,
         "sensitive": tuple(columns["sensitive"]),
         "identifiers": tuple(columns["identifiers"]),
+        "pseudonyms": tuple(columns["pseudonyms"]),
+        "key_file": str(folder / columns["key_file"]) if columns["key_file"] else None,
+        "person": columns["person"] or None,
         "keep": tuple(columns["keep"]),
         "others": columns.get("others", "refuse"),
         "allow": tuple(columns["allow"]),
@@ -133,65 +147,11 @@ def _read_requirements(
     return tuple(requirement for requirement in found if requirement is not None)
 
 
-def _read_model(
-    name: str, entry: Mapping[str, Any], folder: Path, problems: list[str]
-) -> Model | None:
-    """One quasi-identifier's model from its table in the file."""
-    kind = entry.get("model")
-    where = f"[quasi_identifiers.{name}]"
-    if kind is not None and not (isinstance(kind, str) and kind in MODELS):
-        close = near_miss(str(kind), MODELS) or "."
-        problems.append(
-            f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
-        )
-        return None
-    own = {None: (), "hierarchy": ("hierarchy", "rows"), "order": ("values",)}.get(
-        kind, ("domain",)
-    )
-    unknown_keys(where, entry, ("model", "weight", *own), problems)
-    if kind == "hierarchy":
-        if not ("hierarchy" in entry or "rows" in entry):
-            problems.append(
-                f"Column '{name}' needs 'hierarchy', the path of a CSV file, or 'rows'; give one."
-            )
-        return read_hierarchy(entry, where, folder, problems)
-    if kind == "order":
-        return _read_order(entry.get("values"), where, problems)
-    domain = entry.get("domain")
-    if domain is not None and not isinstance(domain, list):
-        problems.append(f"'domain' in {where} must be a list of values.")
-        return None
-    if kind is None:
-        return None
-    return MODELS[kind](domain=None if domain is None else tuple(domain))  # type: ignore[call-arg]
-
-
-def _read_order(values: Any, where: str, problems: list[str]) -> Order | None:
-    """An order of listed values, of names, or the column's own."""
-    if not isinstance(values, list | str | None):
-        problems.append(f"'values' in {where} must be a list, the lowest first, or \"names\".")
-        return None
-    try:
-        return Order(values)
-    except InputError as error:
-        problems.extend(f"{where}: {problem}" for problem in error.problems)
-        return None
-
-
 def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]:
     """Settings as the content of a file in `folder`; of no file, with all hierarchies spelled out."""
     entries: dict[str, Any] = {}
     for name, model in settings.quasi_identifiers.items():
-        entry: dict[str, Any] = {} if model is None else {"model": model.name}
-        if isinstance(model, Hierarchy):
-            entry.update(write_hierarchy(model, folder))
-        elif isinstance(model, Order):
-            given = model.values
-            if given is not None:
-                entry["values"] = given if isinstance(given, str) else list(given)
-        elif getattr(model, "domain", None) is not None:
-            domain = model.domain  # type: ignore[union-attr]
-            entry["domain"] = [plain(value) for value in domain if value is not None]
+        entry = write_model(model, folder)
         if name in settings.weights:
             entry["weight"] = settings.weights[name]
         entries[name] = entry
@@ -206,6 +166,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
     return {
         "columns": {
             "identifiers": list(settings.identifiers),
+            **_write_persons(settings, folder),
             "sensitive": list(settings.sensitive),
             "keep": list(settings.keep),
             "others": settings.others,
@@ -228,6 +189,22 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
         },
         **_write_input(settings.input),
     }
+
+
+def _write_persons(settings: Settings, folder: Path | None) -> dict[str, Any]:
+    """What is said of pseudonyms and persons, if anything is; of a key only where its file lies."""
+    path = settings.key_file
+    if path and folder is not None:
+        source = Path(path).resolve()
+        with suppress(ValueError):  # no way leads from one drive of Windows to another
+            source = Path(os.path.relpath(source, folder.resolve()))
+        path = source.as_posix()
+    said = {
+        "pseudonyms": list(settings.pseudonyms),
+        "key_file": path,
+        "person": settings.person,
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _option(value: Any) -> Any:

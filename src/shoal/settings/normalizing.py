@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -31,8 +32,11 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         quasi_identifiers=_models(settings.quasi_identifiers, problems),
         sensitive=_names("sensitive", settings.sensitive, problems),
         identifiers=_names("identifiers", settings.identifiers, problems),
+        pseudonyms=_names("pseudonyms", settings.pseudonyms, problems),
         keep=_names("keep", settings.keep, problems),
         allow=_names("allow", settings.allow, problems),
+        person=_person(settings.person, problems),
+        key_file=_path("key_file", settings.key_file, problems),
         input=read_input(settings.input, problems),
         k=plain(settings.k),
         requirements=_requirements(settings.requirements, problems),
@@ -61,6 +65,22 @@ def _names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
     return names
 
 
+def _person(given: Any, problems: list[str]) -> str | None:
+    """The name of the column that tells persons apart; an empty one means none."""
+    if given is None or isinstance(given, str):
+        return given or None
+    problems.append(wrong("person", "the name of a column", given))
+    return None
+
+
+def _path(name: str, given: Any, problems: list[str]) -> str | None:
+    """A path as text; an empty one means none. What was given is not shown: it might be a key."""
+    if given is None or isinstance(given, str | os.PathLike):
+        return os.fspath(given) or None if given is not None else None
+    problems.append(f"The '{name}' parameter must be the path of a file.")
+    return None
+
+
 def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
     """Models by column, from a mapping or a list of names."""
     models = given if isinstance(given, Mapping) else {}
@@ -74,7 +94,7 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
         if model is not None and not isinstance(model, Model):
             problems.append(
                 f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
-                f"Subset() or a Hierarchy. Got {shown(model)} instead."
+                f"Calendar(), Prefix(), Subset() or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
         found[name] = model

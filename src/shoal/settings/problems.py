@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 from shoal.errors import near_miss, shown
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.privacy import TCloseness
+from shoal.privacy.persons import is_monotone
 from shoal.refine import Refine
 from shoal.settings.checks import is_number, is_weight, is_whole, option_problems, wrong
-from shoal.table.render import STYLES, bound_names
+from shoal.table.render import SINGLE, STYLES, bound_names
 
 if TYPE_CHECKING:
     from shoal.settings.settings import Settings
@@ -33,13 +34,12 @@ def settings_problems(settings: Settings) -> list[str]:
         found.append(wrong("seed", "a whole number from 0 to 2^64 - 1", settings.seed))
     if not isinstance(settings.keep_order, bool):
         found.append(wrong("keep_order", "true or false", settings.keep_order))
-    found += _loosen_problems(settings)
+    found += _loosen_problems(settings) + _person_problems(settings)
     if settings.others not in OTHERS:
         found.append(wrong("others", "'refuse', 'drop' or 'keep'", settings.others))
     if not isinstance(settings.title, str):
         found.append(wrong("title", "text", settings.title))
-    if settings.render not in STYLES:
-        found.append(wrong("render", "'text' or 'bounds'", settings.render))
+    found += _render_problems(settings)
     if isinstance(settings.refine, Refine):
         found += settings.refine.problems()
     return found + _method_problems(settings)
@@ -86,6 +86,7 @@ def _role_problems(settings: Settings) -> list[str]:
         "quasi-identifier": tuple(settings.quasi_identifiers),
         "sensitive": settings.sensitive,
         "identifier": settings.identifiers,
+        "pseudonym": settings.pseudonyms,
         "kept": settings.keep,
     }
     seen: dict[str, str] = {}
@@ -99,6 +100,15 @@ def _role_problems(settings: Settings) -> list[str]:
                     f"Column '{name}' is both {seen[name]} and {role}; give it one role."
                 )
             seen[name] = role
+    if seen.get(settings.person or "") in ("quasi-identifier", "sensitive", "kept"):
+        problems.append(
+            f"Column '{settings.person}' tells persons apart and is {seen[settings.person or '']}; a column that does "
+            "is removed (identifiers, -i) or replaced (pseudonyms, --pseudonym)."
+        )
+    if settings.key_file and not settings.pseudonyms:
+        problems.append(
+            "There is a key file but no column to replace; name one in pseudonyms (--pseudonym), or leave it out."
+        )
     if settings.render == "bounds":
         for name in settings.quasi_identifiers:
             for taken in set(bound_names(name)) & set(seen):
@@ -134,6 +144,44 @@ def _loosen_problems(settings: Settings) -> list[str]:
             "together; set loosen to 0 or choose a method of local recoding."
         ]
     return []
+
+
+def _render_problems(settings: Settings) -> list[str]:
+    """Styles that do not exist, and single numbers where they would undo or hide something."""
+    if settings.render not in STYLES:
+        return [wrong("render", "'text', 'bounds', 'midpoint' or 'mean'", settings.render)]
+    found = []
+    if settings.render in SINGLE and not settings.method.homogeneous:
+        found.append(
+            f"The audit of method '{settings.method.name}' reads ranges; set render to 'text' or 'bounds'."
+        )
+    if settings.render == "mean" and settings.loosen:
+        found.append(
+            "The mean of a group tells where its values lie in a loosened range; "
+            "set loosen to 0, or render to 'midpoint', 'text' or 'bounds'."
+        )
+    return found
+
+
+def _person_problems(settings: Settings) -> list[str]:
+    """What cannot be had where persons are counted."""
+    if not settings.person:
+        return []
+    found = []
+    if not settings.method.homogeneous:
+        found.append(
+            f"Records of method '{settings.method.name}' do not read the same in groups, so that no persons can be "
+            "counted in them; choose another method or leave 'person' out."
+        )
+    beyond = [item.name for item in settings.requirements if not is_monotone(item)]
+    for name in ("loosen", "suppression_limit"):
+        if getattr(settings, name) and beyond:
+            found.append(
+                f"With '{name}', groups may come to read the same, and persons of two groups who keep "
+                f"{' and '.join(dict.fromkeys(beyond))} need not keep it together; set {name} to 0, require distinct "
+                "diversity or sensitivity, or leave 'person' out."
+            )
+    return found
 
 
 def _requirement_problems(settings: Settings) -> list[str]:

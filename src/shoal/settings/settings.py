@@ -35,9 +35,12 @@ class Settings:
     quasi_identifiers: Mapping[str, Model | None] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    pseudonyms: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     others: Others = "refuse"
     allow: tuple[str, ...] = ()
+    person: str | None = None
+    key_file: str | None = None  # a path; the key itself is in no settings
     k: int = 0
     requirements: tuple[Requirement, ...] = ()
     suppression_limit: float = 0.0
@@ -52,6 +55,13 @@ class Settings:
     render: Style = "text"
     title: str = ""
     input: Input = field(default_factory=Input)
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """Columns that must not be in a release: identifiers, and what tells persons apart unless it is replaced."""
+        if self.person and self.person not in (*self.identifiers, *self.pseudonyms):
+            return (*self.identifiers, self.person)
+        return self.identifiers
 
     def problems(self) -> list[str]:
         """Sentences for everything wrong with these settings, the table aside."""

@@ -6,13 +6,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from shoal.generalization import MODELS, Model
+from shoal.generalization.forms import Floats
 from shoal.generalization.models import is_ordered
+from shoal.suggesting import words
 from shoal.suggesting.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile
 from shoal.suggesting.reading import LEAST
 from shoal.suggesting.scales import in_order
 
 Options = Mapping[str, Any]
+MOST_BINS = 40  # into which most values of a column of numbers fall
+LONGEST_CODE = 12  # signs
 
 
 def _always(profile: Profile) -> Options | None:
@@ -30,10 +38,66 @@ def _bands(profile: Profile) -> Options | None:
     return None if values is None else {"values": tuple(values)}
 
 
-def _is_digits(profile: Profile) -> Options | None:
-    """A prefix means something where codes are equally long digits or letters."""
-    lengths = {len(text) for text in profile.texts.slice(0, 1000).to_pylist()}
-    return {} if len(lengths) == 1 and lengths.pop() >= 3 else None
+def _are_dates(profile: Profile) -> Options | None:
+    """A calendar needs values that can be read as dates."""
+    return {} if pa.types.is_temporal(profile.typed) else None
+
+
+def _are_codes(profile: Profile) -> Options | None:
+    """A prefix means something where codes have at least three signs; of numbers all as many, or zeros are lost."""
+    values = profile.found.values
+    texts = values.cast(pa.large_string())
+    lengths = pc.min_max(pc.utf8_length(texts)).as_py()
+    if (
+        lengths["min"] is None
+        or lengths["min"] < 3
+        or pc.any(pc.match_substring(texts, "*")).as_py()
+    ):
+        return None
+    if pa.types.is_integer(values.type) or not pa.types.is_large_string(values.type):
+        return {} if pa.types.is_integer(values.type) and lengths["min"] == lengths["max"] else None
+    dots = pc.min_max(pc.count_substring(texts, ".")).as_py()
+    if dots["min"] == dots["max"] >= 1 and lengths["min"] < lengths["max"]:
+        return {"separator": "."}
+    return {} if lengths["max"] <= LONGEST_CODE else None
+
+
+def _bins(profile: Profile) -> Options | None:
+    """Bins where the ends of ranges would print values that one record alone has, if they are wide enough to help."""
+    if not is_ordered(profile.typed) or pa.types.is_temporal(profile.typed) or not profile.alone:
+        return None
+    step = _step(profile)
+    return None if step is None else {"step": step}
+
+
+def _step(profile: Profile) -> int | float | None:
+    """A round number of which a few dozen cover most values; 5 for ages; None where values are so few or coarse."""
+    numbers = _numbers(profile)
+    if numbers is None:
+        return None
+    if words.AGE.found_in(profile.words):
+        return 5
+    low, high = np.quantile(numbers, (0.05, 0.95))
+    width = (high - low) / MOST_BINS
+    if not (0 < width < np.inf):
+        return None
+    power = 10.0 ** np.floor(np.log10(width))
+    step = float(next(m * power for m in (1, 2, 5, 10) if m * power >= width * (1 - 1e-9)))
+    if step >= 1:
+        return None if profile.is_whole and step < 2 else round(step)
+    return None if profile.is_whole else float(f"{step:.0e}")
+
+
+def _numbers(profile: Profile) -> Floats | None:
+    """The values as numbers, None where they cannot be read as such."""
+    values = profile.found.values
+    if pa.types.is_large_string(values.type):
+        values = pc.replace_substring(values, ",", ".")
+    try:
+        numbers = np.asarray(values.cast(pa.float64(), safe=False))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return np.repeat(numbers, profile.found.counts)
 
 
 @dataclass(frozen=True)
@@ -49,16 +113,21 @@ _FINER = 'a value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"'
 _SUPPRESSION = Choice("suppression", _FINER)
 MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
     DATE: (
-        Choice("calendar", "day, month, year", _is_read_in_order),
+        Choice("calendar", "day, month, quarter, year, decade", _are_dates),
         Choice("interval", "from a day to another", _is_read_in_order),
         _SUPPRESSION,
     ),
     NUMBER: (
-        Choice("interval", "numbers have an order: [24, 30]", _is_read_in_order),
+        Choice(
+            "interval",
+            "bins like 20–24, since ends of ranges would print values that one record alone has",
+            _bins,
+        ),
+        Choice("interval", "numbers have an order: 24–30", _is_read_in_order),
         _SUPPRESSION,
     ),
     CODE: (
-        Choice("prefix", "the first signs say the region", _is_digits),
+        Choice("prefix", "the first signs say the larger unit: 021**", _are_codes),
         Choice("suppression", f"codes have no order: {_FINER}"),
     ),
     BANDS: (Choice("order", "categories with an order", _bands), _SUPPRESSION),
@@ -86,7 +155,7 @@ def model_for(profile: Profile, has_order: bool = False) -> Chosen:
             "order", {}, "low .. high, in the order that the categories have in the table"
         )
     for choice in MODEL_RULES[profile.kind]:
-        options = choice.options(profile) if choice.model in MODELS else None
+        options = choice.options(profile)
         if options is not None:
             return Chosen(choice.model, options, choice.why)
     raise AssertionError(f"no model for {profile.kind}")

@@ -55,7 +55,12 @@ def about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[s
     profile = profiles[persons[0]]
     return [
         f"Persons repeat: column '{profile.name[:40]}' has {profile.distinct:,} values in {profile.known:,} records. "
-        "k counts records, and a group may be one person: keep one record of each, or join a person's records."
+        + (
+            "It is named as 'person', so that k counts persons and not records."
+            if profile.known == profile.records
+            else "k counts records, and a group may be one person: give every record the number of its person and name "
+            "the column as 'person'."
+        )
     ]
 
 

@@ -79,6 +79,7 @@ class Suggestions:
     together: tuple[Singled, ...]
     compared: int
     persons: tuple[str, ...] = ()  # identifiers that repeat
+    person: str | None = None  # the one of them by which k counts
     models: Mapping[str, Model] = field(default_factory=dict, repr=False)
 
     def of(self, role: str) -> tuple[str, ...]:
@@ -96,6 +97,7 @@ class Suggestions:
             quasi_identifiers=dict(self.models),
             sensitive=self.of(SENSITIVE),
             identifiers=self.of(IDENTIFIER),
+            person=self.person,
             keep=self.of(KEEP),
             others="drop" if self.of(DROP) else "refuse",
             k=self.k,
@@ -209,6 +211,8 @@ def _suggested(
     missing, doubtful = missing_texts(profiles, verdicts)
     input = replace(input, missing=tuple(dict.fromkeys((*said, *missing))))
     persons = person_columns(profiles, verdicts)
+    named = [name for name in persons[:1] if profiles[name].known == profiles[name].records]
+    counted = profiles[named[0]].distinct if named else frame.shape[0]
     columns = tuple(
         _unreadable(name, broken[name])
         if name in broken
@@ -219,7 +223,7 @@ def _suggested(
     return Suggestions(
         columns=columns,
         records=frame.shape[0],
-        k=k or _usual_k(frame.shape[0]),
+        k=k or _usual_k(counted),
         input=input,
         remarks=(
             *remarks,
@@ -232,6 +236,7 @@ def _suggested(
         together=together,
         compared=chooser.compared,
         persons=tuple(persons),
+        person=named[0] if named else None,
         models={name: chosen.make() for name, chosen in models.items()},
     )
 

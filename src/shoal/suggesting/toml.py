@@ -42,7 +42,7 @@ seed = 0
 
 [output]
 keep_order = false  # true keeps the order of records, which can identify them
-render = "text"  # "bounds": two columns of numbers per interval
+render = "text"  # "bounds": two columns per interval; "midpoint": one number
 """
 _LISTS = (
     ("identifiers", IDENTIFIER, "removed"),
@@ -58,7 +58,7 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
         [
             _HEADER.format(title=one_line(title)),
             _comments(suggestions.remarks),
-            f"\n[columns]\n{columns}{_others(suggestions)}\n",
+            f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}\n",
             _comments(singled_lines(suggestions)),
             _quasi_identifiers(suggestions),
             _FOOTER.format(k=suggestions.k),
@@ -76,6 +76,12 @@ def _list(suggestions: Suggestions, key: str, role: str, meaning: str) -> str:
     if not columns:
         return f"{key} = []  # {meaning}\n"
     return "\n".join([f"{key} = [  # {meaning}", *_listed(columns), "]\n"])
+
+
+def _person(suggestions: Suggestions) -> str:
+    if suggestions.person is None:
+        return ""
+    return f"person = {quoted(suggestions.person)}  # k counts its values: its persons have several records\n"
 
 
 def _others(suggestions: Suggestions) -> str:

@@ -14,7 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.generalization import Form, Hierarchy, Interval, Model, Order, Suppression
+from shoal.generalization import (
+    Calendar,
+    Form,
+    Interval,
+    Model,
+    Order,
+    Prefix,
+    RangeForm,
+    Subset,
+    Suppression,
+)
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import is_ordered, labels_of
 from shoal.table.folding import fold_all
@@ -175,7 +185,10 @@ def encode_column(
         found, model = replace(found, values=NOTHING), Suppression()
     if isinstance(model, Order):
         found = replace(found, order=order_of(frame, name))
-    return _encode_column(name, found, model, counts)
+    if is_text and isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
+        found = replace(found, values=pa.array(found.labels, pa.large_string()))
+    date_format = reading.date_format if is_text else None
+    return _encode_column(name, found, model, counts, date_format)
 
 
 def encode_sensitive(
@@ -253,13 +266,17 @@ def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
 
 
 def _encode_column(
-    name: str, found: _Found, model: Model | None, records: Records | None
+    name: str,
+    found: _Found,
+    model: Model | None,
+    records: Records | None,
+    date_format: str | None = None,
 ) -> tuple[Column, Ints]:
     if not len(found.values) and found.values is not NOTHING:
         raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
     if found.typed is not None and (model is None or _means_numbers(model)):
         read = found.in_order()
-        if isinstance(model, Interval) or len(read.values) == len(found.values):
+        if _needs_numbers(model) or len(read.values) == len(found.values):
             found = (
                 read  # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise
             )
@@ -269,11 +286,13 @@ def _encode_column(
         form, code_of = model.compile(name, found.values, found.has_null, found.order)
     else:
         form, code_of = model.compile(name, found.values, found.has_null)
-    if not isinstance(model, Hierarchy):  # values are released as the table writes them
-        labels = list(form.labels)
-        for code, label in zip(code_of.tolist(), found.labels, strict=True):
+    labels = list(form.labels)
+    for code, label in zip(code_of.tolist(), found.labels, strict=True):
+        if code not in form.fixed:  # values are released as the table writes them
             labels[code] = label
-        form = replace(form, labels=tuple(labels))
+    form = replace(form, labels=tuple(labels))
+    if isinstance(form, RangeForm):
+        form = replace(form, date_format=date_format)
     lookup = np.append(code_of, form.null).astype(np.int32)  # place -1 is null
     codes = lookup[found.place]
     counts = np.bincount(codes, records, form.size).astype(np.float64)
@@ -285,7 +304,14 @@ def _means_numbers(model: Model) -> bool:
     domain = getattr(model, "domain", None)
     if isinstance(domain, list | tuple) and not any(isinstance(value, str) for value in domain):
         return True
-    return isinstance(model, Interval)
+    return _needs_numbers(model)
+
+
+def _needs_numbers(model: Model | None) -> bool:
+    """Whether a model takes numbers or dates only: an interval, a calendar, or one with a lowest or highest value."""
+    if isinstance(model, Suppression | Subset):
+        return not (model.low is None and model.high is None)
+    return isinstance(model, Interval | Calendar)
 
 
 def _encode_sensitive(found: _Found) -> Sensitive:

@@ -1,8 +1,8 @@
-"""Closures back to text or bounds in a frame of the user's kind, and a given release back to closures."""
+"""Closures to texts, bounds or single numbers in a frame of the user's kind, and a given release back to closures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import narwhals as nw
@@ -13,15 +13,23 @@ import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Form, Ints, RangeForm
+from shoal.generalization.forms.spelling import SIGNS
 from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
 from shoal.table.encode import Column, Table, column_problems
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.rebuild import marked, rebuilt
 from shoal.table.rows import distinct_rows
+from shoal.table.single_numbers import (
+    has_middle,
+    has_numbers,
+    middles,
+    rounded_means,
+)
 
-Style = Literal["text", "bounds"]
+Style = Literal["text", "bounds", "midpoint", "mean"]
 STYLES = get_args(Style)
+SINGLE = ("midpoint", "mean")  # styles that cannot be read back: a number is no range
 
 
 def bound_names(name: str) -> tuple[str, str]:
@@ -35,12 +43,14 @@ def render(
     order: npt.NDArray[np.int64],
     unchanged: Sequence[str] = (),
     style: str = "text",
+    pseudonyms: Mapping[str, pa.Array] | None = None,
 ) -> Frame:
     """Make the released frame: records in `order`, closures in place of quasi-identifiers, `unchanged` columns.
 
-    `frame` holds the records of `closed` in its order. Columns come in the frame's order; those that are
-    neither quasi-identifiers nor unchanged do not come.
+    `frame` holds the records of `closed` in its order, and so do `pseudonyms`, which stand in place of
+    identifiers. Columns come in the frame's order; those that are none of these do not come.
     """
+    replaced = pseudonyms or {}
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
     groups = pa.array(closed.groups[order])
     released: dict[str, pa.Array] = {}
@@ -48,13 +58,16 @@ def render(
     for name in frame.columns:
         if name in columns:
             j = columns[name]
-            texts = rendered(name, closed.table.columns[j].form, closed.of_column(j), style)
+            texts = _rendered(closed, j, style)
             released.update({key: per_group.take(groups) for key, per_group in texts.items()})
             names.extend(texts)
+        elif name in replaced:
+            released[name] = replaced[name].take(pa.array(order))
+            names.append(name)
         elif name in unchanged:
             names.append(name)
     backend = frame.implementation
-    generalized = _native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
+    generalized = native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
     kept = [name for name in names if name not in released]
     if not kept:
         return generalized.select(names)
@@ -63,7 +76,7 @@ def render(
     return marked(joined, frame, kept)
 
 
-def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
+def native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
     """Keep whole numbers whole where some are missing: pandas would make floats of them."""
     if not frame.implementation.is_pandas():
         return frame
@@ -77,15 +90,50 @@ def _native_nulls(frame: Frame, columns: dict[str, pa.Array]) -> Frame:
     return nw.from_native(data, eager_only=True)
 
 
-def rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
+def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     """The values that each group releases in one quasi-identifier, by released column."""
-    if style == "text" or not isinstance(form, RangeForm):
-        return {name: pa.array(form.text(closures), type=pa.string())}
-    values = form.values
-    low, high = closures[0], closures[1]
-    hidden = (low == form.null) | (high == form.null)  # missing, or `*`: no bound is known
-    ends = [pa.array(np.where(hidden, 0, end), mask=hidden) for end in (low, high)]
-    return {key: values.take(end) for key, end in zip(bound_names(name), ends, strict=True)}
+    column, closures = closed.table.columns[j], closed.of_column(j)
+    if style == "mean" and isinstance(column.form, RangeForm) and has_numbers(column.form):
+        codes = closed.table.codes[:, j]
+        return {column.name: rounded_means(column.form, closures, codes, closed.groups)}
+    return rendered(column.name, column.form, closures, style)
+
+
+def rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
+    """What closures read in a style that needs nothing else, by released column."""
+    if isinstance(form, RangeForm):
+        if style == "bounds":
+            return dict(zip(bound_names(name), form.bounds(closures), strict=True))
+        if style == "midpoint" and has_middle(form):
+            return {name: middles(*form.bounds(closures))}
+    return {name: pa.array(form.text(closures), type=pa.string())}
+
+
+def single_problems(style: str) -> list[str]:
+    """Say in a sentence that a release of this style cannot be read back, if that is so."""
+    if style not in SINGLE:
+        return []
+    return [
+        f"A release with render = '{style}' shows single numbers, from which ranges cannot be read back; "
+        "ask the Release object in Python, or make the release with render = 'text' or 'bounds'."
+    ]
+
+
+def spelled_for(table: pa.Table, columns: Sequence[Column], encoding: str) -> pa.Table:
+    """A released table whose ranges are spelled plainly if an encoding of files lacks the usual signs."""
+    try:
+        SIGNS.encode(encoding)
+    except LookupError:  # said when the file is written
+        return table
+    except UnicodeError:
+        for column in columns:
+            if column.name in table.column_names:
+                place = table.column_names.index(column.name)
+                texts = table[column.name].combine_chunks().dictionary_encode()
+                plain = [column.form.plainly(text) for text in texts.dictionary.to_pylist()]
+                spelled = pa.array(plain, type=texts.dictionary.type).take(texts.indices)
+                table = table.set_column(place, table.schema.field(place), spelled)
+    return table
 
 
 def read_release(table: Table, frame: Frame) -> Closed:
@@ -139,33 +187,32 @@ def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
     ):
         (low, low_texts), (high, high_texts) = (_texts(frame, name) for name in bounds)
         first, place, _ = distinct_rows(np.stack([low, high], axis=1))
-        nulls = np.count_nonzero(low == len(low_texts) - 1)
+        nulls = np.count_nonzero((low == len(low_texts) - 1) & (high == len(high_texts) - 1))
         known_nulls = column.counts[form.null] if form.has_null else 0
-        missing = "*" if nulls > known_nulls else None
+        unknown_ends = form.parse("*" if nulls > known_nulls else None)
         ends = [(low_texts[a], high_texts[b]) for a, b in zip(low[first], high[first], strict=True)]
-        texts = [_joined(form, a, b, missing) for a, b in ends]
+        parsed = [unknown_ends if a is b is None else form.of_bounds(a, b) for a, b in ends]
     else:
         raise_problems(column_problems(frame.columns, [column.name]))
         place, texts = _texts(frame, column.name)
         used, where = np.unique(place, return_inverse=True)
-        place, texts = where.astype(np.int32), [texts[i] for i in used]
-    parsed = [form.parse(text) for text in texts]
+        place = where.astype(np.int32)
+        parsed = [form.parse(texts[i]) for i in used]
     unknown = sum(closure is None for closure in parsed)
     if unknown:
         raise InputError(
             f"{unknown} of the {len(parsed)} released values of column '{column.name}' are no "
-            f"{column.model.name} closures of it; release it with the same model."
+            f"{column.model.name} closures of it; release it with the same model{_as_ranges(column, frame)}."
         )
     return place, np.array(parsed, dtype=np.int32).reshape(len(parsed), -1).T
 
 
-def _joined(form: RangeForm, low: str | None, high: str | None, missing: str | None) -> str | None:
-    """Two bounds as the text of their closure; `missing` is what no bounds stand for."""
-    if low is None or high is None:
-        return missing
-    if low == high:
-        return low
-    return form.joined(low, high)
+def _as_ranges(column: Column, frame: Frame) -> str:
+    """A further remedy where fractions stand for ranges: they cannot be read back."""
+    if not has_middle(column.form) or column.name not in frame.columns:
+        return ""
+    is_fraction = pa.types.is_floating(arrow_column(frame, column.name).type)
+    return ", as ranges and not as single numbers" if is_fraction else ""
 
 
 def _texts(frame: Frame, name: str) -> tuple[Ints, list[str | None]]:

@@ -16,6 +16,7 @@ class Roles:
     sensitive: tuple[str, ...]
     kept: tuple[str, ...]
     removed: tuple[str, ...]
+    replaced: tuple[str, ...] = ()  # by pseudonyms
     undecided: tuple[str, ...] = ()  # nobody said what they are
 
     @property
@@ -43,14 +44,22 @@ def roles_of(
     identifiers: Sequence[str],
     keep: Sequence[str],
     others: str,
+    pseudonyms: Sequence[str] = (),
+    person: str | None = None,
 ) -> Roles:
-    """Give every column its role; `others` says what becomes of those that are not named."""
-    named = {*quasi_identifiers, *sensitive, *identifiers, *keep}
+    """Give every column its role; `others` says what becomes of those that are not named.
+
+    A column that tells persons apart is removed unless it is replaced by pseudonyms.
+    """
+    if person and person not in (*identifiers, *pseudonyms):
+        identifiers = (*identifiers, person)
+    named = {*quasi_identifiers, *sensitive, *identifiers, *keep, *pseudonyms}
     rest = tuple(name for name in columns if name not in named)
     return Roles(
         tuple(quasi_identifiers),
         tuple(sensitive),
         (*keep, *(rest if others == "keep" else ())),
         (*identifiers, *(rest if others == "drop" else ())),
+        tuple(pseudonyms),
         rest if others == "refuse" else (),
     )

@@ -75,8 +75,10 @@ class AlphaK(Requirement):
         absent = self._absent([label for label in labels if label is not None])
         return f", of which {absent} do not occur" if absent else ""
 
-    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
-        share = counts / counts.sum(axis=1, keepdims=True)
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
+        share = counts / (counts.sum(axis=1) if heads is None else heads)[:, None]
         if self.values is not None:
             meant = {_meaning(written(value)) for value in self.values}
             share = share[:, [label is not None and _meaning(label) in meant for label in labels]]

@@ -44,10 +44,13 @@ class Requirement(ABC):
         """The level that every group must reach."""
 
     @abstractmethod
-    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
         """The level that each group reaches, from its counts of values (groups × values) and their shares of the table.
 
-        Values that no group has may be left out, unless `counts_absent`.
+        Values that no group has may be left out, unless `counts_absent`. Where persons are counted, each may have
+        several values in a group, and `heads` is the number of persons in each.
         """
 
     @abstractmethod
@@ -84,6 +87,10 @@ class Requirement(ABC):
     def remark(self, labels: Labels) -> str:
         """A remark to add to a proof about values of a release; empty where there is nothing to add."""
         return ""
+
+    def kinds(self, labels: Labels) -> list[int] | None:
+        """A number for each value where the level is how many different numbers a group has; None for other levels."""
+        return None
 
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
         """Whether each of some levels suffices."""

@@ -75,7 +75,9 @@ class TCloseness(Requirement):
             ]
         return outside(self.hierarchy, column, labels)
 
-    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
         gap = counts / counts.sum(axis=1, keepdims=True) - shares
         if self.ground == "equal":
             return np.asarray(np.maximum(gap, 0).sum(axis=1))

@@ -79,10 +79,16 @@ class LDiversity(Requirement):
             return levels < self.required - TOLERANCE
         return super().is_met(levels)
 
-    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
+    def kinds(self, labels: Labels) -> list[int] | None:
+        return list(range(len(labels))) if self.kind == "distinct" else None
+
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
         match self.kind:
             case "frequency":
-                return np.asarray(counts.sum(axis=1) / counts.max(axis=1))
+                size = counts.sum(axis=1) if heads is None else heads
+                return np.asarray(size / counts.max(axis=1))
             case "distinct":
                 return np.count_nonzero(counts, axis=1).astype(np.float64)
             case "entropy":

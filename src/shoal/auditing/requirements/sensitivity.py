@@ -75,19 +75,28 @@ class PSensitive(Requirement):
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
         return outside(self.hierarchy, column, labels)
 
-    def levels(self, counts: Floats, labels: Labels, shares: Floats) -> Floats:
-        if self.hierarchy is not None:
-            tree = self.hierarchy
-            names = tree.leaves + tree.inner
-            subtree: dict[str | None, list[int]] = {}
-            for value, (label, node) in enumerate(zip(labels, places(tree, labels), strict=True)):
-                top = label
-                while node >= 0:
-                    top = names[node] if names[node] in self.protected else top
-                    node = tree.parent[node] if tree.parent[node] != node else -1
-                subtree.setdefault(top, []).append(value)
-            counts = np.stack([counts[:, own].sum(axis=1) for own in subtree.values()], axis=1)
-        return np.count_nonzero(counts, axis=1).astype(np.float64)
+    def kinds(self, labels: Labels) -> list[int]:
+        """A number for each value: its own, or that of the protected subtree it is in."""
+        if self.hierarchy is None:
+            return list(range(len(labels)))
+        tree = self.hierarchy
+        names = tree.leaves + tree.inner
+        number: dict[str | None, int] = {}
+        found = []
+        for label, node in zip(labels, places(tree, labels), strict=True):
+            top = label
+            while node >= 0:
+                top = names[node] if names[node] in self.protected else top
+                node = tree.parent[node] if tree.parent[node] != node else -1
+            found.append(number.setdefault(top, len(number)))
+        return found
+
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
+        kinds = np.array(self.kinds(labels))
+        together = [counts[:, kinds == own].sum(axis=1) for own in range(kinds.max() + 1)]
+        return np.count_nonzero(np.stack(together, axis=1), axis=1).astype(np.float64)
 
     def describe(self, column: str) -> str:
         return f"{'extended ' if self.hierarchy else ''}{self.p}-sensitivity of '{column}'"

@@ -24,6 +24,7 @@ class Form(ABC):
 
     labels: tuple[str, ...]
     has_null: bool
+    fixed: frozenset[int] = frozenset()  # codes whose labels are the model's, not the table's
 
     @property
     def size(self) -> int:
@@ -61,6 +62,10 @@ class Form(ABC):
     @abstractmethod
     def text(self, closures: Ints) -> list[str | None]:
         """How closures (slots × any number) are released."""
+
+    def plainly(self, released: str | None) -> str | None:
+        """A released text in signs that every encoding of a file holds, as far as they are the model's own."""
+        return released
 
     @abstractmethod
     def parse(self, released: str | None) -> Sequence[int] | None:

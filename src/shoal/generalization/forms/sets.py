@@ -6,10 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from shoal.generalization.forms.base import STAR, Floats, Form, Ints
+from shoal.generalization.forms.spelling import plainly
 
 _BITS = 31  # codes in a slot: an int32 without its sign
 _BLOCK = 4096  # closures unpacked at a time, to bound memory
@@ -18,6 +20,14 @@ _BLOCK = 4096  # closures unpacked at a time, to bound memory
 _PLAIN = re.compile(r'[^\s,{}"\\](?:[^,{}"\\]*[^\s,{}"\\])?')
 _MEMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{_PLAIN.pattern}')
 _MEMBERS = re.compile(rf"\s*(?:{_MEMBER.pattern})(?:\s*,\s*(?:{_MEMBER.pattern}))*\s*")
+
+
+def members_of(released: str) -> list[str]:
+    """The values that a text in braces lists, none where it is no set."""
+    if released[:1] != "{" or released[-1:] != "}" or not _MEMBERS.fullmatch(released[1:-1]):
+        return []
+    members = _MEMBER.findall(released[1:-1])
+    return [json.loads(member) if member[0] == '"' else member for member in members]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,17 +78,26 @@ class SetForm(Form):
                 out.append("{" + ", ".join(_quoted(self.labels[code]) for code in codes) + "}")
         return out
 
+    def plainly(self, released: str | None) -> str | None:
+        for code in self.fixed:
+            label = self.labels[code]
+            released = None if released is None else released.replace(label, plainly(label))
+        return released
+
+    @cached_property
+    def codes(self) -> dict[str | None, int]:
+        """The code of each value as text, in either spelling; None is null."""
+        plain: dict[str | None, int] = {plainly(self.labels[code]): code for code in self.fixed}
+        return {**plain, **super().codes}
+
     def parse(self, released: str | None) -> Sequence[int] | None:
         if released in self.codes:
             return self.pack([self.codes[released]])
         if released == STAR:
             return self.pack(range(self.size))
-        if released and released[0] == "{" and released[-1] == "}":
-            inside = released[1:-1]
-            members = _MEMBER.findall(inside) if _MEMBERS.fullmatch(inside) else []
-            labels = [json.loads(m) if m[0] == '"' else m for m in members]
-            if labels and all(label in self.codes for label in labels):
-                return self.pack(self.codes[label] for label in labels)
+        labels = members_of(released) if released else []
+        if labels and all(label in self.codes for label in labels):
+            return self.pack(self.codes[label] for label in labels)
         return None
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.generalization.forms.base import STAR, Floats, Form, Ints
+from shoal.generalization.forms.spelling import AT_LEAST, AT_MOST, plainly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +19,7 @@ class TreeForm(Form):
     parent: Ints
     inner: tuple[str, ...]  # labels of the nodes above the values, the root last
     aliases: Mapping[str, int] = field(default_factory=dict)  # further labels, for reading releases
+    own_words: bool = False  # whether all labels are made by the model, none by the user
 
     slots = 1
 
@@ -38,7 +40,12 @@ class TreeForm(Form):
         nodes: dict[str | None, int] = dict(self.codes)
         nodes.update((label, self.size + i) for i, label in enumerate(self.inner))
         nodes.setdefault(STAR, self.entries - 1)
-        return dict(self.aliases) | nodes
+        known = dict(self.aliases) | nodes
+        return {self.plainly(label): node for label, node in known.items()} | known
+
+    def plainly(self, released: str | None) -> str | None:
+        is_own = self.own_words or (released is not None and released[:2] in (AT_LEAST, AT_MOST))
+        return plainly(released) if is_own and released is not None else released
 
     def text(self, closures: Ints) -> list[str | None]:
         null: list[str | None] = [None] if self.has_null else []

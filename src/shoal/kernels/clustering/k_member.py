@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import open_closure, widen_closure
 from shoal.kernels.shared.rows import totals_with_each
 from shoal.kernels.shared.rules import is_diverse, shortfall
+
+
+@bundle
+class Remaining(NamedTuple):
+    """Distinct points whose records are not all in groups yet; `grow_groups` drops the others from time to time."""
+
+    columns: np.ndarray  # int32[r, points], the codes
+    classes: np.ndarray  # int32[points]
+    kinds: np.ndarray  # int64[points], the row of `kind_values` that the point's records have
+    kind_values: np.ndarray  # int32[kinds, tallies], the sensitive values of each kind
+    left: np.ndarray  # int64[points], records that are in no group
+    places: np.ndarray  # int64[points], the point's own number
 
 
 @allocating
@@ -60,30 +75,15 @@ def cheapest_help(q, out, kinds, kind_values, own, members, judged):
 
 
 @kernel
-def grow_groups(
-    c,
-    pairs,
-    q,
-    columns,
-    classes,
-    kinds,
-    kind_values,
-    left,
-    places,
-    size,
-    seed,
-    most,
-    taken,
-    sizes,
-):
-    """Grow up to `most` groups from the first `size` points: (groups grown, points left, last seed).
+def grow_groups(c, pairs, q, points, size, seed, most, taken, sizes):
+    """Grow up to `most` groups from the first `size` of the points: (groups grown, points left, last seed).
 
     A group gets k records; if those miss another limit, it gets as many more as bring it closer to the limits, up
-    to the width of `taken`. taken[g] receives the points whose records group g takes, sizes[g] their number. By
-    point: `columns` are the codes, int32[r, points]; `kinds` as in `cheapest_help`; left[i] counts the records not
-    yet taken; places[i] is the point's own number. These arrays are compacted in place as points are used up.
+    to the width of `taken`. taken[g] receives the points whose records group g takes, sizes[g] their number.
     `seed` holds the codes of the last seed.
     """
+    columns, classes, kinds, left = points.columns, points.classes, points.kinds, points.left
+    kind_values, places = points.kind_values, points.places
     out, scratch = np.empty(size), np.empty(size)
     closure, spare = np.empty((c.slot[-1], 1), np.int32), np.empty((c.slot[-1], 1), np.int32)
     counts = np.zeros((c.cost.shape[0], 1))

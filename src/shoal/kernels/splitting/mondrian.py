@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import (
     LOG,
     TREE,
@@ -117,6 +117,41 @@ def split_column(c, q, j, codes, values, segment, closure, relaxed):
 
     `values` are the sensitive values of the segment's records, `closure` is that of the segment.
     """
+    own = codes_to_part(c, j, codes, segment, closure)
+    if c.form[j] == TREE:
+        return part_children(q, own, values)
+    order, cut = cut_segment(q, own, values, c.null[j], relaxed)
+    if cut == 0:
+        return order, np.array([segment.size])
+    return order, np.array([cut, segment.size])
+
+
+@inner
+def weigh_columns(c, codes, classes, segment, closure, width, by_class):
+    """Fill width[j] with what the closure of a segment costs its records in column j beyond their own values.
+
+    `closure` is filled; `by_class` is scratch.
+    """
+    open_closure(c, closure, 0, codes[segment[0]])
+    for i in range(1, segment.size):
+        widen_closure(c, closure, 0, codes[segment[i]])
+    for j in range(width.size):
+        width[j] = 0.0
+        for y in range(by_class.size):
+            by_class[y] = column_cost(c, y, j, closure, 0)
+        for i in segment:
+            width[j] += by_class[classes[i]]
+        if c.form[j] == TREE:
+            for i in segment:
+                width[j] -= c.cost[classes[i], c.start[j] + codes[i, j]]
+        elif c.kind[j] == LOG:
+            for i in segment:
+                width[j] -= value_cost(c, classes[i], j, codes[i, j])
+
+
+@allocating
+def codes_to_part(c, j, codes, segment, closure):
+    """Return what a segment is split by in column j: the children of its closure's node in a tree, else the codes."""
     own = np.empty(segment.size, np.int32)
     for i in range(segment.size):
         own[i] = codes[segment[i], j]
@@ -125,11 +160,17 @@ def split_column(c, q, j, codes, values, segment, closure, relaxed):
         for i in range(own.size):
             while c.parent[base + own[i]] != node:
                 own[i] = c.parent[base + own[i]]
-        return part_children(q, own, values)
-    order, cut = cut_segment(q, own, values, c.null[j], relaxed)
-    if cut == 0:
-        return order, np.array([segment.size])
-    return order, np.array([cut, segment.size])
+    return own
+
+
+@allocating
+def by_place(order, group, records):
+    """Return the group of each of `records`, given that of the record at each place of `order`."""
+    by_record = np.empty(records.size, np.int32)
+    place = np.argsort(order, kind="mergesort")
+    rank = np.argsort(records, kind="mergesort")
+    by_record[rank] = group[place]
+    return by_record
 
 
 @kernel
@@ -148,21 +189,7 @@ def split_records(c, q, codes, classes, values, records, relaxed):
         done = True
         if high - low >= 2 * q.k:
             counted = values[segment]
-            open_closure(c, closure, 0, codes[segment[0]])
-            for i in range(1, segment.size):
-                widen_closure(c, closure, 0, codes[segment[i]])
-            for j in range(width.size):
-                width[j] = 0.0
-                for y in range(by_class.size):
-                    by_class[y] = column_cost(c, y, j, closure, 0)
-                for i in segment:
-                    width[j] += by_class[classes[i]]
-                if c.form[j] == TREE:
-                    for i in segment:
-                        width[j] -= c.cost[classes[i], c.start[j] + codes[i, j]]
-                elif c.kind[j] == LOG:
-                    for i in segment:
-                        width[j] -= value_cost(c, classes[i], j, codes[i, j])
+            weigh_columns(c, codes, classes, segment, closure, width, by_class)
             for _ in range(width.size):
                 j = np.argmax(width)
                 if width[j] <= 1e-9:
@@ -181,8 +208,4 @@ def split_records(c, q, codes, classes, values, records, relaxed):
         if done:
             group[low:high] = groups
             groups += 1
-    by_record = np.empty(records.size, np.int32)
-    place = np.argsort(order, kind="mergesort")
-    rank = np.argsort(records, kind="mergesort")
-    by_record[rank] = group[place]
-    return by_record
+    return by_place(order, group, records)

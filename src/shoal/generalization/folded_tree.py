@@ -1,0 +1,145 @@
+"""Trees folded before records are grouped: to a finest level, and beyond a lowest and a highest value into one leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.generalization.ends import end_problems, end_text, exact
+from shoal.generalization.forms.spelling import AT_LEAST, AT_MOST
+from shoal.generalization.labelled_sets import LabelledSets, Tree, hang_sets
+from shoal.generalization.periods import read_period
+
+
+def names_above(tree: Tree) -> list[list[str]]:
+    """The names of each node from its own on: further labels of the same set, then those of ever larger ones.
+
+    A value that is repeated on a higher level counts once, and the root has no part in it.
+    """
+    own: list[list[str]] = [[label] for label in (*tree.leaves, *tree.inner)]
+    for alias, node in tree.aliases.items():  # in ascending order, as levels were given
+        if alias != own[node][0]:
+            own[node].append(alias)
+    root = len(tree.parent) - 1
+    above: list[list[str]] = [[] for _ in own]
+    for node in range(root - 1, -1, -1):
+        above[node] = [*own[node], *above[tree.parent[node]]]
+    return above[: len(tree.leaves)]
+
+
+def folding_problems(tree: Tree, finest: Any, low: Any, high: Any) -> list[str]:
+    """Sentences for a finest level or for ends that a hierarchy cannot have."""
+    found = end_problems("Hierarchy", low, high)
+    most = max(len(names) for names in names_above(tree)) - 1
+    if not isinstance(finest, int) or isinstance(finest, bool) or not 0 <= finest <= most:
+        found.append(
+            f"Hierarchy: 'finest' must be a level below the whole, a whole number from 0 to {most}."
+        )
+    if not found and (low, high) != (None, None) and _keys(tree.leaves, low, high) is None:
+        found.append(
+            "Hierarchy: 'low' and 'high' need a hierarchy of numbers, or of dates like 1990-12-31, and must be like "
+            "them; leave them out."
+        )
+    return found
+
+
+def fold_tree(tree: Tree, finest: int, low: Any, high: Any) -> tuple[Tree, list[int]]:
+    """The tree of what may be released, and the leaf of it for each leaf of the tree as given."""
+    names, folded = _names(tree, finest), {}
+    for name, end, sign in (("low", low, AT_MOST), ("high", high, AT_LEAST)):
+        beyond = set() if end is None else _beyond(tree.leaves, name, low, high)
+        if beyond:
+            folded[f"{sign}{end_text(end, is_last=name == 'low')}"] = beyond
+    for label, beyond in folded.items():
+        if label in tree.leaves or label in tree.inner:
+            raise InputError(
+                f"Hierarchy: '{label}' is a label already; leave 'low' and 'high' out."
+            )
+        for leaf in beyond:
+            names[leaf] = label
+    below = _leaves_below(tree)
+    sets: dict[str, set[str]] = {}
+    for node, label in enumerate(tree.inner, start=len(tree.leaves)):
+        held = {names[leaf] for leaf in below[node] if names[leaf] not in folded}
+        held |= {end for end, beyond in folded.items() if beyond <= below[node]}
+        if held and label not in names:
+            sets[label] = held
+    kept = list(dict.fromkeys(names))
+    found = hang_sets("Hierarchy", LabelledSets(kept, sets))
+    place = {leaf: code for code, leaf in enumerate(found.leaves)}
+    return found, [place[name] for name in names]
+
+
+def _names(tree: Tree, finest: int) -> list[str]:
+    """The label of each leaf at the finest level: so many names up, yet below the root, the largest where they nest."""
+    below = _leaves_below(tree)
+    node_of = {
+        **tree.aliases,
+        **{label: node for node, label in enumerate((*tree.leaves, *tree.inner))},
+    }
+    names = [above[min(finest, len(above) - 1)] for above in names_above(tree)]
+    order = {
+        name: at
+        for at, name in enumerate(dict.fromkeys(n for own in names_above(tree) for n in own))
+    }
+    for name in sorted(set(names), key=lambda name: (len(below[node_of[name]]), order[name])):
+        for leaf in below[
+            node_of[name]
+        ]:  # a larger set, or a later name of the same one, comes last
+            names[leaf] = name
+    return names
+
+
+def _leaves_below(tree: Tree) -> list[set[int]]:
+    found: list[set[int]] = [{node} for node in range(len(tree.leaves))]
+    found += [set() for _ in tree.inner]
+    for node in range(len(tree.parent) - 1):
+        found[tree.parent[node]] |= found[node]
+    return found
+
+
+def _beyond(leaves: Sequence[str], name: str, low: Any, high: Any) -> set[int]:
+    """The leaves that an end folds into one."""
+    keys = _keys(leaves, low, high)
+    assert keys is not None
+    values, ends = keys
+    if name == "low":
+        return {leaf for leaf, value in enumerate(values) if value <= ends[0]}
+    return {leaf for leaf, value in enumerate(values) if value >= ends[1]}
+
+
+def _keys(leaves: Sequence[str], low: Any, high: Any) -> tuple[list[Any], list[Any]] | None:
+    """Leaves and ends as numbers, or all as days; None where they are neither."""
+    for read in (_number, _day):
+        try:
+            ends = [
+                None if end is None else read(end, last)
+                for end, last in ((low, True), (high, False))
+            ]
+            values = [read(leaf, False) for leaf in leaves]
+        except (ValueError, InvalidOperation, TypeError):
+            continue
+        return values, ends
+    return None
+
+
+def _number(value: Any, is_last: bool) -> Any:
+    if isinstance(value, str):
+        return exact(Decimal(value))
+    if isinstance(value, date):
+        raise TypeError("a date")
+    return exact(value)
+
+
+def _day(value: Any, is_last: bool) -> date:
+    if isinstance(value, str):
+        period = read_period(value)
+        if period is None:
+            raise ValueError("no day")
+        return period.last if is_last else period.first
+    if not isinstance(value, date) or hasattr(value, "hour"):
+        raise TypeError("no day")
+    return value

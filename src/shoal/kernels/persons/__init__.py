@@ -1,0 +1,1 @@
+"""Groups of persons with several records: counting, mending and improving."""
