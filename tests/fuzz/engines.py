@@ -35,7 +35,9 @@ def try_on(
         container = f"polars{' category' if category else ''}" if engine == "polars" else "arrow"
     if container == ".xlsx" or (engine == "spark" and container.startswith(".")):
         return Outcome(seed, "not for engines")
-    case = replace(case, container=container, options={**case.options, "keep_order": False})
+    render = "bounds" if case.options["render"] == "bounds" else "text"  # numbers may be anybody's
+    options = {**case.options, "keep_order": False, "render": render}
+    case = replace(case, container=container, options=options)
     case = replace(case, saved_as=case.saved_as if case.saved_as != ".xlsx" else ".csv")
     with TemporaryDirectory() as folder:
         return EngineTrial(case, Path(folder), engine, session).run()
