@@ -23,7 +23,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
+.PHONY: help demo test java boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,9 +33,18 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 
 # Tests of the same kernels stand in one file: on one worker, these are compiled once.
-test: lint ## Check style and types, run all tests, and the usual path on the oldest versions
+test: lint java ## Check style and types, run all tests, and the usual path on the oldest versions
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	@$(MAKE) --no-print-directory smoke-oldest
+	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."
+
+# Spark is tested wherever there is Java, and that is fetched where root can do so.
+HAS_JAVA = { command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; }
+java:
+	@$(HAS_JAVA) || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { \
+	  echo "Installing Java for the tests of Spark ..."; \
+	  apt-get update -qq >/dev/null 2>&1; \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y openjdk-17-jre-headless >/dev/null 2>&1; } || true
 
 smoke-oldest: $(STAMP)-oldest ## Run the usual path on the oldest versions that are allowed
 	@rm -rf $(OLDEST)/smoke && mkdir $(OLDEST)/smoke
@@ -95,7 +104,7 @@ $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
 # comes without them and cannot stand in pyproject.toml.
 $(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal and its test tools into .venv ..."
-	@$(call install,.[test])
+	@$(call install,.[test$(comma)duckdb$(comma)spark])
 	@$(BIN)/python -m pip install -qq --no-deps --constraint constraints.txt pycanon
 	@touch $(STAMP)-package $@
 

@@ -27,7 +27,7 @@ from fuzz.runs import release_faults, write_table
 
 import shoal
 from shoal.engines.memory import free_memory, read_memory
-from shoal.engines.opening import engine_for
+from shoal.engines.opening import engine_for, missing
 from shoal.engines.staging import MARK, Staging
 from shoal.io import blocks
 
@@ -84,7 +84,12 @@ def solving(most: int) -> Any:
 
 @pytest.fixture(params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> str:
+    for reason in missing(request.param):
+        pytest.skip(reason)
     return str(request.param)
+
+
+needs_duckdb = pytest.mark.skipif(bool(missing("duckdb")), reason="needs DuckDB")
 
 
 def on(engine: str, table: pa.Table) -> Any:
@@ -261,6 +266,7 @@ def test_a_method_that_needs_all_records_says_so(engine: str) -> None:
         shoal.anonymize(on(engine, people()), **{**ASKED, "method": "incognito"})
 
 
+@needs_duckdb
 def test_a_relation_of_the_users_is_left_as_it_was() -> None:
     import duckdb
 
@@ -359,6 +365,7 @@ def test_a_torn_file_is_refused_in_a_sentence(
     assert [own.name for own in tmp_path.iterdir()] == ["torn.csv"]
 
 
+@needs_duckdb
 def test_a_folder_or_pattern_of_files_is_one_table(tmp_path: Path) -> None:
     table = people()
     (tmp_path / "in").mkdir()
@@ -510,6 +517,7 @@ def test_a_full_disk_is_one_sentence_and_the_old_file_stays(engine: str, tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
 
 
+@needs_duckdb
 def test_the_command_line_says_the_same_for_every_engine(
     tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:

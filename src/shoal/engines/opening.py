@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -26,6 +28,11 @@ from shoal.table.source import Dialect, Input
 EngineName = Literal["memory", "duckdb", "polars", "spark"]
 ENGINES = get_args(EngineName)
 MEMORY = "memory"
+NEEDED = {  # libraries and their least versions
+    "duckdb": {"duckdb": (2, 0), "narwhals": (2, 28)},
+    "polars": {"polars": (2, 0), "narwhals": (2, 28)},
+    "spark": {"pyspark": (4, 0), "narwhals": (2, 28)},
+}
 # Bytes that the way in memory takes for each byte of a file; about what `benchmarks large` showed.
 BYTES_IN_MEMORY = {".parquet": 60, ".gz": 60}
 BYTES_OF_TEXT = 10
@@ -150,7 +157,7 @@ def open_large(
     InputError
         Where files cannot be read, or the library of the engine is missing.
     """
-    raise_problems(_missing(engine))
+    raise_problems(missing(engine))
     room = read_memory(memory)
     if engine == "spark":
         from shoal.engines.on_spark import open_spark
@@ -242,8 +249,14 @@ def _on(engine: str, staging: Staging, native: Any, room: int) -> Any:
     return DuckDB.own(staging, for_engine(room)) if native is None else DuckDB(native, staging)
 
 
-def _missing(engine: str) -> list[str]:
-    module = {"spark": "pyspark"}.get(engine, engine)
-    if find_spec(module) is not None:
-        return []
-    return [f"The engine {engine} is not installed; run: pip install 'shoal[{engine}]'."]
+def missing(engine: str) -> list[str]:
+    """A sentence if a library that an engine needs is missing or too old."""
+    for library, (major, minor) in NEEDED[engine].items():
+        if find_spec(library) is None:
+            return [f"The engine {engine} is not installed; run: pip install 'shoal[{engine}]'."]
+        found = [int(part) for part in re.findall(r"[0-9]+", version(library))[:2]]
+        if found < [major, minor]:
+            return [
+                f"The engine {engine} needs {library} {major}.{minor} or newer; run: pip install --upgrade {library}."
+            ]
+    return []
