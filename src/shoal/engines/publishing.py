@@ -16,7 +16,7 @@ from shoal.errors import InputError, raise_problems
 from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
 from shoal.io.places import output_problems
-from shoal.io.streams import copy_to, schema_of, split_to, stream_problems
+from shoal.io.streams import Spelled, copy_to, schema_of, split_to, stream_problems
 from shoal.table.source import Dialect, Input
 from shoal.whole import exists_already, real_target, reason, write_whole
 
@@ -31,6 +31,7 @@ def publish_file(
     dialect: Dialect,
     prove: Prove,
     unchanged: Sequence[str],
+    spelled: Spelled,
 ) -> None:
     """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
     raise_problems(output_problems(target, overwrite))
@@ -58,7 +59,7 @@ def publish_file(
         write_whole(
             target,
             overwrite,
-            lambda file: copy_to(staged, file, suffix, dialect, types, numbers),
+            lambda file: copy_to(staged, file, suffix, dialect, types, numbers, spelled),
             check,
             suffix,
             folder,

@@ -20,6 +20,7 @@ from shoal.generalization.forms import Ints
 from shoal.io.streams import formulas_in
 from shoal.release import Release
 from shoal.table.frames import Frame, FrameT
+from shoal.table.render import spelled_for
 from shoal.table.source import Dialect
 
 SHOWN = 1_000  # records from which a report takes some
@@ -100,8 +101,15 @@ class LargeRelease(Release[FrameT]):
                 publish_folder(self.opened, Path(path), overwrite, self._prove_written)
             else:
                 unchanged = [*self.settings.sensitive, *self.settings.keep]
+                columns, encoding = self.closed.table.columns, dialect.encoding
                 publish_file(
-                    self.opened, Path(path), overwrite, dialect, self._prove_written, unchanged
+                    self.opened,
+                    Path(path),
+                    overwrite,
+                    dialect,
+                    self._prove_written,
+                    unchanged,
+                    lambda table: spelled_for(table, columns, encoding),
                 )
 
     def formula_problems(self, path: Path) -> list[str]:

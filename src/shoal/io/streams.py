@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,12 +12,19 @@ from shoal.errors import raise_problems
 from shoal.io import delimited_output, json_lines
 from shoal.io.formats import suffix_of
 from shoal.io.formulas import formula_columns
-from shoal.io.holding import finite_problems, type_problems
+from shoal.io.holding import encoding_problems, finite_problems, type_problems
 from shoal.io.lines import BATCH
 from shoal.table.plain import NUMBER_MARK, plain
 from shoal.table.source import Dialect
 
 PART = 5_000_000  # records of a part
+
+Spelled = Callable[[pa.Table], pa.Table]
+
+
+def same(table: pa.Table) -> pa.Table:
+    """The table as it is."""
+    return table
 
 
 def batches_of(sources: Sequence[Path]) -> Iterator[pa.RecordBatch]:
@@ -44,11 +51,12 @@ def copy_to(
     dialect: Dialect | None,
     types: Mapping[str, pa.DataType] | None = None,
     numbers: Sequence[str] = (),
+    spelled: Spelled = same,
 ) -> None:
     """Write the records of Parquet files to one file of another format, or of the same.
 
     `types` are those that text columns get where a format has types; `numbers` are text columns that JSON lines hold
-    as numbers.
+    as numbers. `spelled` writes texts as the encoding of a delimited file can hold them.
     """
     if suffix == ".parquet" and len(sources) == 1 and not types:
         shutil.copyfile(sources[0], target)
@@ -58,7 +66,8 @@ def copy_to(
         json_lines.write_batches(_finite(sources, target, types or {}, numbers), target, suffix)
     else:
         names = schema_of(sources).names
-        delimited_output.write_batches(names, batches_of(sources), target, suffix, dialect)
+        batches = _encodable(sources, target, (dialect or Dialect()).encoding, spelled)
+        delimited_output.write_batches(names, batches, target, suffix, dialect)
 
 
 def split_to(sources: Sequence[Path], folder: Path) -> list[Path]:
@@ -110,6 +119,16 @@ def formulas_in(sources: Sequence[Path], allow: Sequence[str]) -> list[str]:
     for batch in batches_of(sources):
         found.update(dict.fromkeys(formula_columns(pa.Table.from_batches([batch]))))
     return [name for name in found if name not in allow]
+
+
+def _encodable(
+    sources: Sequence[Path], target: Path, encoding: str, spelled: Spelled
+) -> Iterator[pa.RecordBatch]:
+    """The records, refused where an encoding cannot hold them."""
+    for batch in batches_of(sources):
+        table = spelled(pa.Table.from_batches([batch]))
+        raise_problems(encoding_problems(table, target, encoding))
+        yield from table.to_batches()
 
 
 def _typed_schema(sources: Sequence[Path], types: Mapping[str, pa.DataType]) -> pa.Schema:
