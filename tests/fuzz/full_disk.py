@@ -25,6 +25,7 @@ RECORDS = 3000
 LIMIT = 2000  # bytes; whatever is written is larger, settings included
 SUFFIXES = (".csv", ".csv.gz", ".parquet", ".jsonl", ".xlsx")
 RESCUED = re.compile(r"finished release is in '([^']*)'")
+PROGRESS = re.compile(r"shoal: \d+ s: ")  # on slow machines
 REASON = re.compile("cannot be written|free space")
 OLD = b"what was here before\n"
 
@@ -88,7 +89,7 @@ def _start(
 
 def _message_faults(ended: subprocess.CompletedProcess[str], name: str, records: int) -> list[str]:
     """What is wrong with what a command says; it may add where it has put the finished release."""
-    lines = ended.stderr.strip().splitlines()
+    lines = [line for line in ended.stderr.splitlines() if not PROGRESS.match(line)]
     saved = RESCUED.search(ended.stderr)
     found = _rescue_faults(Path(saved[1]), records) if saved else []
     plain = all(line.startswith("shoal: ") and line.endswith(".") for line in lines)

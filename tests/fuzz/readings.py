@@ -147,6 +147,8 @@ class Reader:
 
     def _single(self, cell: Any) -> frozenset[Any]:
         """A number or date in the place of a range: it lies among the values and tells no more."""
+        if self.options:  # bins reach beyond the values
+            return self.everything
         ends = [self.domain[0], key(cell), self.domain[-1]]
         if self.kind == NUMBER:
             ends = [float(end) for end in ends]

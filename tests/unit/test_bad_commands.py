@@ -156,14 +156,14 @@ CASES: dict[str, str | tuple[str, ...]] = {
     ),
     "hierarchy people.csv zip --kind prefx -o t.csv": "There is no kind 'prefx'; did you mean 'prefix'? "
     "Kinds: calendar, prefix, numbers, order, data.",
-    "hierarchy people.csv zip --kind prefix --widths 5,7 --lengths 1,2 -o no/t.csv": (
+    "hierarchy people.csv zip --kind prefix --widths 5,7 --lengths 0,2 -o no/t.csv": (
         "Kind 'prefix' takes no --widths; leave it out.",
         "The folder 'no' does not exist; create it or choose another.",
         "Widths of bins: each must be a multiple of the one before, like (5, 10, 20).",
-        "Lengths of codes: give whole numbers above 0, from the longest to the shortest.",
+        "Prefix: 'lengths' must be a list of whole numbers of at least 1.",
     ),
-    "hierarchy people.csv zip --kind prefix --lengths two -o t.csv": "Lengths of codes: give whole numbers above 0, "
-    "from the longest to the shortest.",
+    "hierarchy people.csv zip --kind prefix --lengths two -o t.csv": "Prefix: 'lengths' must be a list of whole "
+    "numbers of at least 1.",
     "hierarchy people.csv ill --kind data --levels many --by age -o t.csv": "The 'levels' parameter must be a whole "
     "number from 1 to 20.",
     "hierarchy people.csv ill --kind order --order no.txt -o t.csv": "Order file 'no.txt' cannot be read: No such file "
@@ -183,8 +183,8 @@ CASES: dict[str, str | tuple[str, ...]] = {
     "hierarchy people.csv zip --kind calendar -o t.csv": "2 of the 2 distinct values are not read as dates like "
     "2020-03-14; convert all to dates, or say how they are written (--date-format) and what stands for a missing one "
     "(--missing).",
-    "hierarchy people.csv zip --kind calendar --levels day,moth -o t.csv": "Levels of dates: 'moth' is no period; did "
-    "you mean 'month'? Periods: day, week, month, quarter, year, decade.",
+    "hierarchy people.csv zip --kind calendar --levels day,moth -o t.csv": "Calendar: 'levels' must be a list of "
+    "some of day, week, month, quarter, year, decade; did you mean 'month'?",
     "hierarchy people.csv zip --check no.csv": "Hierarchy file 'no.csv' cannot be read: No such file or directory; "
     "check the path.",
     "hierarchy people.csv zip --check header.csv -o t.csv --kind prefix": "--check takes no --kind, --output; "

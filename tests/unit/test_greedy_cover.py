@@ -26,15 +26,16 @@ OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 def objective_of(problem: Problem, measure: str, sample: tables.Sample) -> reference.Objective:
     """The twin of a problem with proper models: allowed sets read from the compiled trees."""
     twin_columns = []
-    for column, old in zip(problem.columns, sample.twins, strict=True):
-        form, values = column.form, {reference.label(v): v for v in old.values if v is not None}
-        names = [values.get(label, label) for label in form.labels]
+    for column, codes in zip(problem.columns, problem.codes.T.tolist(), strict=True):
+        form = column.form
+        names = list(form.labels)
+        values = [None if code == form.null else names[code] for code in codes]
         below = [{name} for name in names] + ([{None}] if form.has_null else [])
         below += [set() for _ in form.inner]
         for node, parent in enumerate(form.parent[:-1]):
             below[parent] |= below[node]
         nodes = dict(zip(form.inner, map(frozenset, below[form.size :]), strict=True))
-        twin_columns.append(reference.Column("hierarchy", old.values, names, nodes))
+        twin_columns.append(reference.Column("hierarchy", values, names, nodes))
     weights = [sample.weights[column.name] for column in problem.columns]
     return reference.Objective(measure, twin_columns, weights)
 

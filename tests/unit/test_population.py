@@ -136,7 +136,7 @@ def evaluated(people: Any) -> tuple[pa.Table, shoal.Release, Any]:
 
 
 def covers(closure: tuple[str, str], person: tuple[int, str]) -> bool:
-    low, _, high = closure[0].strip("[]").partition(", ")
+    low, _, high = closure[0].partition("–")
     return int(low) <= person[0] <= int(high or low) and closure[1] in ("*", person[1])
 
 

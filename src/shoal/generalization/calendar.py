@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization.bins import clipped, end_periods, label_of_end
 from shoal.generalization.ends import days_of, end_problems
 from shoal.generalization.forms import Form, Ints
@@ -70,7 +70,11 @@ class Calendar(Model):
         levels = tuple(given) if is_list else ()
         problems = end_problems("Calendar", self.low, self.high)
         if not levels or not all(level in UNITS for level in levels):
-            problems.append(f"Calendar: 'levels' must be a list of some of {', '.join(UNITS)}.")
+            unknown = next((level for level in levels if level not in UNITS), "")
+            close = near_miss(str(unknown), UNITS) or "."
+            problems.append(
+                f"Calendar: 'levels' must be a list of some of {', '.join(UNITS)}{close}"
+            )
             raise InputError(problems)
         if "week" in levels and {"month", "quarter"} & set(levels):
             problems.append(

@@ -54,9 +54,9 @@ def move_among_persons(x, w, records):
         if saved <= GAIN or not keeps(x.q, w, x.s, own, -1, i, -1):
             continue
         cost_everywhere(x, i, added, scratch)
-        best, least = -1, saved - GAIN
-        for g in range(room):
-            if g != own and x.s.size[g] > 0 and added[g] - x.s.cost[g] < least:
+        best, least = -1, saved
+        for g in range(room):  # of groups that add the same but for rounding, the first is taken
+            if g != own and x.s.size[g] > 0 and added[g] - x.s.cost[g] < least - GAIN:
                 if w.total.size == 0 or keeps(x.q, w, x.s, g, -1, -1, i):
                     best, least = g, added[g] - x.s.cost[g]
         if best >= 0:
