@@ -144,6 +144,23 @@ def test_a_release_is_saved_to_a_table_or_a_folder(session: Any, tmp_path: Path)
     assert names(session) == []
 
 
+def test_tables_of_a_killed_run_are_dropped_by_the_next(session: Any) -> None:
+    from shoal.engines.on_spark import Tables
+
+    own, mine = Tables(session), str(os.getpid())
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    dead = own.prefix.replace(f"_{mine}_", f"_{ended.stdout.strip()}_") + "_encoded"
+    session.range(3).write.saveAsTable(dead)
+    session.range(3).write.saveAsTable(own.name("encoded"))
+    other = Tables(session)
+    assert names(session) == [own.names[0]]
+    for tables in (own, other):
+        tables.close()
+    assert names(session) == []
+
+
 def test_a_failed_run_leaves_no_tables(session: Any) -> None:
     frame = session.createDataFrame(people())
     with pytest.raises(shoal.Infeasible, match="needs at least 1000 records"):

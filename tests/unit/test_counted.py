@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -218,6 +219,36 @@ def test_what_is_set_aside_and_what_is_left_meet_the_requirement(kind: str, most
                 assert left[points == point].sum() == 0
 
 
+def test_lenders_and_groups_get_sensitive_values_evenly() -> None:
+    """Groups of equal records must not get one sensitive value after the other, which would tell it."""
+    rng = np.random.default_rng(3)
+    table = pa.table(
+        {
+            "age": np.repeat([30, 31, 32, 33], 500),
+            "ill": rng.permutation(np.repeat(["flu", "none"], 1000)),
+        }
+    )
+    lone = pa.table({"age": np.arange(40, 48), "ill": ["flu"] * 8})
+    small = reduced(encode(open_frame(pa.concat_tables([table, lone])), ["age"], ["ill"]))
+    problem = Problem.of(small, "lm", 20)
+    assert small.counts is not None
+    lent = small.counts - set_aside(problem, 200, np.random.default_rng(1))
+    for age in range(4):
+        own = small.codes[:, 0] == age
+        assert lent[own].sum() == 40
+        assert np.abs(lent[own] - 40 * small.counts[own] / 500).max() < 1
+    found = solve(problem, Cover(), None, seed=0, progress=silent, most=200).assignment
+    merged, closed = found.close(problem)
+    general = closed.of_column(0)[0] != closed.of_column(0)[1]
+    is_ill = small.sensitive["ill"].codes[merged.rows] == 0
+    borrowed = general[merged.groups] & (small.codes[merged.rows, 0] < 4)
+    assert merged.counts[borrowed].sum() >= 12
+    for group in np.flatnonzero(general):
+        own = borrowed & (merged.groups == group)
+        if merged.counts[own].sum() >= 12:
+            assert 0.1 < merged.counts[own & is_ill].sum() / merged.counts[own].sum() < 0.9
+
+
 @pytest.mark.parametrize("kind", ASKED)
 @pytest.mark.parametrize("most", [60, 250, 10_000])
 @pytest.mark.parametrize("seed", range(2))
@@ -278,6 +309,9 @@ def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_no
             for c, g in zip(table.codes[merged.rows, j], merged.groups, strict=True)
         }
         assert len(reads) == len(np.unique(table.codes[:, j]))
+    with patch("shoal.counted.aside.COMFORTABLE", 10):
+        again = solve(problem, Incognito(), None, seed=0, progress=silent, most=300)
+    assert again.assignment.groups.tolist() == found.assignment.groups.tolist()
     with pytest.raises(shoal.InputError, match="needs all 300 records at once"):
         solve(problem, Incognito(), None, seed=0, progress=silent, most=299)
 

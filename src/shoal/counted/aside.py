@@ -15,28 +15,33 @@ from shoal.table.rows import Distinct, distinct_rows
 # Lenders of a combination at most, as a multiple of k. On the 1,193,504 records of `benchmarks large`, k lenders lose
 # .4 % more than solving everything, 2k lose the same.
 MOST_LENDERS = 2
+# Records to be solved, lenders included; beyond, lenders would cost minutes and gain less than one percent.
+COMFORTABLE = 3_000_000
 
 
-def set_aside(problem: Problem, most: int) -> Records:
+def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = None) -> Records:
     """Return how many records of each row are released exactly, so that at most so many are left to be solved.
 
     What is set aside of a combination of quasi-identifiers meets the requirement, and so does all that is left. If
-    even without lenders more than `most` are left, that is so; if all records fit, nothing is set aside.
+    even without lenders more than `most` are left, that is so; if all records fit, nothing is set aside. Which records
+    of a combination stay is left to `chance`, evenly over its sensitive values.
     """
+    drawn = (chance or np.random.default_rng(0)).random()
     counts = problem.table.counts
     assert counts is not None
-    if problem.table.records <= most:
+    comfortable = min(most, COMFORTABLE)
+    if problem.table.records <= comfortable:
         return np.zeros_like(counts)
     points = distinct_rows(problem.codes)
     total = np.bincount(points.place, counts).astype(np.int64)
     enough = complying(problem, points.place, counts)
-    lenders = _lenders(total, enough, problem.k, most)
-    aside = _lent(problem, points, total, enough, lenders)
+    lenders = _lenders(total, enough, problem.k, comfortable)
+    aside = _lent(problem, points, total, enough, lenders, drawn)
     while not _can_be_solved(problem, counts - aside):
         lenders = max(1, 2 * lenders)
         if lenders > total.max():
             return np.zeros_like(counts)
-        aside = _lent(problem, points, total, enough, lenders)
+        aside = _lent(problem, points, total, enough, lenders, drawn)
     return aside
 
 
@@ -54,16 +59,22 @@ def _lenders(total: Records, enough: Booleans, k: int, most: int) -> int:
 
 
 def _lent(
-    problem: Problem, points: Distinct, total: Records, enough: Booleans, lenders: int
+    problem: Problem,
+    points: Distinct,
+    total: Records,
+    enough: Booleans,
+    lenders: int,
+    drawn: float,
 ) -> Records:
     """The records of each row that are set aside if combinations keep so many lenders."""
     counts = problem.table.counts
     assert counts is not None
     spare = enough & (total >= problem.k + lenders)
-    if problem.tallied:  # of every sensitive value about the same share stays
-        lent = counts * lenders // total[points.place]
-    else:
-        lent = np.clip(lenders - _before(points.place, counts), 0, counts)
+    whole, before = total[points.place], _before(points.place, counts)
+    start = (drawn * whole).astype(
+        np.int64
+    )  # every row lends about its share, and all together exactly so many
+    lent = (lenders * (before + counts) + start) // whole - (lenders * before + start) // whole
     aside = np.where(spare[points.place], counts - lent, 0)
     if problem.tallied and lenders:
         kept = complying(problem, points.place, aside) & complying(problem, points.place, lent)

@@ -9,6 +9,7 @@ import numpy as np
 from shoal.generalization.forms import Ints, Records
 from shoal.problem import Closing, Problem
 from shoal.table.closed import Closed
+from shoal.table.rows import distinct_rows
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,13 @@ def pick(problem: Problem, rows: Records, counts: Records | None = None) -> Prob
         classes=problem.classes[rows],
         values=problem.values[rows],
     )
+
+
+def records_of(
+    problem: Problem, rows: Records, counts: Records, chance: np.random.Generator
+) -> Records:
+    """The row of every record of some rows, those in random order that are equal in all that a method sees."""
+    seen = np.column_stack([problem.codes[rows], problem.classes[rows], problem.values[rows]])
+    place = np.repeat(distinct_rows(seen).place, counts)
+    records = np.repeat(rows, counts)
+    return records[np.lexsort((chance.random(records.size), place))]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.counted.assignment import Assignment, pick
+from shoal.counted.assignment import Assignment, pick, records_of
 from shoal.counted.complying import complies_as_one
 from shoal.generalization.forms import Floats, Ints, Records, TreeForm
 from shoal.kernels.shared.groups import group_costs
@@ -24,19 +24,25 @@ EVEN = 0.2  # share of the records of a part that a cut leaves on its smaller si
 
 
 def solve_in_rounds(
-    problem: Problem, left: Records, method: Method, seed: int, progress: Progress, most: int
+    problem: Problem,
+    left: Records,
+    method: Method,
+    seed: int,
+    progress: Progress,
+    most: int,
+    chance: np.random.Generator,
 ) -> tuple[Assignment, Records]:
     """Assign records in rounds until at most `most` are left; returns the assignment and what is left of each row."""
     found: list[Assignment] = []
     left, turn = left.copy(), 0
-    columns = _columns_to_cut(problem, left, method, seed, progress, most)
+    columns = _columns_to_cut(problem, left, method, seed, progress, most, chance)
     while left.sum() > most:
         progress(
             "solving in rounds", int(problem.table.records - left.sum()), problem.table.records
         )
         shift = turn % len(columns)
         parts = cut(problem, left, most, [*columns[shift:], *columns[:shift]])
-        solved = _round(problem, left, parts, method, seed, progress)
+        solved = _round(problem, left, parts, method, seed, progress, chance)
         kept = _kept(problem, left, solved, most)
         if not kept.rows.size:
             break
@@ -47,14 +53,20 @@ def solve_in_rounds(
 
 
 def _columns_to_cut(
-    problem: Problem, left: Records, method: Method, seed: int, progress: Progress, most: int
+    problem: Problem,
+    left: Records,
+    method: Method,
+    seed: int,
+    progress: Progress,
+    most: int,
+    chance: np.random.Generator,
 ) -> list[int]:
     """All columns, those first in which groups of a sample cost least: cutting there parts the fewest groups."""
     rows = np.flatnonzero(left)
     some = rows[:: int(-(-left.sum() // most))]
     if not complies_as_one(pick(problem, some), left[some]):
         return list(range(len(problem.columns)))
-    solved = _round(problem, left, [some], method, seed, progress)
+    solved = _round(problem, left, [some], method, seed, progress, chance)
     closures, counts = pick(problem, solved.rows, solved.counts).closures(solved.groups)
     costs = group_costs(problem.arrays, closures, counts).sum(axis=1)
     return [int(j) for j in np.argsort(costs, kind="stable")]
@@ -67,13 +79,14 @@ def _round(
     method: Method,
     seed: int,
     progress: Progress,
+    chance: np.random.Generator,
 ) -> Assignment:
     """Solve every part of what is left alone."""
     solved: list[Assignment] = []
     for rows in parts:
         if not complies_as_one(pick(problem, rows), left[rows]):
             continue
-        records = np.repeat(rows, left[rows])
+        records = records_of(problem, rows, left[rows], chance)
         groups = method.partition(pick(problem, records), seed, progress).groups
         solved.append(Assignment.of(records, np.ones_like(records), groups))
     return _together(solved)

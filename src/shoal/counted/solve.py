@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.counted.aside import set_aside
-from shoal.counted.assignment import Assignment, pick
+from shoal.counted.assignment import Assignment, pick, records_of
 from shoal.counted.rounds import solve_in_rounds
 from shoal.errors import InputError
 from shoal.generalization.forms import Ints, Records
@@ -36,12 +36,14 @@ def solve(
     progress: Progress,
     most: int,
     suppression_limit: float = 0.0,
+    secret: int = 0,
 ) -> Solved:
     """Assign every record of a counted problem to a group.
 
     At most `most` records are solved at once. What meets the requirement alone is set aside first; where more than
-    that is left, it is solved in rounds. Methods that recode globally, or promise how close to the optimum they
-    come, solve all records or none.
+    that is left, it is solved in rounds. Where records are equal in all that a method sees, `secret` decides which of
+    them go where, so that no group gets those of one sensitive value first. Methods that recode globally, or promise
+    how close to the optimum they come, solve all records or none.
 
     Raises
     ------
@@ -50,18 +52,21 @@ def solve(
     """
     counts = problem.table.counts
     assert counts is not None
-    if not may_set_aside(method) and problem.table.records > most:
-        raise InputError(too_many(method, problem.table.records, most))
     progress("setting aside", 0, 1)
-    aside = set_aside(problem, most)
+    chance = np.random.default_rng([seed % 2**64, secret])
+    aside = np.zeros_like(counts)
+    if may_set_aside(method):
+        aside = set_aside(problem, most, chance)
+    elif problem.table.records > most:
+        raise InputError(too_many(method, problem.table.records, most))
     left: Records = counts - aside
     found, notes = Assignment.of(*_nothing()), list(aside_notes(aside, problem))
     if left.sum() > most:
-        found, left = solve_in_rounds(problem, left, method, seed, progress, most)
+        found, left = solve_in_rounds(problem, left, method, seed, progress, most, chance)
         notes.append(
             f"solved in rounds: {found.counts.sum():,} records in parts, the others at once"
         )
-    rest = np.repeat(np.arange(left.size), left)
+    rest = records_of(problem, np.arange(left.size), left, chance)
     if rest.size:
         part = pick(problem, rest)
         partition = _grouped(part, method, budget, seed, progress)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import re
 import secrets
 import weakref
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.opening import Opened
 from shoal.engines.publishing import publish_written
+from shoal.engines.staging import runs
 from shoal.errors import InputError
 from shoal.table.frames import Frame, open_frame
 from shoal.whole import exists_already
@@ -33,7 +37,8 @@ class Tables:
     """The staged tables of one run, dropped when it is closed or at the end of the process."""
 
     def __init__(self, session: Any) -> None:
-        self.prefix = f"{PREFIX}{secrets.token_hex(6)}"
+        _drop(session, _left_behind(session))
+        self.prefix = f"{_of_this_machine()}{os.getpid()}_{secrets.token_hex(6)}"
         self.names: list[str] = []
         self._session = session
         self._finalizer = weakref.finalize(self, _drop, session, self.names)
@@ -54,6 +59,18 @@ class Tables:
         """Drop all tables."""
         _KEPT.discard(self)
         self._finalizer()
+
+
+def _of_this_machine() -> str:
+    """How the names of tables begin that processes of this machine stage."""
+    return f"{PREFIX}{zlib.crc32(platform.node().encode()):08x}_"
+
+
+def _left_behind(session: Any) -> list[str]:
+    """The tables of processes of this machine that were killed."""
+    begin = _of_this_machine()
+    names = [row.tableName for row in session.sql(f"SHOW TABLES LIKE '{begin}*'").collect()]
+    return [name for name in names if not runs(name.removeprefix(begin).partition("_")[0])]
 
 
 def _drop(session: Any, names: list[str]) -> None:

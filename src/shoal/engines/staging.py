@@ -70,7 +70,7 @@ def _is_left_behind(folder: Path) -> bool:
             return False
         lock = os.open(folder / LOCK, os.O_RDWR)
     except FileNotFoundError:  # killed before it had a lock, or about to get one
-        return not _runs(folder.name.removeprefix(MARK).partition("-")[0])
+        return not runs(folder.name.removeprefix(MARK).partition("-")[0])
     except OSError:
         return False
     try:
@@ -82,7 +82,8 @@ def _is_left_behind(folder: Path) -> bool:
         os.close(lock)
 
 
-def _runs(process: str) -> bool:
+def runs(process: str) -> bool:
+    """Whether a process of this number runs on this machine; in doubt it does."""
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.compiling import compiling_for
-from shoal.counted import Assignment, solve
+from shoal.counted import Assignment, Solved, solve
 from shoal.engines.auditing import examine_staged
 from shoal.engines.base import Lazy, speaking_of
 from shoal.engines.betraying import betrayed
@@ -49,6 +49,7 @@ def make_large_release(
         codes = watch(
             "encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text)
         )
+        refuse_slow(settings, codes.records)
         told_apart = [name for name in settings.identifiers if name not in settings.allow]
         frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
         keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
@@ -56,16 +57,17 @@ def make_large_release(
         raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
         check_feasible(table, settings.k, settings.requirements)
         problem = problem_of(table, settings)
-        refuse_slow(settings, table.records)
+        secret = secret_of(engine, frame, settings.seed)
         with compiling_for(settings, table.records, watch.progress, watch.again):
-            solved = watch("solving", lambda: _solve(problem, settings, opened, watch.progress))
+            solved = watch(
+                "solving", lambda: _solve(problem, settings, opened, secret, watch.progress)
+            )
         assignment, closed = watch(
             "closing",
             lambda: _close(solved.assignment, problem, settings, opened, codes, order_seed),
         )
         progress("rendering", table.records, 0)
         pieces = Pieces.of(assignment, table.rows)
-        secret = secret_of(engine, frame, settings.seed)
         grouped = join_back(engine, frame, codes, keys, pieces, secret)
         released = render_frame(engine, grouped, closed, names, settings.render)
         staged = watch(
@@ -80,7 +82,7 @@ def make_large_release(
         notes = (*solved.notes, *group_notes(problem.rules, problem.values, table))
         return LargeRelease(
             data=staged.to_native(),
-            settings=spelled_out(settings, closed.table.columns, roles),
+            settings=spelled_out(settings, problem.columns, roles),
             audit=audit,
             closed=closed,
             is_released=np.zeros(0, dtype=np.bool_),
@@ -140,7 +142,9 @@ def _reduce(opened: Opened, frame: Lazy, codes: Codes) -> tuple[list[Records], T
     return keys, codes.table(codes.unpacked(keys), found[COUNT][order])
 
 
-def _solve(problem: Problem, settings: Settings, opened: Opened, progress: Progress) -> Any:
+def _solve(
+    problem: Problem, settings: Settings, opened: Opened, secret: int, progress: Progress
+) -> Solved:
     budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
     return solve(
         problem,
@@ -150,6 +154,7 @@ def _solve(problem: Problem, settings: Settings, opened: Opened, progress: Progr
         progress=progress,
         most=opened.most or most_at_once(opened.memory),
         suppression_limit=settings.suppression_limit,
+        secret=secret,
     )
 
 
