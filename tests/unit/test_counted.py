@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import combinations
 from math import log
 from unittest.mock import patch
 
@@ -16,8 +17,9 @@ import shoal
 from shoal.bounds.certificate import Certifier
 from shoal.counted import Assignment, reduced, solve
 from shoal.counted.aside import set_aside
+from shoal.counted.assignment import pick
 from shoal.counted.complying import complying
-from shoal.counted.rounds import cut
+from shoal.counted.rounds import _line, cut
 from shoal.evaluation.comparison import comparison_of
 from shoal.evaluation.distributions import compare_distributions
 from shoal.evaluation.downcoding import measure_downcoding
@@ -25,6 +27,7 @@ from shoal.evaluation.queries import compare_answers
 from shoal.evaluation.risk import compare_risks
 from shoal.evaluation.rules import compare_rules
 from shoal.examine import open_table
+from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
 from shoal.measures import MEASURES, loss
 from shoal.methods import Cover, Incognito, Mondrian
@@ -316,18 +319,39 @@ def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_no
         solve(problem, Incognito(), None, seed=0, progress=silent, most=299)
 
 
-def test_parts_of_a_round_hold_all_rows_once_and_differ_from_turn_to_turn() -> None:
+def test_parts_of_a_round_hold_all_rows_once_and_are_cut_elsewhere_the_next_time() -> None:
     table = reduced(encoded(2000, 10, ages=60))
     problem, counts = problem_of(table), table.counts
     assert counts is not None
-    parts = [cut(problem, counts, 200, columns) for columns in ([0, 1, 2, 3], [1, 2, 3, 0])]
+    lines, used = [_line(problem, j) for j in range(4)], np.zeros(4)
+    parts = [cut(lines, counts, 200, used) for _ in range(2)]
     for found in parts:
         assert len(found) >= 8
-        assert sorted(np.concatenate(found).tolist()) == list(range(table.rows))
-        assert max(counts[rows].sum() for rows in found) <= 200
-    assert {frozenset(rows.tolist()) for rows in parts[0]} != {
-        frozenset(rows.tolist()) for rows in parts[1]
-    }
+        assert sorted(np.concatenate([part.rows for part in found]).tolist()) == list(
+            range(table.rows)
+        )
+        assert max(counts[part.rows].sum() for part in found) <= 200
+    one, other = ({frozenset(part.rows.tolist()) for part in found} for found in parts)
+    assert one != other
+
+
+@pytest.mark.parametrize("objective", ["lm", "ncp", "mi", "suppressed"])
+def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> None:
+    table = reduced(encoded(300, 11, ages=12))
+    problem = problem_of(table, objective=objective)
+    for j, column in enumerate(table.columns):
+        line, form = _line(problem, j), column.form
+        place = {
+            int(code): int(at) for code, at in zip(table.codes[:, j], line.places, strict=True)
+        }
+        assert len(set(place.values())) == len(place)
+        for a, b in combinations(place, 2):
+            rows = [int(np.flatnonzero(table.codes[:, j] == code)[0]) for code in (a, b)]
+            pair = Assignment.of(np.array(rows), np.ones(2, np.int64), np.zeros(2, np.int32))
+            low, high = sorted((place[a], place[b]))
+            closures, counts = pick(problem, pair.rows, pair.counts).closures(pair.groups)
+            cost = group_costs(problem.arrays, closures, counts)[j, 0] / 2
+            assert (line.across[low:high] <= cost + 1e-9).all(), (column.name, form)
 
 
 def test_the_sample_loses_little_more_with_most_of_it_set_aside_or_in_rounds() -> None:
@@ -340,4 +364,4 @@ def test_the_sample_loses_little_more_with_most_of_it_set_aside_or_in_rounds() -
         found = solve(problem, Cover(), None, seed=0, progress=silent, most=most)
         losses[most] = loss(found.assignment.close(problem)[1], "lm")
     assert losses[25_000] < 1.01 * losses[50_000], losses
-    assert losses[6_000] < 1.03 * losses[50_000], losses
+    assert losses[6_000] < 1.02 * losses[50_000], losses

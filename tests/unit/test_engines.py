@@ -29,7 +29,7 @@ from fuzz.runs import release_faults, write_table
 import shoal
 from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
-from shoal.engines.staging import MARK, Staging
+from shoal.engines.staging import MAKING, MARK, Staging
 from shoal.io import blocks
 
 ENGINES = ("duckdb", "polars")
@@ -498,8 +498,16 @@ def test_only_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
     dead.mkdir()
     (dead / "lock").touch()
     (dead / "encoded.parquet").touch()
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
+    )
+    unmade, making = (tmp_path / f"{MAKING}{n}-x" for n in (ended.stdout.strip(), os.getpid()))
+    unmade.mkdir()
+    making.mkdir()
     other = Staging(tmp_path)
     assert not dead.exists()
+    assert not unmade.exists()
+    making.rmdir()
     assert living.folder.exists()
     assert living.folder.stat().st_mode & 0o777 == 0o700
     for staging in (living, other):

@@ -38,7 +38,7 @@ def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = 
     lenders = _lenders(total, enough, problem.k, comfortable)
     aside = _lent(problem, points, total, enough, lenders, drawn)
     while not _can_be_solved(problem, counts - aside):
-        lenders = max(1, 2 * lenders)
+        lenders = max(problem.k, 2 * lenders)
         if lenders > total.max():
             return np.zeros_like(counts)
         aside = _lent(problem, points, total, enough, lenders, drawn)
@@ -47,10 +47,8 @@ def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = 
 
 def _lenders(total: Records, enough: Booleans, k: int, most: int) -> int:
     """The number of lenders that each combination can keep without leaving more than `most` records to be solved."""
-    low, high = (
-        k - 1,
-        MOST_LENDERS * k,
-    )  # fewer than k lenders could not make up a group of their own
+    # Fewer than k lenders could not make up a group of their own, so that those which nobody needs would cost.
+    low, high = k - 1, MOST_LENDERS * k
     while low < high:
         middle = (low + high + 1) // 2
         stays = np.where(enough & (total >= k + middle), middle, total).sum()
@@ -71,9 +69,8 @@ def _lent(
     assert counts is not None
     spare = enough & (total >= problem.k + lenders)
     whole, before = total[points.place], _before(points.place, counts)
-    start = (drawn * whole).astype(
-        np.int64
-    )  # every row lends about its share, and all together exactly so many
+    # Every row lends about its share, and all rows of a combination together exactly so many.
+    start = (drawn * whole).astype(np.int64)
     lent = (lenders * (before + counts) + start) // whole - (lenders * before + start) // whole
     aside = np.where(spare[points.place], counts - lent, 0)
     if problem.tallied and lenders:

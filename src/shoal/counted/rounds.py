@@ -1,26 +1,48 @@
-"""Rounds: a rest that is too large to be solved at once is cut into parts, of which only cheap groups are kept.
+"""Rounds: a rest that is too large to be solved at once is cut into parts, of which only good groups are kept.
 
 Parts that are solved alone and kept whole would lose 23 % and more, because records at their borders miss their
-nearest. So of every round only the cheapest groups stay; the others are pooled and cut
-along other columns in the next round, until they can be solved at once (spec §7).
+nearest. But a group that reaches across a cut costs at least what the two values beside the cut cost together, so that
+a group which costs less would not gain from reaching across. Parts are therefore cut where reaching across is dear,
+groups are kept in the order of their cost as a share of that, and the others are pooled and cut elsewhere in the next
+round, until they can be solved at once (spec §7).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.counted.assignment import Assignment, pick, records_of
 from shoal.counted.complying import complies_as_one
-from shoal.generalization.forms import Floats, Ints, Records, TreeForm
-from shoal.kernels.shared.groups import group_costs
+from shoal.generalization.forms import Floats, Ints, Records, SetForm, TreeForm
+from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.methods import Method
 from shoal.problem import Problem
 from shoal.progress import Progress
 
-# Share of a round's records that stay in their groups, at most. With Adult × 9 in eight parts, 0.5, 0.3 and 0.2 lose
-# 5.4, 3.2 and 2.1 % more than solving it at once (k = 10), in about the same time.
-KEPT = 0.2
+KEPT = 0.2  # share of a round's records that stay in groups which might gain from reaching across a cut, at most
 EVEN = 0.2  # share of the records of a part that a cut leaves on its smaller side, at least
+MOST_PAIRED = (
+    300  # values of a subset column of which all pairs are looked at; with more, it is not cut
+)
+NOWHERE = 1e-12  # stands for the cost of reaching across a cut where that is nothing
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows that are solved together, and the least that reaching across one of the cuts around them costs a record."""
+
+    rows: Records
+    across: float = np.inf
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A column as a line on which the values below any node of a tree are neighbours."""
+
+    places: Ints  # of each row
+    across: Floats  # what a value and the next one cost together
 
 
 def solve_in_rounds(
@@ -34,124 +56,136 @@ def solve_in_rounds(
 ) -> tuple[Assignment, Records]:
     """Assign records in rounds until at most `most` are left; returns the assignment and what is left of each row."""
     found: list[Assignment] = []
-    left, turn = left.copy(), 0
-    columns = _columns_to_cut(problem, left, method, seed, progress, most, chance)
+    left = left.copy()
+    lines = [_line(problem, j) for j in range(len(problem.columns))]
+    used = np.zeros(len(lines))
     while left.sum() > most:
         progress(
             "solving in rounds", int(problem.table.records - left.sum()), problem.table.records
         )
-        shift = turn % len(columns)
-        parts = cut(problem, left, most, [*columns[shift:], *columns[:shift]])
-        solved = _round(problem, left, parts, method, seed, progress, chance)
-        kept = _kept(problem, left, solved, most)
+        parts = cut(lines, left, most, used)
+        kept = _round(problem, left, parts, method, seed, progress, most, chance)
         if not kept.rows.size:
             break
         found.append(kept)
         left = left - np.bincount(kept.rows, kept.counts, left.size).astype(np.int64)
-        turn += 1
     return _together(found), left
 
 
-def _columns_to_cut(
-    problem: Problem,
-    left: Records,
-    method: Method,
-    seed: int,
-    progress: Progress,
-    most: int,
-    chance: np.random.Generator,
-) -> list[int]:
-    """All columns, those first in which groups of a sample cost least: cutting there parts the fewest groups."""
-    rows = np.flatnonzero(left)
-    some = rows[:: int(-(-left.sum() // most))]
-    if not complies_as_one(pick(problem, some), left[some]):
-        return list(range(len(problem.columns)))
-    solved = _round(problem, left, [some], method, seed, progress, chance)
-    closures, counts = pick(problem, solved.rows, solved.counts).closures(solved.groups)
-    costs = group_costs(problem.arrays, closures, counts).sum(axis=1)
-    return [int(j) for j in np.argsort(costs, kind="stable")]
+def cut(lines: list[_Line], left: Records, most: int, used: Floats) -> list[Part]:
+    """Cut the rows of what is left into parts of at most `most` records, between values of one column at a time.
+
+    A part is cut where reaching across is dearest; what a column counts is divided by how often it was cut before,
+    which `used` says and is told.
+    """
+    done: list[Part] = []
+    waiting = [Part(np.flatnonzero(left))]
+    worth = 1 / (1 + used)
+    while waiting:
+        part = waiting.pop()
+        rows = part.rows
+        if left[rows].sum() <= most or rows.size < 2:
+            done.append(part)
+            continue
+        best, column, place = -1.0, 0, 0
+        for j, line in enumerate(lines):
+            at, value = _best_cut(line, rows, left[rows])
+            if value * worth[j] > best:
+                best, column, place = value * worth[j], j, at
+        is_before = lines[column].places[rows] <= place
+        across = min(part.across, float(lines[column].across[place]))
+        if best <= 0:  # all in one value of every column: anywhere
+            is_before, across = np.arange(rows.size) < rows.size // 2, NOWHERE
+        else:
+            used[column] += left[rows].sum() / left.sum()
+        waiting += [Part(rows[is_before], across), Part(rows[~is_before], across)]
+    return done
+
+
+def _best_cut(line: _Line, rows: Records, weights: Records) -> tuple[int, float]:
+    """The value after which a part is best cut along a line, and how good that is: 0 where it cannot be cut."""
+    total = np.bincount(line.places[rows], weights, line.across.size)
+    reached = np.cumsum(total) / total.sum()
+    smaller = np.minimum(reached, 1 - reached)
+    worth = np.where(smaller > 0, np.minimum(smaller, EVEN) / EVEN * (line.across + NOWHERE), 0.0)
+    worth = worth * (1 + 1e-6 * smaller)  # of equals, the most even
+    return int(worth.argmax()), float(worth.max())
+
+
+def _line(problem: Problem, j: int) -> _Line:
+    """Lay a column out on a line."""
+    form = problem.columns[j].form
+    order = np.arange(form.size)
+    if isinstance(form, TreeForm):
+        ways: list[tuple[int, ...]] = []
+        for value in range(form.size):
+            way = [value]
+            while form.parent[way[-1]] != way[-1]:
+                way.append(int(form.parent[way[-1]]))
+            ways.append(tuple(reversed(way)))
+        order = np.array(sorted(range(form.size), key=ways.__getitem__))
+    rank = np.empty(form.size, dtype=np.int32)
+    rank[order] = np.arange(form.size)
+    across = np.zeros(form.size)
+    if isinstance(form, SetForm):  # any two values may be together
+        if 1 < form.size <= MOST_PAIRED:
+            one, other = np.triu_indices(form.size, 1)
+            pairs = np.full((form.size, form.size), np.inf)
+            pairs[one, other] = _pair_costs(problem, j, one, other)
+            across[:-1] = [pairs[:place, place:].min() for place in range(1, form.size)]
+    elif form.size > 1:
+        across[:-1] = _pair_costs(problem, j, order[:-1], order[1:])
+    return _Line(rank[problem.codes[:, j]], across)
+
+
+def _pair_costs(problem: Problem, j: int, one: Records, other: Records) -> Floats:
+    """What two values of column j cost a record together."""
+    codes = np.repeat(problem.codes[:1], 2 * one.size, axis=0)
+    codes[:, j] = np.column_stack([one, other]).reshape(-1)
+    members = np.arange(codes.shape[0], dtype=np.int32)
+    closures = close_groups(problem.arrays, codes, members, np.arange(one.size + 1) * 2)
+    counts = np.zeros((problem.class_count, one.size))
+    counts[0] = 1.0
+    return np.maximum(0.0, group_costs(problem.arrays, closures, counts)[j])
 
 
 def _round(
     problem: Problem,
     left: Records,
-    parts: list[Records],
+    parts: list[Part],
     method: Method,
     seed: int,
     progress: Progress,
+    most: int,
     chance: np.random.Generator,
 ) -> Assignment:
-    """Solve every part of what is left alone."""
+    """Solve every part of what is left alone, and keep the groups that would gain least from reaching across a cut."""
     solved: list[Assignment] = []
-    for rows in parts:
-        if not complies_as_one(pick(problem, rows), left[rows]):
+    shares: list[Floats] = []
+    for part in parts:
+        if not complies_as_one(pick(problem, part.rows), left[part.rows]):
             continue
-        records = records_of(problem, rows, left[rows], chance)
+        records = records_of(problem, part.rows, left[part.rows], chance)
         groups = method.partition(pick(problem, records), seed, progress).groups
         solved.append(Assignment.of(records, np.ones_like(records), groups))
-    return _together(solved)
+        shares.append(_costs(problem, solved[-1]) / max(part.across, NOWHERE))
+    if not solved:
+        return _together([])
+    return _kept(problem, left, _together(solved), np.concatenate(shares), most)
 
 
-def cut(problem: Problem, left: Records, most: int, columns: list[int]) -> list[Records]:
-    """Cut the rows of what is left into parts of at most `most` records, between values of one column at a time.
-
-    A part is cut along the first column that parts it evenly enough.
-    """
-    lines = [_line(problem, j) for j in columns]
-    done: list[Records] = []
-    waiting = [np.flatnonzero(left)]
-    while waiting:
-        rows = waiting.pop()
-        if left[rows].sum() <= most or rows.size < 2:
-            done.append(rows)
-            continue
-        best, place = 0.0, (lines[0][rows], 0.0)
-        for line in lines:
-            values, share = _even_cut(line[rows], left[rows])
-            if share > best:
-                best, place = share, (line[rows], values)
-            if share >= EVEN:
-                break
-        before = place[0] <= place[1] if best else np.arange(rows.size) < rows.size // 2
-        waiting += [rows[before], rows[~before]]
-    return done
-
-
-def _even_cut(line: Ints, weights: Records) -> tuple[float, float]:
-    """The value after which a line is cut most evenly, and the share of records on the smaller side."""
-    total = np.bincount(line, weights)
-    reached = np.cumsum(total) / total.sum()
-    smaller = np.minimum(reached, 1 - reached)
-    return float(smaller.argmax()), float(smaller.max())
-
-
-def _line(problem: Problem, j: int) -> Ints:
-    """The codes of column j as places on a line on which the values below any node of a tree are neighbours."""
-    form, codes = problem.columns[j].form, problem.codes[:, j]
-    if not isinstance(form, TreeForm):
-        return codes
-    ways: list[tuple[int, ...]] = []
-    for value in range(form.size):
-        way = [value]
-        while form.parent[way[-1]] != way[-1]:
-            way.append(int(form.parent[way[-1]]))
-        ways.append(tuple(reversed(way)))
-    rank = np.empty(form.size, dtype=np.int32)
-    rank[sorted(range(form.size), key=ways.__getitem__)] = np.arange(form.size)
-    return rank[codes]
-
-
-def _kept(problem: Problem, left: Records, solved: Assignment, most: int) -> Assignment:
-    """The cheapest groups of a round: as few records as let the others fit, and at most KEPT of them."""
-    if not solved.rows.size:
-        return solved
-    costs, sizes = _costs(problem, solved)
-    order = np.argsort(costs, kind="stable")
+def _kept(
+    problem: Problem, left: Records, solved: Assignment, shares: Floats, most: int
+) -> Assignment:
+    """The groups of least share: those below 1, and some others; as few as let what is left be solved at once."""
+    sizes = np.bincount(solved.groups, solved.counts, shares.size)
+    order = np.argsort(shares, kind="stable")
     reached = np.cumsum(sizes[order])
-    wanted = min(left.sum() - most, KEPT * left.sum())
-    number = int(np.searchsorted(reached, wanted)) + 1
+    safe = float(sizes[shares <= 1].sum())
+    wanted = min(left.sum() - most, max(safe, KEPT * left.sum()))
+    number = min(order.size, int(np.searchsorted(reached, wanted)) + 1)
     while number > 0:
-        stays = np.zeros(costs.size, dtype=bool)
+        stays = np.zeros(shares.size, dtype=bool)
         stays[order[:number]] = True
         piece = stays[solved.groups]
         kept = Assignment.of(solved.rows[piece], solved.counts[piece], solved.groups[piece])
@@ -159,15 +193,13 @@ def _kept(problem: Problem, left: Records, solved: Assignment, most: int) -> Ass
         if not rest.any() or complies_as_one(problem, rest):
             return kept
         number //= 2
-    return Assignment(solved.rows[:0], solved.counts[:0], solved.groups[:0])
+    return _together([])
 
 
-def _costs(problem: Problem, solved: Assignment) -> tuple[Floats, Floats]:
-    """What each group costs a record of it, and its records."""
-    pieces = pick(problem, solved.rows, solved.counts)
-    closures, counts = pieces.closures(solved.groups)
-    sizes = counts.sum(axis=0)
-    return group_costs(problem.arrays, closures, counts).sum(axis=0) / sizes, sizes
+def _costs(problem: Problem, solved: Assignment) -> Floats:
+    """What each group costs a record of it, on average."""
+    closures, counts = pick(problem, solved.rows, solved.counts).closures(solved.groups)
+    return group_costs(problem.arrays, closures, counts).sum(axis=0) / counts.sum(axis=0)
 
 
 def _together(parts: list[Assignment]) -> Assignment:

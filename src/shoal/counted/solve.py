@@ -65,6 +65,10 @@ def solve(
         found, left = solve_in_rounds(problem, left, method, seed, progress, most, chance)
         notes.append(
             f"solved in rounds: {found.counts.sum():,} records in parts, the others at once"
+            + (
+                "; with requirements beyond k that loses much, so give more memory"
+                * bool(problem.tallied)
+            )
         )
     rest = records_of(problem, np.arange(left.size), left, chance)
     if rest.size:

@@ -15,7 +15,7 @@ try:
 except ImportError:  # Windows, where open files cannot be removed anyhow
     fcntl = None  # type: ignore[assignment]
 
-MARK = ".shoal-staging-"
+MARK, MAKING = ".shoal-staging-", ".shoal-making-"
 LOCK = "lock"
 
 
@@ -29,11 +29,13 @@ class Staging:
         """Make a folder beside an output, or in the folder for temporary files."""
         self.parent = Path(tempfile.gettempdir()) if beside is None else beside
         clean(self.parent)
-        self.folder = self.parent / f"{MARK}{os.getpid()}-{secrets.token_hex(6)}"
-        self.folder.mkdir(mode=0o700)
-        self._lock = os.open(self.folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
+        name = f"{os.getpid()}-{secrets.token_hex(6)}"
+        made, self.folder = self.parent / f"{MAKING}{name}", self.parent / f"{MARK}{name}"
+        made.mkdir(mode=0o700)
+        self._lock = os.open(made / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         if fcntl is not None:
             fcntl.flock(self._lock, fcntl.LOCK_EX)
+        made.rename(self.folder)  # only now, with its lock, may others look at it
         self._finalizer = weakref.finalize(self, _remove, self.folder, self._lock)
 
     def place(self, name: str) -> Path:
@@ -61,17 +63,22 @@ def clean(parent: Path) -> None:
         for folder in parent.glob(f"{MARK}*"):
             if _is_left_behind(folder):
                 shutil.rmtree(folder, ignore_errors=True)
+        for folder in parent.glob(f"{MAKING}*"):
+            if _is_ours(folder) and not runs(folder.name.removeprefix(MAKING).partition("-")[0]):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_left_behind(folder: Path) -> bool:
     """Whether no running process works in a folder of ours."""
     try:
-        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
-            return False
         lock = os.open(folder / LOCK, os.O_RDWR)
-    except FileNotFoundError:  # killed before it had a lock, or about to get one
-        return not runs(folder.name.removeprefix(MARK).partition("-")[0])
+    except FileNotFoundError:  # half removed
+        process = folder.name.removeprefix(MARK).partition("-")[0]
+        return _is_ours(folder) and not runs(process)
     except OSError:
+        return False
+    if not _is_ours(folder):
+        os.close(lock)
         return False
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,6 +87,13 @@ def _is_left_behind(folder: Path) -> bool:
         return False
     finally:
         os.close(lock)
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        return not folder.is_symlink() and folder.stat().st_uid == os.getuid()
+    except OSError:
+        return False
 
 
 def runs(process: str) -> bool:
