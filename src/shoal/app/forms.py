@@ -30,8 +30,6 @@ def roles_of(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
         for role, key in LISTS.items():
             if name in given.get(key, []):
                 found[name] = role
-        if name in given.get("pseudonyms", []):
-            found[name] = "identifier"
     return found
 
 
@@ -60,7 +58,7 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
     old = settings.get("quasi_identifiers", {})
     suggested = {column["name"]: column for column in look["columns"]}
     new["quasi_identifiers"] = {
-        name: old.get(name) or first_model(suggested[name])
+        name: old[name] if name in old else first_model(suggested[name])
         for name in names
         if roles[name] == "quasi-identifier"
     }
@@ -140,15 +138,15 @@ def with_requirement(settings: Settings, form: FormData) -> Settings:
     required["suppression_limit"] = percent / 100
     if "use_diversity" in form:
         kind = text(form, "diversity_kind") or "frequency"
-        l = share(form, "diversity_l", "l of diversity", 1, 1e6)
+        l = share(form, "diversity_l", "The l of diversity", 1, 1e6)
         required["diversity"] = [{"l": int(l) if l == int(l) else l, "kind": kind}]
     if "use_closeness" in form:
-        required["closeness"] = [{"t": share(form, "closeness_t", "t of closeness", 0, 1)}]
+        required["closeness"] = [{"t": share(form, "closeness_t", "The t of closeness", 0, 1)}]
     if "use_alpha" in form:
         alpha = share(form, "alpha_share", "The largest share of a value", 0, 100)
         required["alpha"] = [{"alpha": alpha / 100}]
     if "use_sensitivity" in form:
-        required["sensitivity"] = [{"p": whole(form, "sensitivity_p", "p", 1)}]
+        required["sensitivity"] = [{"p": whole(form, "sensitivity_p", "The p of sensitivity", 1)}]
     kept = settings.get("requirement", {})
     for name in (
         "diversity",

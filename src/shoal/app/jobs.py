@@ -79,8 +79,10 @@ class Jobs:
         """The process that keeps a project's table open."""
         with self._lock:
             found = self._desks.pop(project.id, None)
-            if found is None or not found.is_alive:
-                found = Worker()
+            if found is not None and not found.is_alive:
+                found.end()
+                found = None
+            found = found or Worker()
             self._desks[project.id] = found
             for name in list(self._desks)[:-MOST_DESKS]:
                 if not self._desks[name].is_busy:

@@ -27,7 +27,7 @@ def percent(share: float) -> str:
         return "< 0.1 %"
     if 0.999 < share < 1:
         return "> 99.9 %"
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.3g} %" if share >= 0.0995 or not share else f"{100 * share:.1f} %"
 
 
 def make_templates() -> Environment:

@@ -37,7 +37,6 @@ class Worker:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._waiting = 0
         self._number = 0
         self._process = subprocess.Popen(
             [sys.executable, "-m", "shoal.app.worker"],
@@ -93,6 +92,10 @@ class Worker:
                 else:
                     self._process.kill()
         self._process.wait()
-        with contextlib.suppress(OSError, ValueError):
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+        with (
+            self._turn,
+            contextlib.suppress(OSError, ValueError),
+        ):  # whoever asked has heard the end
+            for stream in (self._process.stdin, self._process.stdout):
+                assert stream is not None
+                stream.close()

@@ -19,7 +19,7 @@ def bars_of(values: pa.ChunkedArray) -> list[dict[str, Any]]:
     kind = known.type
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
     is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
-    if (is_number or is_date) and pc.count_distinct(known).as_py() > BINS:
+    if (is_number or is_date) and len(known) and pc.count_distinct(known).as_py() > BINS:
         return _binned(known, is_date)
     return _counted(known)
 
@@ -38,11 +38,24 @@ def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
         return found
     numbers = known.to_numpy().astype(np.float64)
     numbers = numbers[np.isfinite(numbers)]
-    counts, edges = np.histogram(numbers, bins=BINS)
-    return [
-        {"label": f"{edges[i]:.3g} to {edges[i + 1]:.3g}", "records": int(counts[i])}
-        for i in range(BINS)
-    ]
+    width = _round_width((numbers.max() - numbers.min()) / BINS)
+    is_whole = pa.types.is_integer(known.type)
+    width = max(1.0, width) if is_whole else width
+    first = np.floor(numbers.min() / width)
+    counts = np.bincount((np.floor(numbers / width) - first).astype(np.int64))
+    found = []
+    for place, count in enumerate(counts):
+        low = (first + place) * width
+        high = low + width - 1 if is_whole else low + width
+        label = f"{low:,.10g}–{high:,.10g}" if is_whole else f"{low:,.6g} to {high:,.6g}"
+        found.append({"label": label, "records": int(count)})
+    return found
+
+
+def _round_width(least: float) -> float:
+    """The least of 1, 2, 5, 10, … (0.1, 0.2, …) that is not below a width."""
+    power = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= least))
 
 
 def _counted(known: pa.ChunkedArray) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -71,19 +72,22 @@ def model(answer: Any, project: str, column: str) -> dict[str, Any]:
 
 def outline_of(found: Hierarchy) -> str:
     """A hierarchy as indented lines, the root first."""
-    labels = (*found.leaves, *found.inner)
-    children: dict[int, list[int]] = {}
-    root = len(labels) - 1
-    for node, parent in enumerate(found.parent):
-        if node != root:
-            children.setdefault(parent, []).append(node)
+    whole: dict[str, Any] = {}
+    for row in found.rows():
+        below = whole
+        for label in [
+            label for label, _ in groupby(reversed(row))
+        ]:  # a value fills levels it skips
+            below = below.setdefault(label, {})
     lines: list[str] = []
-    open_nodes = [(root, 0)]
-    while open_nodes:
-        node, depth = open_nodes.pop()
-        lines.append(f"{INDENT * depth}{labels[node]}")
-        open_nodes += [(child, depth + 1) for child in reversed(children.get(node, []))]
+    _indent(whole, 0, lines)
     return "\n".join(lines) + "\n"
+
+
+def _indent(below: dict[str, Any], depth: int, lines: list[str]) -> None:
+    for label, deeper in below.items():
+        lines.append(f"{INDENT * depth}{label}")
+        _indent(deeper, depth + 1, lines)
 
 
 def read_outline(outline: str) -> dict[str, Any]:
