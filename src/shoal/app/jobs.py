@@ -90,7 +90,12 @@ class Jobs:
             return found
 
     def ask(self, project: Project, task: str, **given: Any) -> dict[str, Any]:
-        """Ask a project's desk and wait for the answer."""
+        """Ask a project's desk and wait for the answer; a desk that dies is replaced once."""
+        try:
+            return self.desk(project).ask(task, project=str(project.folder), **given)
+        except Ended:
+            if not project.folder.exists():
+                raise
         return self.desk(project).ask(task, project=str(project.folder), **given)
 
     def ask_newest(self, project: Project, task: str, **given: Any) -> dict[str, Any] | None:
@@ -102,7 +107,7 @@ class Jobs:
             time.sleep(0.02)
             if self._asked[project.id] != number:
                 return None
-        return desk.ask(task, project=str(project.folder), **given)
+        return self.ask(project, task, **given)
 
     def look(self, project: Project) -> Job:
         """Begin to read a project's table."""

@@ -92,10 +92,8 @@ class Worker:
                 else:
                     self._process.kill()
         self._process.wait()
-        with (
-            self._turn,
-            contextlib.suppress(OSError, ValueError),
-        ):  # whoever asked has heard the end
+        with self._turn:  # whoever asked has heard the end
             for stream in (self._process.stdin, self._process.stdout):
-                assert stream is not None
-                stream.close()
+                with contextlib.suppress(OSError, ValueError):
+                    assert stream is not None
+                    stream.close()

@@ -29,12 +29,12 @@ def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
     if is_date:
         years = pc.year(known).to_numpy()
         counts = np.bincount(years - years.min())
-        width = max(1, -(-counts.size // BINS))
+        several = max(1, -(-counts.size // BINS))
         found = []
-        for start in range(0, counts.size, width):
+        for start in range(0, counts.size, several):
             first = int(years.min()) + start
-            label = str(first) if width == 1 else f"{first}–{first + width - 1}"
-            found.append({"label": label, "records": int(counts[start : start + width].sum())})
+            label = str(first) if several == 1 else f"{first}–{first + several - 1}"
+            found.append({"label": label, "records": int(counts[start : start + several].sum())})
         return found
     numbers = known.to_numpy().astype(np.float64)
     numbers = numbers[np.isfinite(numbers)]
