@@ -38,6 +38,7 @@ class Worker:
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._number = 0
+        self._hung_up = False  # the process answers no more, though the system may not know it yet
         self._process = subprocess.Popen(
             [sys.executable, "-m", "shoal.app.worker"],
             stdin=subprocess.PIPE,
@@ -50,7 +51,7 @@ class Worker:
 
     @property
     def is_alive(self) -> bool:
-        return self._process.poll() is None
+        return not self._hung_up and self._process.poll() is None
 
     @property
     def is_busy(self) -> bool:
@@ -81,11 +82,12 @@ class Worker:
                         heard(message)
             except (OSError, ValueError):
                 pass
+            self._hung_up = True
             raise Ended
 
     def end(self) -> None:
         """End the process and all that it started, now."""
-        if self.is_alive:
+        if self._process.poll() is None:
             with contextlib.suppress(OSError):
                 if hasattr(os, "killpg"):
                     os.killpg(self._process.pid, signal.SIGKILL)
