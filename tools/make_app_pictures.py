@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests" / "browser"))
 
-from browser.driving import running_app, running_browser  # noqa: E402
+from driving import running_app, running_browser  # noqa: E402
 
 STEPS = ("table", "columns", "generalization", "requirement", "run", "release")
 

@@ -24,6 +24,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';
 SAFE = ("GET", "HEAD")
 _WELCOME = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal</title>'
+    '<link rel="icon" href="/static/icon.svg">'
     '<meta http-equiv="refresh" content="0; url=/"></head>'
     '<body><main><h1>shoal</h1><p><a href="/">Go on to the app</a></p></main></body></html>'
 )
@@ -121,7 +122,8 @@ class Gate:
 
 def _said(status: int, text: str) -> Response:
     page = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal: refused</title></head>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal: refused</title>'
+        '<link rel="icon" href="/static/icon.svg"></head>'
         f"<body><main><h1>Refused</h1><p>{text}</p></main></body></html>"
     )
     return HTMLResponse(page, status)

@@ -73,6 +73,7 @@ def _listening(port: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((ADDRESS, port))
+        found.listen(128)  # whoever is told the address may come at once
     except (OSError, OverflowError):
         found.close()
         raise InputError(f"Port {port} cannot be used; leave --port out for a free one.") from None
