@@ -23,7 +23,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
+.PHONY: help demo test browser boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,11 +31,18 @@ help: ## Show this list
 
 demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
+	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
 # Tests of the same kernels stand in one file: on one worker, these are compiled once.
-test: lint ## Check style and types, run all tests, and the usual path on the oldest versions
+test: lint browser ## Check style and types, run all tests, and the usual path on the oldest versions
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	@$(MAKE) --no-print-directory smoke-oldest
+
+# The app is tested in a browser; without one, these tests are skipped and say so.
+browser:
+	@command -v chromium >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1 \
+	  && echo "Installing chromium, to test the app in ..." && apt-get install -y -qq chromium >/dev/null 2>&1; } \
+	  || echo "There is no chromium and it could not be installed; the tests of the app in a browser are skipped."
 
 smoke-oldest: $(STAMP)-oldest ## Run the usual path on the oldest versions that are allowed
 	@rm -rf $(OLDEST)/smoke && mkdir $(OLDEST)/smoke
@@ -88,7 +95,7 @@ clean: ## Remove .venv and everything else that was made here
 
 $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal into .venv ..."
-	@$(call install,.)
+	@$(call install,.[app])
 	@touch $@
 
 # Tests compare the audit with pycanon's. It pins old versions of all it imports and works with ours, so it

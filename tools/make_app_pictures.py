@@ -16,10 +16,17 @@ sys.path.insert(0, str(ROOT / "tests" / "browser"))
 
 from driving import running_app, running_browser  # noqa: E402
 
-STEPS = ("table", "columns", "generalization", "requirement", "run", "release")
+STEPS = {
+    "table": 760,
+    "columns": 900,
+    "generalization": 900,
+    "requirement": 900,
+    "run": 1180,
+    "release": 740,
+}  # pixels that are shown
 
 
-def main(folder: Path, width: int = 1200, height: int = 900, scheme: str = "light") -> None:
+def main(folder: Path, width: int = 1200, scheme: str = "light") -> None:
     """Save a picture of each step."""
     folder.mkdir(parents=True, exist_ok=True)
     with (
@@ -27,9 +34,7 @@ def main(folder: Path, width: int = 1200, height: int = 900, scheme: str = "ligh
         running_app(Path(projects)) as app,
         running_browser() as browser,
     ):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
+        context = browser.new_context(viewport={"width": width, "height": 680}, color_scheme=scheme)
         page = context.new_page()
         page.goto(app.first)
         page.wait_for_url(f"{app.address}/")
@@ -38,7 +43,8 @@ def main(folder: Path, width: int = 1200, height: int = 900, scheme: str = "ligh
         page.wait_for_selector("text=Read as", timeout=60_000)
         base = page.url.rpartition("/")[0]
         _run(page, base)
-        for step in STEPS:
+        for step, height in STEPS.items():
+            page.set_viewport_size({"width": width, "height": height})
             page.goto(f"{base}/{step}")
             if page.locator("#estimate").count():
                 page.wait_for_selector("#estimate .tiles", timeout=60_000)

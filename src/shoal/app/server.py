@@ -8,6 +8,7 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import uvicorn
@@ -64,7 +65,9 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    uvicorn.Server(settings).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # raised once more after the server has ended its jobs
+        uvicorn.Server(settings).run(sockets=[listening])
+    say("The app has ended; projects are kept.")
 
 
 def _listening(port: int) -> socket.socket:
