@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import shutil
 import subprocess
@@ -58,7 +59,6 @@ def running_app(folder: Path) -> Iterator[App]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=None,
     )
     try:
         assert process.stdout is not None
@@ -90,3 +90,33 @@ def running_browser() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def people(records: int = 600) -> str:
+    """A table with a name, two quasi-identifiers and an illness, as CSV."""
+    chance = random.Random(1)
+    lines = ["name,age,town,ill"]
+    for number in range(records):
+        town = chance.choice(["Lyon", "Lille", "Porto"])
+        lines.append(f"Person {number:04},{chance.randint(20, 69)},{town},{chance.choice('abc')}")
+    return "\n".join(lines) + "\n"
+
+
+def drop(page: Any, name: str, content: str) -> None:
+    """Drop a file on the field that takes one."""
+    page.evaluate(
+        """([name, content]) => {
+            const data = new DataTransfer();
+            data.items.add(new File([content], name, {type: "text/csv"}));
+            document.querySelector(".drop").dispatchEvent(
+                new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        }""",
+        [name, content],
+    )
+
+
+def open_people(page: Any) -> str:
+    """Drop a small table and wait until it has been read; the address of its project."""
+    drop(page, "people.csv", people())
+    page.wait_for_selector("text=600 records")
+    return str(page.url.rpartition("/")[0])

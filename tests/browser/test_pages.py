@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import App
-from test_way import open_people
+from driving import App, open_people
 
 AXE = Path(__file__).with_name("axe.min.js")
 STEPS = ("table", "columns", "generalization", "requirement", "run", "release")

@@ -2,41 +2,11 @@
 
 from __future__ import annotations
 
-import random
 import time
 from pathlib import Path
 from typing import Any
 
-from driving import App
-
-
-def people(records: int = 600) -> str:
-    chance = random.Random(1)
-    lines = ["name,age,town,ill"]
-    for number in range(records):
-        town = chance.choice(["Lyon", "Lille", "Porto"])
-        lines.append(f"Person {number:04},{chance.randint(20, 69)},{town},{chance.choice('abc')}")
-    return "\n".join(lines) + "\n"
-
-
-def drop(page: Any, name: str, content: str) -> None:
-    """Drop a file on the field that takes one."""
-    page.evaluate(
-        """([name, content]) => {
-            const data = new DataTransfer();
-            data.items.add(new File([content], name, {type: "text/csv"}));
-            document.querySelector(".drop").dispatchEvent(
-                new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
-        }""",
-        [name, content],
-    )
-
-
-def open_people(page: Any) -> str:
-    """Drop a small table and wait until it has been read; the address of its project."""
-    drop(page, "people.csv", people())
-    page.wait_for_selector("text=600 records")
-    return str(page.url.rpartition("/")[0])
+from driving import App, drop, open_people, people
 
 
 def test_the_sample_is_released_in_fewer_than_12_clicks(page: Any, tmp_path: Path) -> None:

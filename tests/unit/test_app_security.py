@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from shoal.app.security import Sessions
+from shoal.app.server import serve
 from shoal.app.site import make_site
+from shoal.errors import InputError
 
 HOST = "127.0.0.1:8765"
 OWN = f"http://{HOST}"
@@ -167,3 +170,11 @@ def test_the_server_loads_no_frames_and_no_kernels() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(InputError, match="leave --port out"):
+            serve(tmp_path, other.getsockname()[1], False, lambda text: None)

@@ -273,6 +273,27 @@ def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:
     assert "cp1252" in page
 
 
+def test_names_of_columns_and_files_are_never_markup(opened: Steward) -> None:
+    lines = ['<script>alert(1)</script>,"\'""><img src=x>"'] + [
+        f"{n % 9},{n % 4}" for n in range(80)
+    ]
+    opened.upload("\n".join(lines) + "\n", "<b>people</b>.csv")
+    for page in ("table", "columns", "generalization", "requirement", "run", "part/rows"):
+        text = opened.page(page)
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert "<b>people" not in text
+    assert "&lt;script&gt;" in opened.page("columns")
+
+
+def test_several_columns_get_a_role_by_one_form(steward: Steward) -> None:
+    steward.post("columns", all="drop", column=["1", "2"])
+    found = steward.page("part/state")
+    assert "0 generalized" in found
+    assert "No column is a quasi-identifier yet" in steward.page("part/estimate")
+    assert steward.post("runs", k="3").status_code == 422
+
+
 def test_a_deleted_project_leaves_nothing(steward: Steward) -> None:
     folder = steward.folder
     assert folder.exists()

@@ -51,6 +51,9 @@ class Changes:
             path = await receive_file(request, folder)
         except TooLarge:
             path = None
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            return self._home(request, f"The file could not be copied: {error.strerror}.")
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -76,7 +79,9 @@ class Changes:
 
     def _home(self, request: Request, problem: str) -> Response:
         found = self.office.projects.all()
-        return self.office.draw("home.html", 422, projects=found, problems=[problem])
+        answer = self.office.draw("home.html", 422, projects=found, problems=[problem])
+        answer.headers["x-problem"] = problem.encode("ascii", "replace").decode("ascii")
+        return answer
 
     def _opened(self, request: Request, project: Project) -> Response:
         self.office.jobs.look(project)

@@ -92,7 +92,7 @@ if (upload) {
     request.onload = () => {
       const next = request.getResponseHeader("x-location");
       if (next) location.assign(next);
-      else state.textContent = "The file could not be taken; it may be empty.";
+      else state.textContent = request.getResponseHeader("x-problem") ?? "The file could not be taken.";
     };
     request.onerror = () => {
       state.textContent = "The app does not answer; is it still running?";

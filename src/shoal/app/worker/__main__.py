@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import Infeasible, InputError, ShoalError
 
 Answer = Callable[[str, dict[str, Any]], None]
 
@@ -50,7 +50,7 @@ def _answered(
     except ShoalError as error:
         return "failed", {
             "problems": str(error).splitlines(),
-            "infeasible": type(error).__name__ == "Infeasible",
+            "infeasible": isinstance(error, Infeasible),
         }
     except MemoryError:
         problem = "The table does not fit into memory; free some, or give a smaller table."

@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal._anonymize import make_release
 from shoal.app.worker.tables import input_of, open_project
+from shoal.errors import Infeasible, InputError
 from shoal.estimate import estimate as guess_time
 from shoal.methods import Mondrian
 from shoal.plan import prepare
@@ -32,7 +33,11 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     records = source.data.shape[0]
     sampled = _sample(source)
     quick = replace(settings, method=Mondrian(), refine=False, loosen=0.0, suppression_limit=0.0)
-    release = make_release(sampled, quick)
+    try:
+        release = make_release(sampled, quick)
+    except (InputError, Infeasible):  # true of too few records, not of the table
+        sampled = source
+        release = make_release(source, quick)
     return {
         **cost_of(release),
         "records": records,
