@@ -23,7 +23,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test java boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
+.PHONY: help demo test java browser boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -31,20 +31,27 @@ help: ## Show this list
 
 demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
+	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
 # Tests of the same kernels stand in one file: on one worker, these are compiled once.
-test: lint java ## Check style and types, run all tests, and the usual path on the oldest versions
+test: lint java browser ## Check style and types, run all tests, and the usual path on the oldest versions
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 	@$(MAKE) --no-print-directory smoke-oldest
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."
+	@$(HAS_CHROMIUM) || echo "The app was not tested in a browser: there is no chromium here."
 
-# Spark is tested wherever there is Java, and that is fetched where root can do so.
+# Spark is tested wherever there is Java and the app wherever there is chromium; root fetches both.
 HAS_JAVA = { command -v java >/dev/null || [ -n "$$JAVA_HOME" ]; }
+HAS_CHROMIUM = command -v chromium >/dev/null
+fetch = $(1) || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { \
+  echo "Installing $(2) for the tests ..."; apt-get update -qq >/dev/null 2>&1; \
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y $(2) >/dev/null 2>&1; } || true
+
 java:
-	@$(HAS_JAVA) || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || { \
-	  echo "Installing Java for the tests of Spark ..."; \
-	  apt-get update -qq >/dev/null 2>&1; \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y openjdk-17-jre-headless >/dev/null 2>&1; } || true
+	@$(call fetch,$(HAS_JAVA),openjdk-17-jre-headless)
+
+browser:
+	@$(call fetch,$(HAS_CHROMIUM),chromium)
 
 smoke-oldest: $(STAMP)-oldest ## Run the usual path on the oldest versions that are allowed
 	@rm -rf $(OLDEST)/smoke && mkdir $(OLDEST)/smoke
@@ -97,7 +104,7 @@ clean: ## Remove .venv and everything else that was made here
 
 $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal into .venv ..."
-	@$(call install,.)
+	@$(call install,.[app])
 	@touch $@
 
 # Tests compare the audit with pycanon's. It pins old versions of all it imports and works with ours, so it

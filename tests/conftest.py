@@ -40,3 +40,15 @@ def shell(
         return int(stopped.value.code or 0), said.out, said.err
 
     return run
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in the last lines that the app was not tested in a browser, if so."""
+    skipped = [
+        report
+        for report in terminalreporter.stats.get("skipped", [])
+        if "browser/" in report.nodeid and isinstance(report.longrepr, tuple)
+    ]
+    if skipped:
+        why = skipped[0].longrepr[2].removeprefix("Skipped: ")
+        terminalreporter.write_line(f"{len(skipped)} tests of the app were skipped: {why}.")

@@ -29,6 +29,7 @@ COMMANDS = [
     "init",
     "hierarchy",
     "demo",
+    "app",
     "compile",
     "doctor",
     "key",

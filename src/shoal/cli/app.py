@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import checking, listings, preparing, releasing, say, trees
+from shoal.cli import checking, listings, opening, preparing, releasing, say, trees
 
 app = typer.Typer(
     add_completion=False,
@@ -38,6 +38,7 @@ for command in (
     preparing.init,
     trees.hierarchy,
     releasing.demo,
+    opening.app,
     preparing.compile,
     preparing.doctor,
     preparing.key,

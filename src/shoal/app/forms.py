@@ -1,0 +1,243 @@
+"""What a form says, put into settings: dicts as a settings file has them, checked by the worker that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any
+
+from starlette.datastructures import FormData
+
+from shoal.app import words
+
+LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
+NUMBERED = ("interval", "hierarchy", "suppression", "subset", "calendar", "order", "prefix")
+Settings = dict[str, Any]
+
+
+class Wrong(Exception):
+    """An entry that cannot be taken; its text is a sentence with the remedy."""
+
+
+def roles_of(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
+    """The role of each column."""
+    given = settings.get("columns", {})
+    found = {}
+    for name in columns:
+        found[name] = "drop" if given.get("others", "refuse") != "keep" else "keep"
+        if name in settings.get("quasi_identifiers", {}):
+            found[name] = "quasi-identifier"
+        for role, key in LISTS.items():
+            if name in given.get(key, []):
+                found[name] = role
+    return found
+
+
+def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
+    """Settings with the roles of a form: `role-N` for each column, or `all` for those in `column`."""
+    names = [column["name"] for column in look["columns"]]
+    roles = roles_of(settings, names)
+    for number, name in enumerate(names):
+        given = form.get(f"role-{number}")
+        if isinstance(given, str) and given in words.ROLES:
+            roles[name] = given
+    many = form.get("all")
+    if isinstance(many, str) and many in words.ROLES:
+        for name in _numbered(form, "column", names):
+            roles[name] = many
+    new = deepcopy(settings)
+    columns = new.setdefault("columns", {})
+    for role, key in LISTS.items():
+        columns[key] = [name for name in names if roles[name] == role]
+    columns["others"] = "drop" if "drop" in roles.values() else "refuse"
+    if "roles" in form:  # the whole form, with its boxes
+        allowed = _numbered(form, "allow", names)
+        columns.pop("allow", None)
+        if allowed:
+            columns["allow"] = allowed
+    old = settings.get("quasi_identifiers", {})
+    suggested = {column["name"]: column for column in look["columns"]}
+    new["quasi_identifiers"] = {
+        name: old[name] if name in old else first_model(suggested[name])
+        for name in names
+        if roles[name] == "quasi-identifier"
+    }
+    return new
+
+
+def _numbered(form: FormData, key: str, names: list[str]) -> list[str]:
+    """The columns whose numbers were ticked."""
+    given = [int(n) for n in form.getlist(key) if isinstance(n, str) and n.isdigit()]
+    return [names[number] for number in given if number < len(names)]
+
+
+def first_model(column: Mapping[str, Any]) -> dict[str, Any]:
+    """The entry of a column that becomes a quasi-identifier: the model suggested, or the usual one."""
+    if not column.get("model") or column["model"] == "hierarchy":
+        return {}
+    return {"model": column["model"], **column.get("options", {})}
+
+
+def with_model(settings: Settings, name: str, form: FormData) -> Settings:
+    """Settings with the model of one column and its options."""
+    new = deepcopy(settings)
+    old = new["quasi_identifiers"].get(name, {})
+    kind = text(form, "model")
+    if kind not in words.MODELS:
+        raise Wrong("Choose one of the models in the list.")
+    entry: dict[str, Any] = {"model": kind} if kind else {}
+    if kind == old.get("model"):  # options that the form does not show
+        shown = ("step", "low", "high", "finest", "weight", "levels", "lengths", "values")
+        entry.update({key: value for key, value in old.items() if key not in shown})
+    if kind == "hierarchy" and "hierarchy" not in entry:
+        raise Wrong(
+            "A hierarchy needs a tree: build, upload or write one below; it is chosen with it."
+        )
+    if kind == "interval" and text(form, "step"):
+        entry["step"] = number_or_text(text(form, "step"))
+    if kind in ("interval", "hierarchy", "suppression", "subset", "calendar"):
+        for key in ("low", "high"):
+            if text(form, key):
+                entry[key] = number_or_text(text(form, key))
+    if kind == "hierarchy" and text(form, "finest"):
+        entry["finest"] = whole(form, "finest", "The finest level", 0)
+    if kind == "calendar" and text(form, "levels"):
+        entry["levels"] = [part.strip() for part in text(form, "levels").split(",") if part.strip()]
+    if kind == "prefix" and text(form, "lengths"):
+        parts = [part.strip() for part in text(form, "lengths").split(",")]
+        if not all(part.isdigit() for part in parts):
+            raise Wrong("Lengths must be whole numbers with commas between them, like 4, 3, 2.")
+        entry["lengths"] = [int(part) for part in parts]
+    if kind == "order" and text(form, "values"):
+        given = [line.strip() for line in text(form, "values").splitlines() if line.strip()]
+        entry["values"] = given
+    if text(form, "weight") and text(form, "weight") != "1":
+        entry["weight"] = share(form, "weight", "The weight", 0.0, 1e6)
+    new["quasi_identifiers"][name] = entry
+    return new
+
+
+def with_tree(settings: Settings, name: str, path: str) -> Settings:
+    """Settings in which a column has the hierarchy of a file."""
+    new = deepcopy(settings)
+    old = new["quasi_identifiers"].get(name, {})
+    kept = {key: value for key, value in old.items() if key == "weight"}
+    new["quasi_identifiers"][name] = {"model": "hierarchy", "hierarchy": path, **kept}
+    return new
+
+
+def with_requirement(settings: Settings, form: FormData) -> Settings:
+    """Settings with k and what is required beyond it."""
+    new = deepcopy(settings)
+    required: dict[str, Any] = {"k": whole(form, "k", "k", 1)}
+    percent = (
+        share(form, "left_out", "The share of records left out", 0, 99)
+        if text(form, "left_out")
+        else 0
+    )
+    required["suppression_limit"] = percent / 100
+    if "use_diversity" in form:
+        kind = text(form, "diversity_kind") or "frequency"
+        l = share(form, "diversity_l", "The l of diversity", 1, 1e6)
+        required["diversity"] = [{"l": int(l) if l == int(l) else l, "kind": kind}]
+    if "use_closeness" in form:
+        required["closeness"] = [{"t": share(form, "closeness_t", "The t of closeness", 0, 1)}]
+    if "use_alpha" in form:
+        alpha = share(form, "alpha_share", "The largest share of a value", 0, 100)
+        required["alpha"] = [{"alpha": alpha / 100}]
+    if "use_sensitivity" in form:
+        required["sensitivity"] = [{"p": whole(form, "sensitivity_p", "The p of sensitivity", 1)}]
+    kept = settings.get("requirement", {})
+    for name in (
+        "diversity",
+        "closeness",
+        "alpha",
+        "sensitivity",
+    ):  # entries that the form does not show
+        if name in required and len(kept.get(name, [])) == 1:
+            required[name] = [{**kept[name][0], **required[name][0]}]
+    new["requirement"] = required
+    person = text(form, "person")
+    columns = new.setdefault("columns", {})
+    columns.pop("person", None)
+    if person:
+        columns["person"] = person
+    return new
+
+
+def with_run(settings: Settings, form: FormData) -> Settings:
+    """Settings with how a run is made: k, method, time, objective, order, title."""
+    new = deepcopy(settings)
+    if text(form, "k"):
+        new.setdefault("requirement", {})["k"] = whole(form, "k", "k", 1)
+    method = new.setdefault("method", {})
+    name = text(form, "method") or "auto"
+    if name not in words.METHODS:
+        raise Wrong("Choose one of the methods in the list.")
+    if name != method.get("name", "auto"):
+        method = {key: method[key] for key in ("seed", "refine") if key in method}
+        new["method"] = method
+    method["name"] = name
+    seconds = text(form, "refine") or "quick"
+    if seconds in ("quick", "off"):
+        method["refine"] = "quick" if seconds == "quick" else False
+    else:
+        method["refine"] = share(form, "refine", "The time", 0, 1e6)
+    objective = text(form, "objective")
+    if objective:
+        new.setdefault("objective", {})["measure"] = objective
+    output = new.setdefault("output", {})
+    output["keep_order"] = "keep_order" in form
+    output.pop("title", None)
+    if text(form, "title"):
+        output["title"] = text(form, "title")[:200]
+    return new
+
+
+def with_input(settings: Settings, form: FormData) -> Settings:
+    """Settings with how the file is read."""
+    new = deepcopy(settings)
+    given: dict[str, Any] = {}
+    for key in ("encoding", "delimiter", "decimal", "date_format", "sheet"):
+        if text(form, key):
+            given[key] = text(form, key)
+    if given.get("decimal") == ".":
+        del given["decimal"]
+    missing = [part.strip() for part in text(form, "missing").split(",") if part.strip()]
+    if missing:
+        given["missing"] = missing
+    new.pop("input", None)
+    if given:
+        new["input"] = given
+    return new
+
+
+def text(form: FormData, key: str) -> str:
+    value = form.get(key, "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def whole(form: FormData, key: str, name: str, least: int) -> int:
+    given = text(form, key)
+    if not given.isdigit() or len(given) > 9 or int(given) < least:
+        raise Wrong(f"{name} must be a whole number of at least {least}.")
+    return int(given)
+
+
+def share(form: FormData, key: str, name: str, least: float, most: float) -> float:
+    try:
+        value = float(text(form, key).replace(",", "."))
+    except ValueError:
+        value = -1.0
+    if not least <= value <= most:
+        raise Wrong(f"{name} must be a number from {least:g} to {most:g}.")
+    return value
+
+
+def number_or_text(given: str) -> Any:
+    """A number where the text is one, else the text, which may be a date or a unit of the calendar."""
+    try:
+        number = float(given.replace(",", "."))
+    except ValueError:
+        return given
+    return int(number) if number == int(number) else number

@@ -1,0 +1,191 @@
+"""Jobs: looks at tables and runs, each followed by a thread, so that pages only read what is known by now."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.app.processes import Ended, Failed, Worker
+from shoal.app.projects import Project
+
+MOST_DESKS = 2  # tables that are kept open for questions
+
+
+@dataclass
+class Job:
+    """One task under way, and what is known of it."""
+
+    kind: str
+    project: str
+    run: str = ""
+    status: str = "running"  # or done, failed, cancelled
+    stage: str = "starting"
+    done: int = 0
+    total: int = 1
+    records: int | None = None
+    seconds: tuple[float, float] | None = None  # that the whole is thought to take
+    is_ready: bool = False  # the release can be had, though something is still written
+    problems: list[str] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+    worker: Worker | None = None
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self.started
+
+    @property
+    def left(self) -> str:
+        """About how long it will still take, in words."""
+        if self.seconds is None:
+            return ""
+        most = self.seconds[1] - self.elapsed
+        if most <= 1:
+            return "longer than expected"
+        least = max(0.0, self.seconds[0] - self.elapsed)
+        return (
+            f"about {_time(least)} to {_time(most)} left"
+            if least > 1
+            else f"at most about {_time(most)} left"
+        )
+
+    def hear(self, message: dict[str, Any]) -> None:
+        """Take note of what a worker says."""
+        if message["event"] == "ready":
+            self.is_ready = True
+            return
+        self.stage = message.get("stage", self.stage)
+        self.done, self.total = message.get("done", 0), message.get("total", 1)
+        if "seconds" in message:
+            self.records, self.seconds = message["records"], tuple(message["seconds"])
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+class Jobs:
+    """All workers of the server."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._desks: dict[str, Worker] = {}  # by project, the one asked last at the end
+        self._looks: dict[str, Job] = {}
+        self._runs: dict[tuple[str, str], Job] = {}
+        self._asked: dict[str, int] = {}  # by project, the number of the newest estimate
+
+    def desk(self, project: Project) -> Worker:
+        """The process that keeps a project's table open."""
+        with self._lock:
+            found = self._desks.pop(project.id, None)
+            if found is not None and not found.is_alive:
+                found.end()
+                found = None
+            found = found or Worker()
+            self._desks[project.id] = found
+            for name in list(self._desks)[:-MOST_DESKS]:
+                if not self._desks[name].is_busy:
+                    self._desks.pop(name).end()
+            return found
+
+    def ask(self, project: Project, task: str, **given: Any) -> dict[str, Any]:
+        """Ask a project's desk and wait for the answer; a desk that dies is replaced once."""
+        try:
+            return self.desk(project).ask(task, project=str(project.folder), **given)
+        except Ended:
+            if not project.folder.exists():
+                raise
+        return self.desk(project).ask(task, project=str(project.folder), **given)
+
+    def ask_newest(self, project: Project, task: str, **given: Any) -> dict[str, Any] | None:
+        """The same, but None where a newer question came while this one waited for its turn."""
+        with self._lock:
+            number = self._asked[project.id] = self._asked.get(project.id, 0) + 1
+        desk = self.desk(project)
+        while desk.is_busy:
+            time.sleep(0.02)
+            if self._asked[project.id] != number:
+                return None
+        return self.ask(project, task, **given)
+
+    def look(self, project: Project) -> Job:
+        """Begin to read a project's table."""
+        job = Job("look", project.id)
+        with self._lock:
+            self._looks[project.id] = job
+
+        def work() -> None:
+            try:
+                self.desk(project).ask("look", job.hear, project=str(project.folder))
+                job.status = "done"
+            except Failed as error:
+                job.problems, job.status = error.problems, "failed"
+
+        threading.Thread(target=work, daemon=True).start()
+        return job
+
+    def looking(self, project: Project) -> Job | None:
+        return self._looks.get(project.id)
+
+    def run(self, project: Project, run: str) -> Job:
+        """Begin a run whose folder and settings are there."""
+        job = Job("run", project.id, run, worker=Worker())
+        self._runs[project.id, run] = job
+        threading.Thread(target=self._follow, args=(project, job), daemon=True).start()
+        return job
+
+    def _follow(self, project: Project, job: Job) -> None:
+        assert job.worker is not None
+        folder = project.run_folder(job.run)
+        try:
+            job.worker.ask("run", job.hear, project=str(project.folder), run=str(folder))
+            job.status = "done"
+        except Failed as error:
+            if job.status != "cancelled":
+                ended = isinstance(error, Ended)
+                job.problems, job.status = error.problems, "failed"
+                project.note_run(
+                    job.run, status="ended" if ended else "failed", problems=error.problems
+                )
+        finally:
+            job.worker.end()
+
+    def running(self, project: Project, run: str) -> Job | None:
+        """The job of a run that is under way."""
+        job = self._runs.get((project.id, run))
+        return job if job is not None and job.status == "running" else None
+
+    def cancel(self, project: Project, run: str) -> None:
+        """End a run; what it wrote is removed unless the release was ready."""
+        job = self.running(project, run)
+        if job is None or job.worker is None:
+            return
+        job.status = "cancelled"
+        job.worker.end()
+        if job.is_ready:
+            project.note_run(run, excel="The Excel file was not written: the run was cancelled.")
+        else:
+            project.note_run(run, status="cancelled")
+
+    def forget(self, project: Project) -> None:
+        """End everything about a project."""
+        with self._lock:
+            for job in [job for (owner, _), job in self._runs.items() if owner == project.id]:
+                if job.status == "running" and job.worker is not None:
+                    job.status = "cancelled"
+                    job.worker.end()
+            desk = self._desks.pop(project.id, None)
+            self._looks.pop(project.id, None)
+        if desk is not None:
+            desk.end()
+
+    def close(self) -> None:
+        """End all processes."""
+        with self._lock:
+            for worker in self._desks.values():
+                worker.end()
+            for job in self._runs.values():
+                if job.worker is not None and job.status == "running":
+                    job.status = "cancelled"
+                    job.worker.end()

@@ -1,0 +1,166 @@
+"""The pages that show: the projects, the six steps, and the parts of them that come later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from shoal.app.command import command_line
+from shoal.app.office import Office
+from shoal.app.processes import Failed
+from shoal.app.projects import FORMATS, Project
+from shoal.app.security import REPORT_POLICY
+from shoal.app.words import STEPS
+
+SEVERAL_K = (2, 3, 5, 10, 20, 50)
+
+
+class Pages:
+    """What is asked for with GET; nothing changes by it."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+
+    def routes(self) -> list[Route]:
+        parts = {
+            "rows": self.rows,
+            "single": self.single,
+            "estimate": self.estimate,
+            "several": self.several,
+            "state": self.state,
+            "looking": self.looking,
+        }
+        return [
+            Route("/", self.home),
+            *(Route(f"/p/{{project}}/{step}", self.step, name=step) for step, _ in STEPS),
+            *(Route(f"/p/{{project}}/part/{name}", part) for name, part in parts.items()),
+            Route("/p/{project}/part/tree/{number:int}", self.tree),
+            Route("/p/{project}/runs/{run}/report", self.report),
+            Route("/p/{project}/runs/{run}/download/{format}", self.download),
+        ]
+
+    def home(self, request: Request) -> Response:
+        found = self.office.projects.all()
+        return self.office.draw("home.html", projects=found, problems=[])
+
+    def step(self, request: Request) -> Response:
+        """One of the six steps; with `?now` in the address what else comes later is shown at once."""
+        project = self.office.project(request)
+        step = request.url.path.rpartition("/")[2]
+        if step == "release":
+            return self.release(request, project)
+        context: dict[str, Any] = {"request_open": request.query_params.get("open", "")}
+        if "now" in request.query_params:
+            context["estimate"], context["ask"] = self._estimate(project), False
+        return self.office.page(step, project, **context)
+
+    def release(self, request: Request, project: Project) -> Response:
+        """The release of one run, by default the newest that is done."""
+        done = [run for run in self.office.runs(project) if run["status"] == "done"]
+        wanted = request.query_params.get("run")
+        run = next((run for run in done if run["number"] == wanted), done[0] if done else None)
+        files, command = [], ""
+        if run is not None:
+            files = [name for name in FORMATS if project.file_of(run["number"], name)]
+            settings = project.run_folder(run["number"]) / "settings.toml"
+            command = command_line(project.table, settings)
+        context: dict[str, Any] = {"run": run, "done": done, "files": files, "run_command": command}
+        return self.office.page("release", project, **context)
+
+    def looking(self, request: Request) -> Response:
+        """How far the reading of a table is, as JSON."""
+        job = self.office.jobs.looking(self.office.project(request))
+        return JSONResponse({"status": job.status if job else "done"})
+
+    def state(self, request: Request) -> Response:
+        project = self.office.project(request)
+        return self.office.draw("part_state.html", **self.office.state(project))
+
+    def rows(self, request: Request) -> Response:
+        """The first rows of the table: the only place that shows records."""
+        project = self.office.project(request)
+        try:
+            found, problems = self.office.jobs.ask(project, "rows"), []
+        except Failed as error:
+            found, problems = {}, error.problems
+        if request.headers.get("hx-request") == "true":
+            return self.office.draw("part_rows.html", rows=found, problems=problems)
+        return self.office.page("table", project, rows=found, row_problems=problems)
+
+    def single(self, request: Request) -> Response:
+        """How many records the chosen columns single out."""
+        project = self.office.project(request)
+        chosen = list(project.settings.get("quasi_identifiers", {}))
+        try:
+            found = self.office.jobs.ask(project, "single", columns=chosen)
+            problems: list[str] = []
+        except Failed as error:
+            found, problems = {}, error.problems
+        return self.office.draw("part_single.html", single=found, problems=problems)
+
+    def estimate(self, request: Request) -> Response:
+        project = self.office.project(request)
+        found = self._estimate(project)
+        if found is None:
+            return Response(status_code=204)  # a newer question is on its way
+        return self.office.draw("part_estimate.html", estimate=found, project=project)
+
+    def _estimate(self, project: Project) -> dict[str, Any] | None:
+        if not project.settings.get("quasi_identifiers"):
+            said = "No column is a quasi-identifier yet; choose at least one on the page Columns."
+            return {"problems": [said], "infeasible": False}
+        try:
+            return self.office.jobs.ask_newest(project, "estimate")
+        except Failed as error:
+            return {"problems": error.problems, "infeasible": error.infeasible}
+
+    def several(self, request: Request) -> Response:
+        """Estimates for several k, side by side."""
+        project = self.office.project(request)
+        found: list[dict[str, Any]] = []
+        for k in SEVERAL_K:
+            try:
+                found.append({"k": k, **self.office.jobs.ask(project, "estimate", k=k)})
+            except Failed as error:
+                if not error.infeasible:
+                    return self.office.draw("part_problems.html", problems=error.problems)
+                found.append({"k": k, "problems": error.problems})
+        return self.office.draw("part_several.html", several=found)
+
+    def tree(self, request: Request) -> Response:
+        """The hierarchy of a column, level by level and as an outline."""
+        project = self.office.project(request)
+        look, number = project.look, request.path_params["number"]
+        column = look["columns"][number]["name"] if look and number < len(look["columns"]) else ""
+        entry = project.settings.get("quasi_identifiers", {}).get(column, {})
+        found: dict[str, Any] | None = None
+        problems: list[str] = []
+        try:
+            if "hierarchy" in entry:
+                tree = entry["hierarchy"]
+                found = self.office.jobs.ask(project, "tree", column=column, target=tree)
+        except Failed as error:
+            problems = error.problems
+        context = {"tree": found, "number": number, "problems": problems, "entry": entry}
+        return self.office.draw("part_tree.html", project=project, column=column, **context)
+
+    def report(self, request: Request) -> Response:
+        project = self.office.project(request)
+        found = project.file_of(self.office.run(request, project), "report")
+        if found is None:
+            return self.office.draw("missing.html", 404, what="This run has no report.")
+        headers = {"content-security-policy": REPORT_POLICY}
+        return FileResponse(found[0], media_type=found[1], headers=headers)
+
+    def download(self, request: Request) -> Response:
+        project = self.office.project(request)
+        run = self.office.run(request, project)
+        found = project.file_of(run, request.path_params["format"])
+        if found is None:
+            return self.office.draw("missing.html", 404, what="This run has no such file.")
+        path, kind = found
+        headers = {"content-security-policy": REPORT_POLICY}
+        return FileResponse(path, media_type=kind, filename=path.name, headers=headers)

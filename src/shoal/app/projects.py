@@ -1,0 +1,216 @@
+"""Projects: a folder each, with the table or where it lies, the settings as TOML, those before them, and all runs."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from shoal.app.files import (
+    make_private_folder,
+    read_json,
+    read_toml_file,
+    toml_text,
+    write_json,
+    write_text_file,
+    write_toml_file,
+)
+
+MOST_UNDO = 50  # changes that can be taken back
+_ID = re.compile(r"[0-9a-f]{12}")
+_RUN = re.compile(r"[1-9][0-9]{0,4}")
+_UNSAFE = re.compile(r"[^\w.\- ]")
+FORMATS = {
+    "csv": ("release.csv", "text/csv; charset=utf-8"),
+    "parquet": ("release.parquet", "application/vnd.apache.parquet"),
+    "xlsx": (
+        "release.xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    ),
+    "toml": ("release.toml", "application/toml; charset=utf-8"),
+    "report": ("report.html", "text/html; charset=utf-8"),
+}
+
+
+class Project:
+    """One table on its way to a release."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.id = folder.name
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return read_toml_file(self.folder / "project.toml")
+
+    @property
+    def table(self) -> Path:
+        return Path(self.facts["table"])
+
+    @property
+    def name(self) -> str:
+        return str(self.facts["name"])
+
+    @property
+    def look(self) -> dict[str, Any] | None:
+        """What is known of the table, None until it has been read."""
+        found: dict[str, Any] | None = read_json(self.folder / "look.json")
+        return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        path = self.folder / "settings.toml"
+        return read_toml_file(path) if path.exists() else {}
+
+    @property
+    def settings_text(self) -> str:
+        return toml_text(self.settings)
+
+    def change(self, settings: dict[str, Any]) -> bool:
+        """Keep new settings, and the old ones for `undo`; False where nothing is new."""
+        before = self.settings
+        if settings == before:
+            return False
+        steps = self._steps()
+        number = int(steps[-1].stem) + 1 if steps else 1
+        make_private_folder(self.folder / "undo")
+        write_toml_file(self.folder / "undo" / f"{number:06}.toml", before)
+        for old in steps[: max(0, len(steps) + 1 - MOST_UNDO)]:
+            old.unlink()
+        write_toml_file(self.folder / "settings.toml", settings)
+        return True
+
+    def undo(self) -> bool:
+        """Take the last change back; whether there was one."""
+        steps = self._steps()
+        if not steps:
+            return False
+        steps[-1].replace(self.folder / "settings.toml")
+        return True
+
+    @property
+    def changes(self) -> int:
+        """How many changes can be taken back."""
+        return len(self._steps())
+
+    def _steps(self) -> list[Path]:
+        return sorted((self.folder / "undo").glob("*.toml"))
+
+    def new_tree(self, column: int) -> str:
+        """The name of a new file for a column's hierarchy, seen from the project; old ones stay for `undo`."""
+        make_private_folder(self.folder / "trees")
+        return f"trees/{column}-{secrets.token_hex(4)}.csv"
+
+    def run_folder(self, run: str) -> Path:
+        if not _RUN.fullmatch(run):
+            raise KeyError(run)
+        return self.folder / "runs" / run
+
+    def new_run(self) -> str:
+        """Make the folder of a run with the settings of now; returns its number."""
+        numbers = [int(path.name) for path in (self.folder / "runs").glob("[0-9]*")]
+        run = str(max(numbers, default=0) + 1)
+        make_private_folder(self.folder / "runs" / run)
+        settings = self.settings
+        for entry in settings.get("quasi_identifiers", {}).values():
+            if "hierarchy" in entry:
+                entry["hierarchy"] = f"../../{entry['hierarchy']}"
+        write_toml_file(self.run_folder(run) / "settings.toml", settings)
+        write_json(self.run_folder(run) / "run.json", {"status": "running", "at": time.time()})
+        return run
+
+    def copy_run(self, run: str) -> None:
+        """Take the settings of a run for the project's."""
+        settings = read_toml_file(self.run_folder(run) / "settings.toml")
+        for entry in settings.get("quasi_identifiers", {}).values():
+            if "hierarchy" in entry:
+                entry["hierarchy"] = entry["hierarchy"].removeprefix("../../")
+        self.change(settings)
+
+    def note_run(self, run: str, **facts: Any) -> None:
+        """Add to what is known of a run that has not been deleted."""
+        path = self.run_folder(run) / "run.json"
+        if path.exists():
+            write_json(path, {**(read_json(path) or {}), **facts})
+
+    def delete_run(self, run: str) -> None:
+        shutil.rmtree(self.run_folder(run), ignore_errors=True)
+
+    def runs(self) -> list[dict[str, Any]]:
+        """All runs, the newest first: what is known of each and the settings it was made with."""
+        found = []
+        for folder in (self.folder / "runs").glob("[0-9]*"):
+            facts = read_json(folder / "run.json")
+            if facts is not None:
+                settings = read_toml_file(folder / "settings.toml")
+                found.append({**facts, "number": folder.name, "settings": settings})
+        return sorted(found, key=lambda run: -int(run["number"]))
+
+    def file_of(self, run: str, format: str) -> tuple[Path, str] | None:
+        """A file of a run and its media type, None where there is none."""
+        if format not in FORMATS:
+            return None
+        name, kind = FORMATS[format]
+        path = self.run_folder(run) / name
+        return (path, kind) if path.is_file() else None
+
+    def delete(self) -> None:
+        """Remove the folder with all that is in it; a table that was opened where it lies stays."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Projects:
+    """The folder of all projects."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        make_private_folder(root)
+        for folder in root.glob("incoming-*"):  # uploads that a crash cut off
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def all(self) -> list[Project]:
+        """All projects, the newest first."""
+        found = [path for path in self.root.iterdir() if _ID.fullmatch(path.name)]
+        found = [path for path in found if (path / "project.toml").exists()]
+        found.sort(key=lambda path: -(path / "project.toml").stat().st_mtime)
+        return [Project(path) for path in found]
+
+    def get(self, name: str) -> Project:
+        """A project by its id; `KeyError` where there is none."""
+        folder = self.root / name
+        if not _ID.fullmatch(name) or not (folder / "project.toml").exists():
+            raise KeyError(name)
+        return Project(folder)
+
+    def new(self, table: Path, name: str, **facts: Any) -> Project:
+        """A project about a table that lies where it is."""
+        folder = self.root / secrets.token_hex(6)
+        make_private_folder(folder)
+        content = {"name": name, "table": str(table), "created": time.time(), **facts}
+        write_toml_file(folder / "project.toml", content)
+        return Project(folder)
+
+    def incoming(self) -> Path:
+        """A new folder for a file that is being uploaded."""
+        folder = self.root / f"incoming-{secrets.token_hex(6)}"
+        make_private_folder(folder)
+        return folder
+
+    def adopt(self, upload: Path) -> Project:
+        """A project about an uploaded file, which moves into its folder."""
+        project = self.new(upload, upload.name, is_upload=True)
+        folder = project.folder / "upload"
+        upload.parent.replace(folder)
+        facts = {**project.facts, "table": str(folder / upload.name)}
+        write_text_file(project.folder / "project.toml", toml_text(facts))
+        return project
+
+
+def safe_name(name: str) -> str:
+    """The name of an uploaded file without anything that leads elsewhere."""
+    last = re.split(r"[\\/]", name)[-1]
+    plain = _UNSAFE.sub("_", last).lstrip(".").strip()
+    return plain[-100:] or "table"

@@ -1,0 +1,148 @@
+"""Who may ask what: this machine, this address, and a browser that has shown a one-time token.
+
+Every request passes `Gate` before anything else: the Host must be the server's own, an Origin must be too, and all but
+the static files and the first address need the cookie of a session.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Iterable
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'; sandbox"
+SAFE = ("GET", "HEAD")
+_WELCOME = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal</title>'
+    '<link rel="icon" href="/static/icon.svg">'
+    '<meta http-equiv="refresh" content="0; url=/"></head>'
+    '<body><main><h1>shoal</h1><p><a href="/">Go on to the app</a></p></main></body></html>'
+)
+
+
+class Sessions:
+    """One-time tokens and the sessions that they open; both live in memory only."""
+
+    def __init__(self) -> None:
+        self._tokens: list[str] = []
+        self._sessions: list[str] = []
+
+    def new_token(self) -> str:
+        """A token for one browser; the one before, if nobody used it, is void."""
+        self._tokens = [secrets.token_urlsafe(32)]
+        return self._tokens[0]
+
+    def redeem(self, token: str) -> str | None:
+        """The secret of a new session for a token, which is used up by it."""
+        if not _among(token, self._tokens):
+            return None
+        self._tokens.clear()
+        self._sessions.append(secrets.token_urlsafe(32))
+        return self._sessions[-1]
+
+    def knows(self, session: str) -> bool:
+        return _among(session, self._sessions)
+
+
+def _among(given: str, known: Iterable[str]) -> bool:
+    """Whether a secret is one of those known, in a time that does not depend on which."""
+    found = [hmac.compare_digest(given.encode(), secret.encode()) for secret in known]
+    return any(found)
+
+
+class Gate:
+    """The middleware before all pages."""
+
+    def __init__(self, app: ASGIApp, *, host: str, sessions: Sessions) -> None:
+        self.app, self.host, self.sessions = app, host, sessions
+        self.cookie = f"shoal-{host.rpartition(':')[2]}"  # browsers send cookies to all ports
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # no web sockets
+        refusal = self._refusal(scope)
+        response = refusal or self._welcomed(scope)
+        await (response or self.app)(scope, receive, _guarded(send, scope["path"]))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """A short page for a request that is not let in, None for others."""
+        headers = Headers(scope=scope)
+        if headers.getlist("host") != [self.host]:
+            return _said(421, "This address is not the app's own.")
+        own, origin = f"http://{self.host}", headers.get("origin")
+        site = headers.get("sec-fetch-site", "none")
+        if origin not in (None, own) or (origin is None and scope["method"] not in SAFE):
+            return _said(403, "This request comes from another page and was refused.")
+        if site not in ("none", "same-origin"):
+            return _said(403, "This request comes from another page and was refused.")
+        if scope["path"].startswith("/static/") or scope["path"] == "/open":
+            return None
+        if not self.sessions.knows(self._session(headers)):
+            return _said(
+                403,
+                "This browser has not been let in. Open the address that 'shoal app' shows in the terminal; "
+                "each works once, and pressing Enter there shows a fresh one.",
+            )
+        return None
+
+    def _session(self, headers: Headers) -> str:
+        cookies = SimpleCookie()
+        try:
+            cookies.load(headers.get("cookie", ""))
+        except CookieError:
+            return ""
+        return cookies[self.cookie].value if self.cookie in cookies else ""
+
+    def _welcomed(self, scope: Scope) -> Response | None:
+        """The answer to the first address: a cookie in exchange for the token."""
+        if scope["path"] != "/open":
+            return None
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        session = self.sessions.redeem(given) if scope["method"] == "GET" else None
+        if session is None:
+            return _said(403, "This address has been used already, or never was one.")
+        # A page, not a redirect: the cookie is sent only with requests that come from the app's own pages.
+        response = HTMLResponse(_WELCOME)
+        response.set_cookie(self.cookie, session, httponly=True, samesite="strict")
+        return response
+
+
+def _said(status: int, text: str) -> Response:
+    page = (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal: refused</title>'
+        '<link rel="icon" href="/static/icon.svg"></head>'
+        f"<body><main><h1>Refused</h1><p>{text}</p></main></body></html>"
+    )
+    return HTMLResponse(page, status)
+
+
+def _guarded(send: Send, path: str) -> Send:
+    """Answers with the headers that keep a page to itself."""
+
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("content-security-policy", POLICY)
+            headers["x-content-type-options"] = "nosniff"
+            headers["x-frame-options"] = "DENY"
+            headers["referrer-policy"] = "same-origin"  # "no-referrer" would take the Origin away
+            headers["cross-origin-opener-policy"] = "same-origin"
+            headers["cross-origin-resource-policy"] = "same-origin"
+            kept = path.startswith("/static/")
+            headers["cache-control"] = "no-cache" if kept else "no-store"
+        await send(message)
+
+    return guarded

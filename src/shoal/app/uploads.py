@@ -1,0 +1,90 @@
+"""Files that a browser sends, written to disk as they come: memory does not grow with them."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import IO
+
+from python_multipart import MultipartParser
+from python_multipart.multipart import parse_options_header
+from starlette.requests import Request
+
+from shoal.app.projects import safe_name
+
+LARGEST = 20 * 2**30  # bytes
+MOST_HEADER = 8_192  # bytes of the headers of a part
+
+
+class TooLarge(Exception):
+    """A file above what is taken."""
+
+
+class _Parts:
+    """Writes the first part with a file name to a folder; other parts are not kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.path: Path | None = None
+        self._file: IO[bytes] | None = None
+        self._field, self._value = b"", b""
+        self._headers: dict[bytes, bytes] = {}
+        self.size = 0
+
+    def on_part_begin(self) -> None:
+        self._headers, self._field, self._value = {}, b"", b""
+
+    def on_header_field(self, data: bytes, start: int, end: int) -> None:
+        self._field += data[start:end]
+        self._limit()
+
+    def on_header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+        self._limit()
+
+    def _limit(self) -> None:
+        if len(self._field) + len(self._value) > MOST_HEADER:
+            raise TooLarge
+
+    def on_header_end(self) -> None:
+        self._headers[self._field.lower()] = self._value
+        self._field, self._value = b"", b""
+
+    def on_headers_finished(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        name = options.get(b"filename", b"").decode("utf-8", "replace")
+        if name and self.path is None:
+            self.path = self.folder / safe_name(name)
+            self._file = self.path.open("xb")
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        self.size += end - start
+        if self.size > LARGEST:
+            raise TooLarge
+        if self._file is not None:
+            self._file.write(data[start:end])
+
+    def on_part_end(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+async def receive_file(request: Request, folder: Path) -> Path | None:
+    """Write the file of a form to a folder; None where there is none or it is empty."""
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if kind != b"multipart/form-data" or b"boundary" not in options:
+        return None
+    parts = _Parts(folder)
+    names = [name for name in dir(parts) if name.startswith("on_")]
+    parser = MultipartParser(options[b"boundary"], {name: getattr(parts, name) for name in names})  # type: ignore[arg-type]
+    try:
+        async for chunk in request.stream():
+            await asyncio.to_thread(parser.write, chunk)
+    finally:
+        parts.close()
+    return parts.path if parts.path is not None and parts.size else None

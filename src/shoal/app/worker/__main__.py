@@ -1,0 +1,84 @@
+"""The loop of a worker: `python -m shoal.app.worker`.
+
+Requests are lines of JSON on standard input, `{"id": 1, "do": "look", …}`; answers are lines on standard output with
+the same id and one of `progress`, `done` or `failed`. Where the input ends, the app is gone, and the worker ends too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import IO, Any
+
+from shoal.errors import Infeasible, InputError, ShoalError
+
+Answer = Callable[[str, dict[str, Any]], None]
+
+
+def main() -> None:
+    """Answer requests one after the other until the input ends."""
+    out = _own_output()
+    requests: queue.Queue[dict[str, Any]] = queue.Queue()
+    threading.Thread(target=_listen, args=(requests,), daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(5)  # pages come first
+    from shoal.app.worker.tasks import TASKS
+
+    while True:
+        request = requests.get()
+
+        def answer(event: str, content: dict[str, Any], number: Any = request["id"]) -> None:
+            out.write(json.dumps({"id": number, "event": event, **content}) + "\n")
+            out.flush()
+
+        answer(*_answered(TASKS[request["do"]], request.get("with", {}), answer))
+
+
+def _answered(
+    task: Callable[..., dict[str, Any]], given: dict[str, Any], answer: Answer
+) -> tuple[str, dict[str, Any]]:
+    """What a task gives, or sentences for why it gives nothing: never a cell's content."""
+    try:
+        return "done", {"result": task(answer, **given)}
+    except InputError as error:
+        return "failed", {"problems": list(error.problems)}
+    except ShoalError as error:
+        return "failed", {
+            "problems": str(error).splitlines(),
+            "infeasible": isinstance(error, Infeasible),
+        }
+    except MemoryError:
+        problem = "The table does not fit into memory; free some, or give a smaller table."
+        return "failed", {"problems": [problem]}
+    except Exception as error:  # its text may hold values, so only the kind is named
+        name = type(error).__name__
+        return "failed", {
+            "problems": [f"shoal ran into an error of its own ({name}); please report it."]
+        }
+
+
+def _own_output() -> IO[str]:
+    """The stream of answers; whatever else is printed goes nowhere."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
+    return answers
+
+
+def _listen(requests: queue.Queue[dict[str, Any]]) -> None:
+    """Pass requests on; end this process and those it started when the app has gone."""
+    for line in sys.stdin:
+        requests.put(json.loads(line))
+    if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The table of a project, read once and kept while the same file is asked for in the same way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.app.files import read_toml_file
+from shoal.examine import open_table
+from shoal.settings.reading import read_input
+from shoal.table.frames import arrow_values
+from shoal.table.source import Input, Source
+
+_KEPT: dict[str, Any] = {}  # the last table: its key and its source
+
+
+def path_of(project: str) -> Path:
+    """Where the table of a project lies."""
+    return Path(read_toml_file(Path(project) / "project.toml")["table"])
+
+
+def input_of(project: str) -> Input:
+    """How the table of a project is read."""
+    settings = Path(project) / "settings.toml"
+    given = read_toml_file(settings).get("input", {}) if settings.exists() else {}
+    problems: list[str] = []
+    return read_input(given, problems)
+
+
+def open_project(project: str, how: Input | None = None) -> Source:
+    """The table of a project."""
+    path, how = path_of(project), how or input_of(project)
+    stat = path.stat() if path.exists() else None
+    key = (str(path), how, stat and (stat.st_mtime_ns, stat.st_size))
+    if _KEPT.get("key") != key:
+        _KEPT.clear()
+        _KEPT.update(source=open_table(path, how), key=key)
+    source: Source = _KEPT["source"]
+    return source
+
+
+def column_of(source: Source, name: str) -> pa.ChunkedArray:
+    """One column as Arrow."""
+    return arrow_values(source.data, name)

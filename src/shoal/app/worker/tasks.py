@@ -1,0 +1,21 @@
+"""What a worker can be asked, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from shoal.app.worker import estimating, looking, making, trees
+
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "look": looking.look,
+    "rows": looking.rows,
+    "single": looking.single,
+    "estimate": estimating.estimate,
+    "check": estimating.check,
+    "build": trees.build,
+    "write": trees.write,
+    "tree": trees.tree,
+    "model": trees.model,
+    "run": making.run,
+}

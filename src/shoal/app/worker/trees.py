@@ -1,0 +1,120 @@
+"""Hierarchies in the app: built from the table, uploaded or written as an outline, and looked at level by level."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from shoal.app.files import read_toml_file
+from shoal.app.worker.tables import column_of, open_project
+from shoal.errors import InputError
+from shoal.generalization import Hierarchy
+from shoal.settings import Settings
+
+INDENT = "  "
+MOST_LINES = 5_000  # of an outline; larger trees are edited as a file
+
+
+def build(answer: Any, project: str, column: str, target: str, how: str) -> dict[str, Any]:
+    """Make a hierarchy from the column's own values and write it."""
+    source = open_project(project)
+    values = column_of(source, column)
+    makers = {
+        "numbers": lambda: Hierarchy.from_numbers(values),
+        "dates": lambda: Hierarchy.from_dates(values),
+        "codes": lambda: Hierarchy.from_codes(values),
+        "data": lambda: Hierarchy.from_data(source.data.to_native(), column, by=_others(project)),
+    }
+    if how not in makers:
+        raise InputError(f"There is no way '{how}' to build a hierarchy.")
+    makers[how]().save(Path(project) / target, overwrite=True)
+    return tree(answer, project, column, target)
+
+
+def _others(project: str) -> list[str] | None:
+    """Columns by which categories are compared: those with a role that is released."""
+    settings = read_toml_file(Path(project) / "settings.toml")
+    columns = settings.get("columns", {})
+    names = [*settings.get("quasi_identifiers", {}), *columns.get("sensitive", [])]
+    return names if len(names) > 1 else None
+
+
+def write(answer: Any, project: str, column: str, target: str, outline: str) -> dict[str, Any]:
+    """Write a hierarchy that was given as an outline."""
+    Hierarchy.from_dict(read_outline(outline)).save(Path(project) / target, overwrite=True)
+    return tree(answer, project, column, target)
+
+
+def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
+    """A hierarchy beside its column: what fits, each level, and the outline to edit."""
+    found = Hierarchy.from_csv(Path(project) / target)
+    values = column_of(open_project(project), column)
+    outline = outline_of(found)
+    return {
+        "preview": found.preview(values).to_dict(),
+        "check": str(found.check(values)),
+        "fits": found.check(values).missing_values == 0,
+        "outline": outline if outline.count("\n") < MOST_LINES else None,
+    }
+
+
+def model(answer: Any, project: str, column: str) -> dict[str, Any]:
+    """What the model of a column makes of it: for a hierarchy its levels, and for any the values it folds."""
+    entry = read_toml_file(Path(project) / "settings.toml")["quasi_identifiers"].get(column, {})
+    if entry.get("model") == "hierarchy":
+        settings = Settings.load(Path(project) / "settings.toml")
+        found = settings.quasi_identifiers[column]
+        assert isinstance(found, Hierarchy)
+        return tree(answer, project, column, entry["hierarchy"])
+    return {}
+
+
+def outline_of(found: Hierarchy) -> str:
+    """A hierarchy as indented lines, the root first."""
+    whole: dict[str, Any] = {}
+    for row in found.rows():
+        below = whole
+        for label in [
+            label for label, _ in groupby(reversed(row))
+        ]:  # a value fills levels it skips
+            below = below.setdefault(label, {})
+    lines: list[str] = []
+    _indent(whole, 0, lines)
+    return "\n".join(lines) + "\n"
+
+
+def _indent(below: dict[str, Any], depth: int, lines: list[str]) -> None:
+    for label, deeper in below.items():
+        lines.append(f"{INDENT * depth}{label}")
+        _indent(deeper, depth + 1, lines)
+
+
+def read_outline(outline: str) -> dict[str, Any]:
+    """Nested dicts from indented lines; a line without any below it is a value."""
+    whole: dict[str, Any] = {}
+    above: list[tuple[int, dict[str, Any]]] = [(-1, whole)]
+    problems = []
+    for number, line in enumerate(outline.expandtabs(2).splitlines(), start=1):
+        label = line.strip()
+        if not label:
+            continue
+        depth = len(line) - len(line.lstrip())
+        while above[-1][0] >= depth:
+            above.pop()
+        if label in above[-1][1]:
+            problems.append(f"Line {number} of the outline repeats a line beside it; remove one.")
+        below: dict[str, Any] = {}
+        above[-1][1][label] = below
+        above.append((depth, below))
+    if len(whole) != 1:
+        problems.append(
+            "The outline must begin with one line for everything, like *, and have all others indented below it."
+        )
+    if problems:
+        raise InputError(problems)
+    return {label: _closed(below) for label, below in whole.items()}
+
+
+def _closed(below: dict[str, Any]) -> Any:
+    return {label: _closed(deeper) for label, deeper in below.items()} if below else None

@@ -1,0 +1,221 @@
+"""What the app keeps: projects, settings that can be taken back, forms put into settings."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.datastructures import FormData
+
+from shoal.app import forms, words
+from shoal.app.command import command_line
+from shoal.app.files import write_toml_file
+from shoal.app.projects import Project, Projects, safe_name
+from shoal.app.worker.trees import outline_of, read_outline
+from shoal.errors import InputError
+from shoal.generalization import MODELS, Hierarchy
+from shoal.measures.catalogue import MEASURES
+from shoal.methods import METHODS
+from shoal.privacy import REQUIREMENTS
+
+LOOK: dict[str, Any] = {
+    "columns": [
+        {"name": "age", "model": "interval", "options": {"step": 5}},
+        {"name": "town", "model": "suppression", "options": {}},
+        {"name": "ill", "model": None, "options": {}},
+    ]
+}
+
+
+@pytest.fixture
+def projects(tmp_path: Path) -> Projects:
+    return Projects(tmp_path / "projects")
+
+
+@pytest.fixture
+def project(projects: Projects) -> Project:
+    made = projects.new(Path("/people.csv"), "people.csv")
+    write_toml_file(made.folder / "settings.toml", {"requirement": {"k": 5}})
+    return made
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_only_the_owner_may_look_into_projects(projects: Projects, project: Project) -> None:
+    assert mode(projects.root) == mode(project.folder) == 0o700
+    assert mode(project.folder / "project.toml") == 0o600
+    assert mode(projects.incoming()) == 0o700
+
+
+def test_changes_are_taken_back_one_by_one(project: Project) -> None:
+    for k in (6, 7, 8):
+        assert project.change({"requirement": {"k": k}})
+    assert not project.change({"requirement": {"k": 8}}), "nothing new"
+    assert project.changes == 3
+    for k in (7, 6, 5):
+        assert project.undo()
+        assert project.settings["requirement"]["k"] == k
+    assert not project.undo()
+
+
+def test_no_more_than_fifty_changes_are_kept(project: Project) -> None:
+    for k in range(10, 75):
+        project.change({"requirement": {"k": k}})
+    assert project.changes == 50
+
+
+def test_an_upload_goes_with_its_project(projects: Projects) -> None:
+    folder = projects.incoming()
+    (folder / "people.csv").write_text("age\n1\n", encoding="utf-8")
+    project = projects.adopt(folder / "people.csv")
+    assert project.table.read_text(encoding="utf-8") == "age\n1\n"
+    assert project.table.is_relative_to(project.folder)
+    project.delete()
+    assert list(projects.root.iterdir()) == []
+
+
+def test_a_file_that_lies_elsewhere_stays_when_its_project_goes(
+    projects: Projects, tmp_path: Path
+) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text("age\n1\n", encoding="utf-8")
+    projects.new(table, "people.csv").delete()
+    assert table.exists()
+
+
+def test_uploads_that_a_crash_cut_off_are_removed(projects: Projects) -> None:
+    left = projects.incoming()
+    (left / "half.csv").write_text("a", encoding="utf-8")
+    Projects(projects.root)
+    assert not left.exists()
+
+
+def test_projects_survive_a_restart(projects: Projects, project: Project) -> None:
+    found = Projects(projects.root).all()
+    assert [other.id for other in found] == [project.id]
+    assert found[0].settings == {"requirement": {"k": 5}}
+
+
+def test_a_run_keeps_its_settings_and_gives_them_back(project: Project) -> None:
+    tree = {"model": "hierarchy", "hierarchy": "trees/1-a.csv"}
+    project.change({"requirement": {"k": 5}, "quasi_identifiers": {"town": tree}})
+    run = project.new_run()
+    kept = project.runs()[0]["settings"]["quasi_identifiers"]["town"]["hierarchy"]
+    assert kept == "../../trees/1-a.csv"
+    project.change({"requirement": {"k": 9}})
+    project.copy_run(run)
+    assert project.settings["quasi_identifiers"]["town"] == tree
+
+
+@pytest.mark.parametrize(
+    ("given", "safe"),
+    [
+        ("people.csv", "people.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\me\\x.csv", "x.csv"),
+        ("..", "table"),
+        ("a\x00b\n.csv", "a_b_.csv"),
+        (".hidden", "hidden"),
+    ],
+)
+def test_the_name_of_an_upload_leads_nowhere(given: str, safe: str) -> None:
+    assert safe_name(given) == safe
+
+
+def test_roles_of_a_form_become_settings() -> None:
+    form = FormData([("role-0", "quasi-identifier"), ("role-1", "drop"), ("role-2", "sensitive")])
+    found = forms.with_roles({}, form, LOOK)
+    assert found["quasi_identifiers"] == {"age": {"model": "interval", "step": 5}}
+    assert found["columns"] == {
+        "sensitive": ["ill"],
+        "identifiers": [],
+        "keep": [],
+        "others": "drop",
+    }
+    assert forms.roles_of(found, ["age", "town", "ill"]) == {
+        "age": "quasi-identifier",
+        "town": "drop",
+        "ill": "sensitive",
+    }
+
+
+def test_several_columns_get_a_role_at_once() -> None:
+    form = FormData([("all", "keep"), ("column", "0"), ("column", "2"), ("column", "99")])
+    assert forms.with_roles({}, form, LOOK)["columns"]["keep"] == ["age", "ill"]
+
+
+def test_a_model_that_was_chosen_is_not_replaced_by_the_suggested_one() -> None:
+    settings = {"quasi_identifiers": {"age": {}}}
+    form = FormData([("role-0", "quasi-identifier")])
+    assert forms.with_roles(settings, form, LOOK)["quasi_identifiers"] == {"age": {}}
+
+
+def test_a_model_and_its_options_become_an_entry() -> None:
+    settings = {"quasi_identifiers": {"age": {}}}
+    form = FormData([("model", "interval"), ("step", "5"), ("high", "90"), ("weight", "2")])
+    found = forms.with_model(settings, "age", form)["quasi_identifiers"]["age"]
+    assert found == {"model": "interval", "step": 5, "high": 90, "weight": 2.0}
+
+
+def test_requirements_of_a_form_become_settings() -> None:
+    form = FormData(
+        {
+            "k": "7",
+            "left_out": "5",
+            "use_diversity": "on",
+            "diversity_l": "3",
+            "use_alpha": "on",
+            "alpha_share": "80",
+        }
+    )
+    assert forms.with_requirement({}, form)["requirement"] == {
+        "k": 7,
+        "suppression_limit": 0.05,
+        "diversity": [{"l": 3, "kind": "frequency"}],
+        "alpha": [{"alpha": 0.8}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("make", "entries"),
+    [
+        (forms.with_requirement, {"k": "0"}),
+        (forms.with_requirement, {"k": "ten"}),
+        (forms.with_requirement, {"k": "5", "left_out": "100"}),
+        (forms.with_requirement, {"k": "5", "use_closeness": "on", "closeness_t": "nan"}),
+        (forms.with_run, {"method": "magic"}),
+        (forms.with_run, {"refine": "soon"}),
+    ],
+)
+def test_a_wrong_entry_is_said_in_a_sentence(make: Any, entries: dict[str, str]) -> None:
+    with pytest.raises(forms.Wrong, match=r"^[A-Zk].*\.$"):
+        make({}, FormData(entries))
+
+
+def test_the_words_of_the_pages_cover_what_there_is() -> None:
+    assert set(words.METHODS) == set(METHODS)
+    assert set(words.MODELS) == {"", *MODELS}
+    assert set(words.OBJECTIVES) <= set(MEASURES)
+    page = Path(forms.__file__).parent / "templates" / "requirement.html"
+    assert all(f"use_{name}" in page.read_text(encoding="utf-8") for name in REQUIREMENTS)
+
+
+def test_a_command_line_is_quoted() -> None:
+    said = command_line(Path("/a b/x.csv"), Path("/s.toml"))
+    assert said.startswith("shoal anonymize '/a b/x.csv' --settings /s.toml --output release.csv")
+
+
+def test_an_outline_reads_back_as_the_same_tree() -> None:
+    tree = Hierarchy.from_dict({"*": {"Europe": {"France": ["Lyon", "Lille"]}, "Asia": ["Japan"]}})
+    again = Hierarchy.from_dict(read_outline(outline_of(tree)))
+    assert sorted(again.rows()) == sorted(tree.rows())
+
+
+@pytest.mark.parametrize("outline", ["", "a\nb\n", "*\n  a\n  a\n"])
+def test_an_outline_that_is_no_tree_is_refused(outline: str) -> None:
+    with pytest.raises(InputError):
+        read_outline(outline)

@@ -1,0 +1,180 @@
+"""Who is let into the app, and what its pages may do."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from shoal.app.security import Sessions
+from shoal.app.server import serve
+from shoal.app.site import make_site
+from shoal.errors import InputError
+
+HOST = "127.0.0.1:8765"
+OWN = f"http://{HOST}"
+
+
+@pytest.fixture
+def sessions() -> Sessions:
+    return Sessions()
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, sessions: Sessions) -> Iterator[TestClient]:
+    """A browser that has shown no token yet."""
+    site = make_site(tmp_path / "projects", HOST, sessions)
+    with TestClient(site, base_url=OWN, follow_redirects=False) as client:
+        yield client
+
+
+@pytest.fixture
+def browser(stranger: TestClient, sessions: Sessions) -> TestClient:
+    """A browser that has been let in."""
+    stranger.get("/open", params={"token": sessions.new_token()})
+    return stranger
+
+
+def test_nothing_is_shown_without_a_session(stranger: TestClient) -> None:
+    answer = stranger.get("/")
+    assert answer.status_code == 403
+    assert "has not been let in" in answer.text
+
+
+def test_a_token_opens_one_session_and_no_second(stranger: TestClient, sessions: Sessions) -> None:
+    token = sessions.new_token()
+    assert stranger.get("/open", params={"token": token}).status_code == 200
+    assert stranger.get("/").status_code == 200
+    stranger.cookies.clear()
+    assert stranger.get("/open", params={"token": token}).status_code == 403
+    assert stranger.get("/").status_code == 403
+
+
+@pytest.mark.parametrize("token", ["", "wrong", "a" * 43, "é"])
+def test_a_wrong_token_opens_nothing(stranger: TestClient, sessions: Sessions, token: str) -> None:
+    sessions.new_token()
+    answer = stranger.get("/open", params={"token": token})
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_a_head_request_does_not_use_a_token_up(stranger: TestClient, sessions: Sessions) -> None:
+    token = sessions.new_token()
+    stranger.head("/open", params={"token": token})
+    assert stranger.get("/open", params={"token": token}).status_code == 200
+
+
+def test_the_cookie_is_kept_from_scripts_and_other_sites(
+    stranger: TestClient, sessions: Sessions
+) -> None:
+    answer = stranger.get("/open", params={"token": sessions.new_token()})
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("shoal-8765=")
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+
+
+def test_two_browsers_have_secrets_of_their_own(stranger: TestClient, sessions: Sessions) -> None:
+    secrets = []
+    for _ in range(2):
+        stranger.cookies.clear()
+        stranger.get("/open", params={"token": sessions.new_token()})
+        secrets.append(stranger.cookies["shoal-8765"])
+        page = stranger.get("/").text
+        assert not any(secret in page for secret in secrets)
+    assert secrets[0] != secrets[1]
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:8765", "127.0.0.1", "evil.example", "127.0.0.1:8766", "127.0.0.1:8765.evil"]
+)
+def test_a_foreign_host_is_refused(browser: TestClient, host: str) -> None:
+    assert browser.get("/", headers={"host": host}).status_code == 421
+    assert browser.get("/static/app.css", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8765"])
+def test_a_foreign_origin_is_refused(browser: TestClient, origin: str) -> None:
+    assert browser.get("/", headers={"origin": origin}).status_code == 403
+    assert browser.post("/projects/sample", headers={"origin": origin}).status_code == 403
+
+
+def test_a_change_needs_an_origin(browser: TestClient) -> None:
+    assert browser.post("/projects/sample").status_code == 403
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_request_from_another_site_is_refused(browser: TestClient, site: str) -> None:
+    assert browser.get("/", headers={"sec-fetch-site": site}).status_code == 403
+
+
+def test_a_token_in_a_foreign_request_is_not_used_up(
+    stranger: TestClient, sessions: Sessions
+) -> None:
+    token = sessions.new_token()
+    where = {"token": token}
+    assert stranger.get("/open", params=where, headers={"host": "evil"}).status_code == 421
+    assert stranger.get("/open", params=where).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/static/app.js", "/p/000000000000/table"])
+def test_every_answer_keeps_the_page_to_itself(browser: TestClient, path: str) -> None:
+    headers = browser.get(path).headers
+    policy = headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["cache-control"] == ("no-cache" if "static" in path else "no-store")
+    assert "server" not in headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/p/..%2f..%2fetc/table",
+        "/p/%2e%2e/table",
+        "/static/..%2fsecurity.py",
+        "/static/%2e%2e/security.py",
+        "/p/000000000000/runs/..%2f1/download/csv",
+    ],
+)
+def test_no_address_leads_out_of_its_folder(browser: TestClient, path: str) -> None:
+    assert browser.get(path).status_code == 404
+
+
+def test_no_template_has_code_or_style_of_its_own() -> None:
+    import shoal.app
+
+    for path in (Path(shoal.app.__file__).parent / "templates").glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert "<style" not in text
+        assert " style=" not in text
+        assert " onclick=" not in text
+        assert "http://" not in text
+        assert "https://" not in text
+        assert "|safe" not in text.replace("' aria-current=\"step\"'|safe", "")
+
+
+def test_the_server_loads_no_frames_and_no_kernels() -> None:
+    code = (
+        "import sys, shoal.app.server, shoal.cli.app\n"
+        "heavy = {'numpy', 'numba', 'pandas', 'pyarrow', 'polars', 'llvmlite'}\n"
+        "print(*sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(InputError, match="leave --port out"):
+            serve(tmp_path, other.getsockname()[1], False, lambda text: None)

@@ -1,0 +1,302 @@
+"""The whole way through the app by plain requests, as a browser without scripts makes them."""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from shoal.app.jobs import Jobs
+from shoal.app.processes import Ended, Worker
+from shoal.app.security import Sessions
+from shoal.app.site import make_site
+
+HOST = "127.0.0.1:8765"
+OWN = {"origin": f"http://{HOST}"}
+PATIENCE = 120.0  # seconds, for a machine that compiles at the same time
+
+
+def people(records: int = 400) -> str:
+    """A table with a name, two quasi-identifiers and an illness."""
+    chance = random.Random(0)
+    lines = ["name,age,town,ill"]
+    for number in range(records):
+        town = chance.choice(["Lyon", "Lille", "Porto"])
+        lines.append(f"Person {number:04},{chance.randint(20, 69)},{town},{chance.choice('abc')}")
+    return "\n".join(lines) + "\n"
+
+
+class Steward:
+    """A browser without scripts."""
+
+    def __init__(self, client: TestClient, root: Path) -> None:
+        self.client, self.root = client, root
+        self.base = ""
+
+    def upload(self, content: bytes | str, name: str = "people.csv") -> str:
+        """Open a file; the page that is shown once it has been read."""
+        files = {"file": (name, content)}
+        answer = self.client.post("/projects/upload", headers=OWN, files=files)
+        self.base = answer.headers.get("location", "").rpartition("/")[0]
+        if not self.base:
+            return answer.text
+        self.wait(lambda: self.get("part/looking").json()["status"] != "running")
+        return self.page("table")
+
+    def get(self, part: str) -> Any:
+        return self.client.get(f"{self.base}/{part}")
+
+    def page(self, part: str) -> str:
+        answer = self.get(part)
+        assert answer.status_code == 200, answer.text
+        return str(answer.text)
+
+    def post(self, part: str, **fields: Any) -> Any:
+        return self.client.post(f"{self.base}/{part}", headers=OWN, data=fields)
+
+    def run(self, **fields: Any) -> None:
+        """Start a run and wait for its end."""
+        assert self.post("runs", **{"refine": "off", **fields}).status_code == 303
+        self.finish()
+
+    def finish(self) -> None:
+        number = max(int(p.name) for p in self.folder.glob("runs/*"))
+        self.wait(lambda: self.get(f"runs/{number}/status").json()["status"] == "over")
+
+    @property
+    def folder(self) -> Path:
+        return self.root / self.base.rpartition("/")[2]
+
+    def wait(self, holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < end, "it takes too long"
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steward]:
+    root, sessions = tmp_path_factory.mktemp("app") / "projects", Sessions()
+    site = make_site(root, HOST, sessions)
+    with TestClient(site, base_url=f"http://{HOST}", follow_redirects=False) as client:
+        client.get("/open", params={"token": sessions.new_token()})
+        yield Steward(client, root)
+
+
+@pytest.fixture
+def steward(opened: Steward) -> Steward:
+    """Somebody who has opened a table of 400 people."""
+    assert "400 records" in opened.upload(people())
+    return opened
+
+
+def test_a_table_becomes_the_release_that_its_command_line_makes(
+    steward: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    columns = steward.page("columns")
+    assert "Suggested: identifier" in columns
+    assert "Person 0001" not in columns, "no rare value is shown"
+    assert "only ones" in steward.page("part/single")
+    steward.post(
+        "requirement", k="4", use_diversity="on", diversity_l="2", diversity_kind="distinct"
+    )
+    assert "Loss per column" in steward.page("part/estimate")
+    steward.run(k="4", keep_order="on", title="People of three towns")
+    page = steward.page("release")
+    assert "at least 3 others" in page or "Proved" in page
+    report = steward.get("runs/1/report")
+    assert "People of three towns" in report.text
+    assert "unsafe-inline" in report.headers["content-security-policy"]
+    release = steward.get("runs/1/download/csv")
+    assert release.headers["content-disposition"].startswith("attachment")
+    assert "Person" not in release.text
+    command = page.partition("<code>")[2].partition("</code>")[0]
+    given = shlex.split(command.replace("&#39;", "'"))
+    output, made = tmp_path / "release.csv", tmp_path / "report.html"
+    given = [str({"release.csv": output, "report.html": made}.get(part, part)) for part in given]
+    assert shell(*given[1:])[0] == 0
+    assert output.read_bytes() == release.content
+    assert steward.get("runs/1/download/parquet").content[:4] == b"PAR1"
+    settings = tmp_path / "settings.toml"
+    settings.write_bytes(steward.get("runs/1/download/toml").content)
+    again = tmp_path / "again.csv"
+    assert (
+        shell(
+            "anonymize", steward.folder / "upload/people.csv", "--settings", settings, "-o", again
+        )[0]
+        == 0
+    )
+    assert again.read_bytes() == release.content
+
+
+def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None:
+    pages = ("table", "columns", "generalization", "requirement", "run", "release")
+    assert not any("Person 00" in steward.page(page) for page in pages)
+    assert "Person 0001" in steward.page("part/rows")
+
+
+def test_what_cannot_be_met_is_said_at_once_with_the_nearest(steward: Steward) -> None:
+    steward.post("requirement", k="401")
+    said = steward.page("part/estimate")
+    assert "No release can meet this" in said
+    assert "at most 400" in said
+
+
+def test_a_wrong_entry_changes_nothing_and_is_said(steward: Steward) -> None:
+    before = steward.page("part/state")
+    answer = steward.post("requirement", k="none")
+    assert answer.status_code == 422
+    assert "k must be a whole number" in answer.text
+    assert steward.page("part/state") == before
+
+
+def test_a_change_is_taken_back(steward: Steward) -> None:
+    steward.post("requirement", k="17")
+    assert "k = 17" in steward.page("requirement")
+    steward.post("undo", step="requirement")
+    assert "k = 17" not in steward.page("requirement")
+
+
+def test_a_hierarchy_is_written_seen_and_chosen(steward: Steward) -> None:
+    steward.post("columns", **{"role-2": "quasi-identifier"})
+    outline = "*\n  France\n    Lyon\n    Lille\n  Portugal\n    Porto\n"
+    assert steward.post("tree/2", how="outline", outline=outline).status_code == 303
+    assert "France" in steward.page("part/tree/2")
+    answer = steward.post("tree/2", how="outline", outline="*\n  France\n    Lyon\n")
+    assert answer.status_code == 422
+    assert "not in the hierarchy" in answer.text
+    assert steward.post("tree/2", how="codes").status_code == 303
+    steward.post("model/2", model="hierarchy", finest="1")
+    assert 'value="1"' in steward.page("generalization")
+
+
+def test_runs_are_compared_copied_and_deleted(steward: Steward) -> None:
+    steward.run(k="3")
+    steward.run(k="9")
+    page = steward.page("run")
+    assert "k = 3" in page
+    assert "Loss against risk" in page
+    steward.post("runs/1/copy")
+    assert "k = 3" in steward.page("part/state")
+    steward.post("runs/1/delete")
+    assert not (steward.folder / "runs/1").exists()
+    assert steward.get("runs/1/download/csv").status_code == 404
+
+
+def test_a_run_is_cancelled_at_once(steward: Steward) -> None:
+    steward.post("runs", k="3", refine="600")
+    office = steward.client.app.app.state.office  # type: ignore[attr-defined]
+    project = office.projects.get(steward.folder.name)
+    process = office.jobs.running(project, "1").worker
+    start = time.monotonic()
+    steward.post("runs/1/cancel")
+    assert time.monotonic() - start < 5
+    assert not process.is_alive
+    assert "Cancelled; nothing was kept." in steward.page("run")
+
+
+def test_a_killed_run_says_so_and_takes_nothing_with_it(steward: Steward) -> None:
+    steward.post("runs", k="3", refine="600")
+    office = steward.client.app.app.state.office  # type: ignore[attr-defined]
+    project = office.projects.get(steward.folder.name)
+    os.kill(office.jobs.running(project, "1").worker.process_id, signal.SIGKILL)
+    steward.wait(lambda: "Ended unexpectedly" in steward.page("run"))
+    steward.run(k="3")
+    assert "Proved" in steward.page("release")
+
+
+def test_a_run_that_the_end_of_the_app_cut_off_says_so(steward: Steward) -> None:
+    office = steward.client.app.app.state.office  # type: ignore[attr-defined]
+    project = office.projects.get(steward.folder.name)
+    project.new_run()
+    found = type(office)(office.projects, Jobs(), office.templates).runs(project)
+    assert found[0]["status"] == "ended"
+
+
+def test_a_dead_desk_is_replaced(steward: Steward) -> None:
+    office = steward.client.app.app.state.office  # type: ignore[attr-defined]
+    project = office.projects.get(steward.folder.name)
+    os.kill(office.jobs.desk(project).process_id, signal.SIGKILL)
+    steward.wait(lambda: not office.jobs.desk(project).is_busy)
+    assert "Loss per column" in steward.page("part/estimate")
+
+
+def test_a_worker_that_dies_while_it_is_asked_is_no_error_of_the_app() -> None:
+    worker = Worker()
+    os.kill(worker.process_id, signal.SIGKILL)
+    with pytest.raises(Ended):
+        worker.ask("look", project="/nowhere")
+    worker.end()
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"\x00\x01\x02" * 400, "people.csv"),
+        (b"not a workbook", "people.xlsx"),
+        (b"PAR1 nothing", "people.parquet"),
+        (b"a,b\n1\n", "people.csv"),
+        (b"age\n", "people.csv"),
+        (b"a,b\n1,2\n", "people.exe"),
+    ],
+)
+def test_a_bad_file_is_refused_in_plain_words(opened: Steward, content: bytes, name: str) -> None:
+    said = opened.upload(content, name)
+    assert "The table cannot be read" in said
+    assert "error of its own" not in said
+    assert "Traceback" not in said
+    assert opened.get("columns").status_code == 200
+
+
+def test_a_form_without_a_file_is_refused(opened: Steward) -> None:
+    answer = opened.client.post("/projects/upload", headers=OWN, files={"file": ("x.csv", b"")})
+    assert answer.status_code == 422
+    assert "empty" in answer.text
+    assert not list(opened.root.glob("incoming-*"))
+
+
+def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:
+    text = "name;größe\n" + "".join(f"P{n};{n % 7},5\n" for n in range(60))
+    assert "60 records" in opened.upload(text.encode("cp1252"), "menschen.csv")
+    opened.post("input", encoding="cp1252", delimiter=";", decimal=",")
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    page = opened.page("table")
+    assert "größe" in page
+    assert "cp1252" in page
+
+
+def test_names_of_columns_and_files_are_never_markup(opened: Steward) -> None:
+    lines = ['<script>alert(1)</script>,"\'""><img src=x>"'] + [
+        f"{n % 9},{n % 4}" for n in range(80)
+    ]
+    opened.upload("\n".join(lines) + "\n", "<b>people</b>.csv")
+    for page in ("table", "columns", "generalization", "requirement", "run", "part/rows"):
+        text = opened.page(page)
+        assert "<script>alert" not in text
+        assert "<img" not in text
+        assert "<b>people" not in text
+    assert "&lt;script&gt;" in opened.page("columns")
+
+
+def test_several_columns_get_a_role_by_one_form(steward: Steward) -> None:
+    steward.post("columns", all="drop", column=["1", "2"])
+    found = steward.page("part/state")
+    assert "0 generalized" in found
+    assert "No column is a quasi-identifier yet" in steward.page("part/estimate")
+    assert steward.post("runs", k="3").status_code == 422
+
+
+def test_a_deleted_project_leaves_nothing(steward: Steward) -> None:
+    folder = steward.folder
+    assert folder.exists()
+    steward.post("delete")
+    assert not folder.exists()
+    assert steward.get("table").status_code == 404
