@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from shoal.privacy import TCloseness as TCloseness
     from shoal.reading_back import ReadRelease as ReadRelease
     from shoal.reading_back import read_release as read_release
+    from shoal.recoding import Batch as Batch
+    from shoal.recoding import Recoding as Recoding
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
     from shoal.settings import Settings as Settings
@@ -93,6 +95,7 @@ _HOMES = {
     ),
     "shoal.privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
     "shoal.reading_back": ("ReadRelease", "read_release"),
+    "shoal.recoding": ("Batch", "Recoding"),
     "shoal.refine": ("Refine",),
     "shoal.release": ("Release",),
     "shoal.settings": ("Settings",),

@@ -16,17 +16,16 @@ from shoal.compiling import compiling_for
 from shoal.examine import examine, known_of, open_table
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
+from shoal.grouping import group
 from shoal.measures import ObjectiveName
 from shoal.methods import Method, MethodName, Partition
 from shoal.methods.suppress import suppress
-from shoal.persons import group_persons, leave_out
+from shoal.persons import leave_out
 from shoal.plan import Plan, prepare
 from shoal.privacy import Requirement, group_notes
 from shoal.privacy.persons import count_persons
-from shoal.problem import Problem
 from shoal.progress import Progress, Watch, silent
 from shoal.refine import Refine
-from shoal.refine import refine as refine_groups
 from shoal.release import Release
 from shoal.settings import Others, Settings, make_settings
 from shoal.table.closed import Closed, loosened
@@ -268,7 +267,7 @@ def make_release(
 def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
-    partition = _group(plan, watch)
+    partition = group(plan, watch)
     groups = watch("leaving out", lambda: _leave_out(plan, partition))
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
     order = _order(closed, settings, order_seed)
@@ -292,41 +291,12 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     )
 
 
-def _group(plan: Plan, watch: Watch) -> Partition:
-    """Group and refine, by records or by persons."""
-    problem, settings = plan.problem, plan.settings
-    method, seed, people = settings.method, settings.seed, plan.people
-    if people is not None:
-        budget = _budget(settings) if settings.refine else None
-        return watch(
-            "grouping",
-            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
-        )
-    partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
-    if settings.refine and method.choose(problem.table.records).may_be_refined():
-        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
-    return partition
-
-
 def _leave_out(plan: Plan, partition: Partition) -> Ints:
     """Leave out records where the settings allow it: −1 in place of their group."""
     limit = plan.settings.suppression_limit
     if plan.people is not None:
         return leave_out(plan.problem, plan.people, partition.groups, limit)
     return suppress(plan.problem, partition.groups, limit)
-
-
-def _budget(settings: Settings) -> Refine:
-    return settings.refine if isinstance(settings.refine, Refine) else Refine()
-
-
-def _refine(
-    problem: Problem, partition: Partition, settings: Settings, progress: Progress
-) -> Partition:
-    """Improve what a method made."""
-    budget = _budget(settings)
-    groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
-    return replace(partition, groups=groups, notes=(*partition.notes, *notes))
 
 
 def _close(

@@ -29,6 +29,7 @@ from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit, Verdict
 from shoal.progress import Progress, silent
+from shoal.recoding import Recoding, recoding_of
 from shoal.report import Making, write_report
 from shoal.report.brief import brief_facts, brief_html
 from shoal.settings import Settings
@@ -156,6 +157,11 @@ class Release(Generic[FrameT]):
             self.settings.loosen,
             self.loosening_cost,
         )
+
+    @property
+    def recoding(self) -> Recoding:
+        """The closures of this release, to be used for new records; see `shoal.Recoding`."""
+        return recoding_of(open_frame(self.data), self.settings)
 
     @cached_property
     def singled_out(self) -> list[Kept]:

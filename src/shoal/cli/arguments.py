@@ -141,6 +141,10 @@ Certify = Annotated[
 SaveSettings = Annotated[
     Path | None, typer.Option(help="Also write the settings that make this release again.")
 ]
+SaveRecoding = Annotated[
+    Path | None,
+    typer.Option(help="Also write the closures, for new records to come; see `shoal apply`."),
+]
 Title = Annotated[str | None, typer.Option(help="What the release is about, for the report.")]
 OfTheOutput = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
 DryRun = Annotated[

@@ -26,6 +26,7 @@ def anonymize(
     overwrite: a.Overwrite = False,
     certify: a.Certify = None,
     save_settings: a.SaveSettings = None,
+    save_recoding: a.SaveRecoding = None,
     report: a.Report = None,
     title: a.Title = None,
     reading: dict[str, Any],
@@ -38,26 +39,36 @@ def anonymize(
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
     from shoal.cli.run import Outputs, look_ahead, run
+    from shoal.recoding.recoding import recoding_problems
     from shoal.settings import make_settings
 
     problems = outputs.place_problems(output, [table, settings], overwrite, is_table=True)
     problems += outputs.place_problems(save_settings, [table], overwrite)
     problems += outputs.place_problems(report, [table, settings], overwrite)
-    problems += outputs.named_twice(output, save_settings, report)
+    problems += outputs.place_problems(save_recoding, [table, settings], overwrite)
+    problems += outputs.named_twice(output, save_settings, report, save_recoding)
     if output is None and not dry_run:
         problems.append("There is no output; name a file with -o.")
     problems += given.problems
     try:
         chosen: Any = make_settings(settings, reading, **given.settings, title=title)
-        for path in filter(None, (output, save_settings, report)):
+        for path in filter(None, (output, save_settings, report, save_recoding)):
             problems += outputs.lost(path, outputs.files_read(chosen))
+        problems += recoding_problems(chosen) if save_recoding else []
     except InputError as error:
         problems += error.problems
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
     wanted = Outputs(
-        output, save_settings, report, overwrite, output_delimiter, output_encoding, certify
+        output,
+        save_settings,
+        report,
+        overwrite,
+        output_delimiter,
+        output_encoding,
+        certify,
+        save_recoding,
     )
     if dry_run:
         look_ahead(table, chosen, wanted, json)

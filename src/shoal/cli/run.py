@@ -41,6 +41,7 @@ class Outputs:
     delimiter: str | None = None
     encoding: str | None = None
     certify: float | None = None
+    recoding: Path | None = None
 
 
 def run(
@@ -131,6 +132,9 @@ def _save(release: Release, wanted: Outputs) -> None:
     if wanted.settings:
         release.settings.save(wanted.settings)
         WRITTEN.append(wanted.settings)
+    if wanted.recoding:
+        release.recoding.save(wanted.recoding, overwrite=wanted.overwrite)
+        WRITTEN.append(wanted.recoding)
 
 
 def _rescued(release: Release, path: Path) -> list[str]:
