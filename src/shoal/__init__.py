@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from shoal.recoding import Recoding as Recoding
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
+    from shoal.series import History as History
     from shoal.settings import Settings as Settings
     from shoal.suggesting import Suggestions as Suggestions
     from shoal.suggesting import suggest as suggest
@@ -98,6 +99,7 @@ _HOMES = {
     "shoal.recoding": ("Batch", "Recoding"),
     "shoal.refine": ("Refine",),
     "shoal.release": ("Release",),
+    "shoal.series": ("History",),
     "shoal.settings": ("Settings",),
     "shoal.suggesting": ("Suggestions", "suggest"),
     "shoal.table.source": ("Input",),

@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.auditing.texts import texts_of
 from shoal.auditing.verdict import Places
 from shoal.compiling import compiling_for
-from shoal.examine import examine, known_of, open_table
+from shoal.errors import InputError
+from shoal.examine import examine, known_of, open_table, released_columns
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
 from shoal.grouping import group
@@ -27,6 +29,7 @@ from shoal.privacy.persons import count_persons
 from shoal.progress import Progress, Watch, silent
 from shoal.refine import Refine
 from shoal.release import Release
+from shoal.series import History, Tonight, make_tonight
 from shoal.settings import Others, Settings, make_settings
 from shoal.table.closed import Closed, loosened
 from shoal.table.frames import Frame, FrameT
@@ -34,6 +37,16 @@ from shoal.table.order import shuffled
 from shoal.table.render import Style
 from shoal.table.render import render as render_frame
 from shoal.table.source import Input
+
+# An earlier release or history, the path of one, or a list of these.
+Previous = (
+    Release[Any]
+    | History
+    | str
+    | os.PathLike[str]
+    | Sequence[Release[Any] | History | str | os.PathLike[str]]
+    | None
+)
 
 
 @overload
@@ -65,6 +78,7 @@ def anonymize(
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    previous: Previous = None,
     progress: Progress | None = None,
 ) -> Release[pa.Table]: ...
 @overload
@@ -96,6 +110,7 @@ def anonymize(
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    previous: Previous = None,
     progress: Progress | None = None,
 ) -> Release[FrameT]: ...
 def anonymize(
@@ -126,6 +141,7 @@ def anonymize(
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
     order_seed: int | None = None,
+    previous: Previous = None,
     progress: Progress | None = None,
 ) -> Release[Any]:
     """Make a table releasable: every record reads like at least k − 1 others.
@@ -207,6 +223,10 @@ def anonymize(
     order_seed
         Makes the order of released records and the draws of `loosen` repeatable, for tests only: whoever
         knows it may undo them.
+    previous
+        Earlier releases of people who are still in the table: a list of releases, or of histories or their paths;
+        `[]` for the first. Makes a release that is safe beside all of them: `person` names who stays, and everybody
+        keeps the set of sensitive values of their group. See the page on running it nightly.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
 
@@ -249,30 +269,45 @@ def anonymize(
         render=render,
         title=title,
         input=input,
+        series=None if previous is None else True,
     )
-    return make_release(table, settings, progress or silent, order_seed)
+    return make_release(table, settings, progress or silent, order_seed, previous)
 
 
 def make_release(
-    table: Any, settings: Settings, progress: Progress = silent, order_seed: int | None = None
+    table: Any,
+    settings: Settings,
+    progress: Progress = silent,
+    order_seed: int | None = None,
+    previous: Any = None,
 ) -> Release[Any]:
     """Anonymize a frame, a file or an open source by complete settings: the way on one screen."""
+    if settings.series and previous is None:
+        raise InputError(
+            "These settings are those of a series; give the earlier releases with previous= (--previous), or begin "
+            "with previous=[] (--save-history alone)."
+        )
     watch = Watch(progress)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
     with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
-        return _release(plan, watch, order_seed)
+        return _release(plan, watch, order_seed, previous)
 
 
-def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
+def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
-    partition = group(plan, watch)
-    groups = watch("leaving out", lambda: _leave_out(plan, partition))
+    tonight = _tonight(plan, watch, previous)
+    partition = group(plan, watch) if tonight is None else tonight.partition
+    groups = partition.groups
+    if tonight is None:
+        groups = watch("leaving out", lambda: _leave_out(plan, partition))
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
     order = _order(closed, settings, order_seed)
     released = watch("rendering", lambda: _render(frame, closed, plan, order, groups >= 0))
     known = known_of(frame, plan.spelled_out, order)
+    if tonight is not None:
+        known = replace(known, series=tonight.witness(order))
     audit = watch("auditing", lambda: examine(released, known, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values))
@@ -284,11 +319,25 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
         known=known,
         persons=None if plan.people is None else plan.people.person[groups >= 0],
         is_released=groups >= 0,
+        history=None if tonight is None else _remembered(tonight, released, settings, order),
         removed=plan.roles.removed,
         dialect=plan.source.dialect,
         notes=notes,
         seconds=watch.seconds,
     )
+
+
+def _tonight(plan: Plan, watch: Watch, previous: Any) -> Tonight | None:
+    """The groups of a release of a series, None for any other."""
+    if previous is None:
+        return None
+    return watch("grouping", lambda: make_tonight(plan, previous, watch.progress))
+
+
+def _remembered(tonight: Tonight, released: Frame, settings: Settings, order: Places) -> History:
+    """The history of a series with this release."""
+    texts = texts_of(released, released_columns(released, settings))
+    return tonight.remembered(texts, order)
 
 
 def _leave_out(plan: Plan, partition: Partition) -> Ints:

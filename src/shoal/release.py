@@ -32,6 +32,7 @@ from shoal.progress import Progress, silent
 from shoal.recoding import Recoding, recoding_of
 from shoal.report import Making, write_report
 from shoal.report.brief import brief_facts, brief_html
+from shoal.series import History
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
@@ -72,6 +73,9 @@ class Release(Generic[FrameT]):
         The settings that make this release again, models spelled out.
     audit
         What the independent audit proved: records, groups, k.
+    history
+        Of a release made with `previous=`: what the next one must know of it and all before; None for any other.
+        It tells who was released, so keep it like the original.
     notes
         What the method had to say about its run.
     seconds
@@ -86,6 +90,7 @@ class Release(Generic[FrameT]):
     known: Known = field(default_factory=Known, repr=False)  # for the audit of saved files
     # A number for the person of each released record, in input order, where persons are counted.
     persons: Records | None = field(default=None, repr=False)
+    history: History | None = field(default=None, repr=False)
     removed: Sequence[str] = ()
     dialect: Dialect | None = None
     notes: Sequence[str] = ()

@@ -24,6 +24,7 @@ ORDER = (
     "release",
     "recoding",
     "grouping",
+    "series",
     "plan",
     "evaluated",
     "report",

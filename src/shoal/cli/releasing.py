@@ -27,6 +27,8 @@ def anonymize(
     certify: a.Certify = None,
     save_settings: a.SaveSettings = None,
     save_recoding: a.SaveRecoding = None,
+    previous: a.Previous = None,
+    save_history: a.SaveHistory = None,
     report: a.Report = None,
     title: a.Title = None,
     reading: dict[str, Any],
@@ -46,13 +48,20 @@ def anonymize(
     problems += outputs.place_problems(save_settings, [table], overwrite)
     problems += outputs.place_problems(report, [table, settings], overwrite)
     problems += outputs.place_problems(save_recoding, [table, settings], overwrite)
-    problems += outputs.named_twice(output, save_settings, report, save_recoding)
+    problems += outputs.place_problems(save_history, [table, settings], overwrite)
+    problems += outputs.named_twice(output, save_settings, report, save_recoding, save_history)
+    if previous and save_history is None:
+        problems.append(
+            "The next release must know of this one; name a file for the history with --save-history, which may be "
+            "that of --previous with --overwrite."
+        )
     if output is None and not dry_run:
         problems.append("There is no output; name a file with -o.")
     problems += given.problems
     try:
-        chosen: Any = make_settings(settings, reading, **given.settings, title=title)
-        for path in filter(None, (output, save_settings, report, save_recoding)):
+        series = True if save_history else None
+        chosen: Any = make_settings(settings, reading, **given.settings, title=title, series=series)
+        for path in filter(None, (output, save_settings, report, save_recoding, save_history)):
             problems += outputs.lost(path, outputs.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     except InputError as error:
@@ -69,6 +78,8 @@ def anonymize(
         output_encoding,
         certify,
         save_recoding,
+        save_history,
+        previous or ([] if save_history else None),
     )
     if dry_run:
         look_ahead(table, chosen, wanted, json)

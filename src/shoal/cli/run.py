@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,8 @@ class Outputs:
     encoding: str | None = None
     certify: float | None = None
     recoding: Path | None = None
+    history: Path | None = None
+    previous: Sequence[Path] | None = None
 
 
 def run(
@@ -56,7 +59,7 @@ def run(
         raise_problems(output_problems(source, settings, wanted))
         later = () if wanted.certify is None else (CERTIFICATE,)
         with wanting(*later):
-            release = make_release(source, settings, progress)
+            release = make_release(source, settings, progress, previous=wanted.previous)
         check_stop()
         progress("writing", 0, 1)
         _save(release, wanted)
@@ -124,6 +127,11 @@ def _save(release: Release, wanted: Outputs) -> None:
     """Write the release; where that fails, put it where it is not lost."""
     assert wanted.table is not None
     how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
+    if (
+        wanted.history and release.history
+    ):  # first: a release that no history knows of would be unsafe
+        release.history.save(wanted.history, overwrite=wanted.overwrite)
+        WRITTEN.append(wanted.history)
     try:
         release.save(wanted.table, overwrite=wanted.overwrite, **how)
         WRITTEN.append(wanted.table)
