@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.listing import list_measures as list_measures
     from shoal.listing import list_methods as list_methods
     from shoal.listing import list_requirements as list_requirements
+    from shoal.mapping import Mapping as Mapping
     from shoal.methods import Agglomerative as Agglomerative
     from shoal.methods import Auto as Auto
     from shoal.methods import BottomUp as BottomUp
@@ -76,6 +77,7 @@ _HOMES = {
         "Suppression",
     ),
     "shoal.listing": ("list_measures", "list_methods", "list_requirements"),
+    "shoal.mapping": ("Mapping",),
     "shoal.methods": (
         "Agglomerative",
         "Auto",

@@ -25,6 +25,7 @@ from shoal.evaluation.singled import Kept, singled_out
 from shoal.examine import Known, examine
 from shoal.generalization.forms import Ints, Records
 from shoal.io import read_texts, write
+from shoal.mapping import Mapping, mapping_of
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit, Verdict
@@ -167,6 +168,11 @@ class Release(Generic[FrameT]):
     def recoding(self) -> Recoding:
         """The closures of this release, to be used for new records; see `shoal.Recoding`."""
         return recoding_of(open_frame(self.data), self.settings)
+
+    @property
+    def mapping(self) -> Mapping:
+        """What became of each value of each quasi-identifier; it shows original values, so keep it to yourself."""
+        return mapping_of(self.closed)
 
     @cached_property
     def singled_out(self) -> list[Kept]:

@@ -22,6 +22,7 @@ ORDER = (
     "compiling",
     "suggesting",
     "release",
+    "mapping",
     "recoding",
     "grouping",
     "series",

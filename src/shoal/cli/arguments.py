@@ -145,6 +145,10 @@ SaveRecoding = Annotated[
     Path | None,
     typer.Option(help="Also write the closures, for new records to come; see `shoal apply`."),
 ]
+SaveMapping = Annotated[
+    Path | None,
+    typer.Option(help="Also write what became of each value, with counts; not for release."),
+]
 Previous = Annotated[
     list[Path] | None,
     typer.Option(help="History of earlier releases of people who stay; repeatable."),

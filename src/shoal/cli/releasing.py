@@ -27,6 +27,7 @@ def anonymize(
     certify: a.Certify = None,
     save_settings: a.SaveSettings = None,
     save_recoding: a.SaveRecoding = None,
+    save_mapping: a.SaveMapping = None,
     previous: a.Previous = None,
     save_history: a.SaveHistory = None,
     report: a.Report = None,
@@ -49,7 +50,10 @@ def anonymize(
     problems += outputs.place_problems(report, [table, settings], overwrite)
     problems += outputs.place_problems(save_recoding, [table, settings], overwrite)
     problems += outputs.place_problems(save_history, [table, settings], overwrite)
-    problems += outputs.named_twice(output, save_settings, report, save_recoding, save_history)
+    problems += outputs.place_problems(save_mapping, [table, settings], overwrite, is_table=True)
+    problems += outputs.named_twice(
+        output, save_settings, report, save_recoding, save_history, save_mapping
+    )
     if previous and save_history is None:
         problems.append(
             "The next release must know of this one; name a file for the history with --save-history, which may be "
@@ -61,7 +65,8 @@ def anonymize(
     try:
         series = True if save_history else None
         chosen: Any = make_settings(settings, reading, **given.settings, title=title, series=series)
-        for path in filter(None, (output, save_settings, report, save_recoding, save_history)):
+        written = (output, save_settings, report, save_recoding, save_history, save_mapping)
+        for path in filter(None, written):
             problems += outputs.lost(path, outputs.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     except InputError as error:
@@ -80,6 +85,7 @@ def anonymize(
         save_recoding,
         save_history,
         previous or ([] if save_history else None),
+        save_mapping,
     )
     if dry_run:
         look_ahead(table, chosen, wanted, json)

@@ -45,6 +45,7 @@ class Outputs:
     recoding: Path | None = None
     history: Path | None = None
     previous: Sequence[Path] | None = None
+    mapping: Path | None = None
 
 
 def run(
@@ -140,6 +141,9 @@ def _save(release: Release, wanted: Outputs) -> None:
     if wanted.settings:
         release.settings.save(wanted.settings)
         WRITTEN.append(wanted.settings)
+    if wanted.mapping:
+        release.mapping.save(wanted.mapping, overwrite=wanted.overwrite)
+        WRITTEN.append(wanted.mapping)
     if wanted.recoding:
         release.recoding.save(wanted.recoding, overwrite=wanted.overwrite)
         WRITTEN.append(wanted.recoding)
