@@ -14,6 +14,7 @@ import pytest
 ORDER = (
     "__main__",
     "cli",
+    "sklearn",
     "shoal",
     "_evaluate",
     "_anonymize",

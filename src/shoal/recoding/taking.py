@@ -53,7 +53,7 @@ class Coverage:
 
     def first(self, records: Records, alive: npt.NDArray[np.bool_]) -> Records:
         """The place of the least general living closure that covers each of some records, −1 for none."""
-        living = _packed(alive[None, :])[0]
+        living = packed(alive[None, :])[0]
         found = np.full(records.size, NOBODY, dtype=np.int64)
         step = max(1, MOST_WORDS // living.size)
         for start in range(0, records.size, step):
@@ -96,7 +96,7 @@ def coverage_of(
     ]
     rank = np.argsort(np.argsort(np.array(spelled, dtype=object)))
     order = np.lexsort((rank, np.round(total, 9)))
-    covering = tuple(_packed(own[:, order]) for own in inside)
+    covering = tuple(packed(own[:, order]) for own in inside)
     return Coverage(order, tuple(values), covering)
 
 
@@ -104,7 +104,7 @@ def _cells(texts: Sequence[str | None]) -> Cells:
     return read_cells(open_frame(pa.table({"text": pa.array(texts, pa.large_string())})), "text")
 
 
-def _packed(bits: npt.NDArray[np.bool_]) -> Words:
+def packed(bits: npt.NDArray[np.bool_]) -> Words:
     """Rows of truth values as rows of words."""
     wide = -(-bits.shape[1] // WORD) * WORD
     filled = np.zeros((bits.shape[0], wide), dtype=np.bool_)
