@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.listing import list_measures as list_measures
     from shoal.listing import list_methods as list_methods
     from shoal.listing import list_requirements as list_requirements
+    from shoal.mapping import Mapping as Mapping
     from shoal.methods import Agglomerative as Agglomerative
     from shoal.methods import Auto as Auto
     from shoal.methods import BottomUp as BottomUp
@@ -51,8 +52,11 @@ if TYPE_CHECKING:
     from shoal.privacy import TCloseness as TCloseness
     from shoal.reading_back import ReadRelease as ReadRelease
     from shoal.reading_back import read_release as read_release
+    from shoal.recoding import Batch as Batch
+    from shoal.recoding import Recoding as Recoding
     from shoal.refine import Refine as Refine
     from shoal.release import Release as Release
+    from shoal.series import History as History
     from shoal.settings import Settings as Settings
     from shoal.suggesting import Suggestions as Suggestions
     from shoal.suggesting import suggest as suggest
@@ -73,6 +77,7 @@ _HOMES = {
         "Suppression",
     ),
     "shoal.listing": ("list_measures", "list_methods", "list_requirements"),
+    "shoal.mapping": ("Mapping",),
     "shoal.methods": (
         "Agglomerative",
         "Auto",
@@ -93,8 +98,10 @@ _HOMES = {
     ),
     "shoal.privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
     "shoal.reading_back": ("ReadRelease", "read_release"),
+    "shoal.recoding": ("Batch", "Recoding"),
     "shoal.refine": ("Refine",),
     "shoal.release": ("Release",),
+    "shoal.series": ("History",),
     "shoal.settings": ("Settings",),
     "shoal.suggesting": ("Suggestions", "suggest"),
     "shoal.table.source": ("Input",),

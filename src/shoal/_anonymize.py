@@ -12,24 +12,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.auditing.texts import texts_of
 from shoal.auditing.verdict import Places
 from shoal.compiling import compiling_for
 from shoal.engines.opening import EngineName, engine_for
-from shoal.examine import examine, known_of, open_table
+from shoal.errors import InputError
+from shoal.examine import examine, known_of, open_table, released_columns
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints
+from shoal.grouping import group
 from shoal.measures import ObjectiveName
 from shoal.methods import Method, MethodName, Partition
 from shoal.methods.suppress import suppress
-from shoal.persons import group_persons, leave_out
+from shoal.persons import leave_out
 from shoal.plan import Plan, prepare
 from shoal.privacy import Requirement, group_notes
 from shoal.privacy.persons import count_persons
-from shoal.problem import Problem
 from shoal.progress import Progress, Watch, silent
 from shoal.refine import Refine
-from shoal.refine import refine as refine_groups
 from shoal.release import Release
+from shoal.series import History, Tonight, make_tonight
 from shoal.settings import Others, Settings, make_settings
 from shoal.table.closed import Closed, loosened
 from shoal.table.frames import Frame, FrameT
@@ -37,6 +39,16 @@ from shoal.table.order import shuffled
 from shoal.table.render import Style
 from shoal.table.render import render as render_frame
 from shoal.table.source import Input
+
+# An earlier release or history, the path of one, or a list of these.
+Previous = (
+    Release[Any]
+    | History
+    | str
+    | os.PathLike[str]
+    | Sequence[Release[Any] | History | str | os.PathLike[str]]
+    | None
+)
 
 
 @overload
@@ -70,6 +82,7 @@ def anonymize(
     order_seed: int | None = None,
     engine: EngineName | None = None,
     memory: str | int | None = None,
+    previous: Previous = None,
     progress: Progress | None = None,
 ) -> Release[pa.Table]: ...
 @overload
@@ -103,6 +116,7 @@ def anonymize(
     order_seed: int | None = None,
     engine: EngineName | None = None,
     memory: str | int | None = None,
+    previous: Previous = None,
     progress: Progress | None = None,
 ) -> Release[FrameT]: ...
 def anonymize(
@@ -135,6 +149,7 @@ def anonymize(
     order_seed: int | None = None,
     engine: EngineName | None = None,
     memory: str | int | None = None,
+    previous: Previous = None,
     progress: Progress | None = None,
 ) -> Release[Any]:
     """Make a table releasable: every record reads like at least k − 1 others.
@@ -223,6 +238,10 @@ def anonymize(
         that, and then on DuckDB. A frame decides for itself.
     memory
         How much memory may be used, like "8GB"; by default most of what is free.
+    previous
+        Earlier releases of people who are still in the table: a list of releases, or of histories or their paths;
+        `[]` for the first. Makes a release that is safe beside all of them: `person` names who stays, and everybody
+        keeps the set of sensitive values of their group. See the page on running it nightly.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
 
@@ -265,8 +284,11 @@ def anonymize(
         render=render,
         title=title,
         input=input,
+        series=None if previous is None else True,
     )
-    return make_release(table, settings, progress or silent, order_seed, engine, memory)
+    return make_release(
+        table, settings, progress or silent, order_seed, engine, memory, None, previous
+    )
 
 
 def make_release(
@@ -277,11 +299,17 @@ def make_release(
     engine: str | None = None,
     memory: str | int | None = None,
     beside: Path | None = None,
+    previous: Any = None,
 ) -> Release[Any]:
     """Anonymize a frame, a file or an open source by complete settings: the way on one screen.
 
     What a large table needs on disk goes `beside` its output.
     """
+    if settings.series and previous is None:
+        raise InputError(
+            "These settings are those of a series; give the earlier releases with previous= (--previous), or begin "
+            "with previous=[] (--save-history alone)."
+        )
     watch = Watch(progress)
     on = engine_for(table, engine, memory)
     if on != "memory":
@@ -289,7 +317,7 @@ def make_release(
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
     with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
-        return _release(plan, watch, order_seed)
+        return _release(plan, watch, order_seed, previous)
 
 
 def make_large(
@@ -318,15 +346,20 @@ def make_large(
         raise
 
 
-def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
+def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
-    partition = _group(plan, watch)
-    groups = watch("leaving out", lambda: _leave_out(plan, partition))
+    tonight = _tonight(plan, watch, previous)
+    partition = group(plan, watch) if tonight is None else tonight.partition
+    groups = partition.groups
+    if tonight is None:
+        groups = watch("leaving out", lambda: _leave_out(plan, partition))
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
     order = _order(closed, settings, order_seed)
     released = watch("rendering", lambda: _render(frame, closed, plan, order, groups >= 0))
     known = known_of(frame, plan.spelled_out, order)
+    if tonight is not None:
+        known = replace(known, series=tonight.witness(order))
     audit = watch("auditing", lambda: examine(released, known, settings).prove())
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
     notes = (*partition.notes, *group_notes(problem.rules, problem.values, problem.table))
@@ -338,6 +371,7 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
         known=known,
         persons=None if plan.people is None else plan.people.person[groups >= 0],
         is_released=groups >= 0,
+        history=None if tonight is None else _remembered(tonight, released, settings, order),
         removed=plan.roles.removed,
         dialect=plan.source.dialect,
         notes=notes,
@@ -345,20 +379,17 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None) -> Release[Any]:
     )
 
 
-def _group(plan: Plan, watch: Watch) -> Partition:
-    """Group and refine, by records or by persons."""
-    problem, settings = plan.problem, plan.settings
-    method, seed, people = settings.method, settings.seed, plan.people
-    if people is not None:
-        budget = _budget(settings) if settings.refine else None
-        return watch(
-            "grouping",
-            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
-        )
-    partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
-    if settings.refine and method.choose(problem.table.records).may_be_refined():
-        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
-    return partition
+def _tonight(plan: Plan, watch: Watch, previous: Any) -> Tonight | None:
+    """The groups of a release of a series, None for any other."""
+    if previous is None:
+        return None
+    return watch("grouping", lambda: make_tonight(plan, previous, watch.progress))
+
+
+def _remembered(tonight: Tonight, released: Frame, settings: Settings, order: Places) -> History:
+    """The history of a series with this release."""
+    texts = texts_of(released, released_columns(released, settings))
+    return tonight.remembered(texts, order)
 
 
 def _leave_out(plan: Plan, partition: Partition) -> Ints:
@@ -367,19 +398,6 @@ def _leave_out(plan: Plan, partition: Partition) -> Ints:
     if plan.people is not None:
         return leave_out(plan.problem, plan.people, partition.groups, limit)
     return suppress(plan.problem, partition.groups, limit)
-
-
-def _budget(settings: Settings) -> Refine:
-    return settings.refine if isinstance(settings.refine, Refine) else Refine()
-
-
-def _refine(
-    problem: Problem, partition: Partition, settings: Settings, progress: Progress
-) -> Partition:
-    """Improve what a method made."""
-    budget = _budget(settings)
-    groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
-    return replace(partition, groups=groups, notes=(*partition.notes, *notes))
 
 
 def _close(

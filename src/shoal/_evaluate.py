@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._anonymize import make_release
+from shoal._anonymize import Previous, make_release
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
 from shoal.evaluation.among import risks_among
@@ -28,6 +28,7 @@ from shoal.measures import Aggregate, MeasureName, compile_measure
 from shoal.measures import loss as measure_loss
 from shoal.plan import encode_source
 from shoal.privacy import Audit, Requirement
+from shoal.series import examine_night
 from shoal.settings import Settings, make_settings
 from shoal.table.closed import Closed
 from shoal.table.encode import column_problems
@@ -49,6 +50,7 @@ def audit(
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     input: Input | Mapping[str, Any] | None = None,
+    previous: Previous = None,
 ) -> Audit:
     """Prove that a table, ours or not, keeps its requirements.
 
@@ -68,6 +70,9 @@ def audit(
         What the sensitive values of every group must look like beside.
     input
         How to read the table's file; see `shoal.Input`.
+    previous
+        The history of the series that the table is a release of, or its path: then it is also proved that everybody
+        keeps their set of sensitive values over all releases.
 
     Raises
     ------
@@ -88,7 +93,10 @@ def audit(
         requirements=requirements,
         input=input,
     )
-    return examine_table(table, promised, keeps_sheet=input is not None).prove()
+    verdict = examine_table(table, promised, keeps_sheet=input is not None)
+    if previous is not None:
+        verdict = examine_night(table, verdict, previous, promised)
+    return verdict.prove()
 
 
 def evaluate(

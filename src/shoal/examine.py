@@ -11,7 +11,8 @@ from shoal.auditing.compatibility import Originals, examine_compatibility, read_
 from shoal.auditing.groups import examine_frame, examine_texts
 from shoal.auditing.persons import Crowd, read_crowd
 from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
-from shoal.auditing.texts import Reader
+from shoal.auditing.series import Witness, examine_series
+from shoal.auditing.texts import Reader, texts_of
 from shoal.auditing.verdict import Places, Verdict
 from shoal.io import check_header, open_file, read_texts
 from shoal.settings import Settings
@@ -46,6 +47,7 @@ class Known:
     crowd: Crowd | None = (
         None  # where persons are counted: those of the released records, in their order
     )
+    series: Witness | None = None  # where the release is one of a series
 
 
 def known_of(table: Frame, settings: Settings, order: Places) -> Known:
@@ -64,7 +66,27 @@ def examine(released: Frame, known: Known, settings: Settings) -> Verdict:
         prove_replaced(released, known.replaced)
     if known.originals is not None:
         return examine_compatibility(known.originals, released, settings.k, settings.removed)
-    return examine_frame(released, **promises(settings), crowd=known.crowd)
+    verdict = examine_frame(released, **promises(settings), crowd=known.crowd)
+    if known.series is None:
+        return verdict
+    return _with_series(verdict, released, known.series, settings)
+
+
+def _with_series(
+    verdict: Verdict, released: Frame, witness: Witness, settings: Settings
+) -> Verdict:
+    """The verdict with what is proved beside the earlier releases."""
+    columns = released_columns(released, settings)
+    texts = texts_of(released, [*columns, witness.sensitive])
+    proof, miss = examine_series(texts, columns, witness, settings.input.missing)
+    audit = replace(verdict.audit, proofs=(*verdict.audit.proofs, proof))
+    return replace(verdict, audit=audit, misses=(*verdict.misses, miss))
+
+
+def released_columns(released: Frame, settings: Settings) -> list[str]:
+    """The columns in which quasi-identifiers are released: themselves, or their bounds."""
+    named = [bound for name in settings.quasi_identifiers for bound in (name, *bound_names(name))]
+    return [name for name in named if name in released.columns]
 
 
 def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Verdict:

@@ -25,12 +25,15 @@ from shoal.evaluation.singled import Kept, singled_out
 from shoal.examine import Known, examine
 from shoal.generalization.forms import Ints, Records
 from shoal.io import read_texts, write
+from shoal.mapping import Mapping, mapping_of
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.privacy import Audit, Verdict
 from shoal.progress import Progress, silent
+from shoal.recoding import Recoding, recoding_of
 from shoal.report import Making, write_report
 from shoal.report.brief import brief_facts, brief_html
+from shoal.series import History
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
@@ -71,6 +74,9 @@ class Release(Generic[FrameT]):
         The settings that make this release again, models spelled out.
     audit
         What the independent audit proved: records, groups, k.
+    history
+        Of a release made with `previous=`: what the next one must know of it and all before; None for any other.
+        It tells who was released, so keep it like the original.
     notes
         What the method had to say about its run.
     seconds
@@ -85,6 +91,7 @@ class Release(Generic[FrameT]):
     known: Known = field(default_factory=Known, repr=False)  # for the audit of saved files
     # A number for the person of each released record, in input order, where persons are counted.
     persons: Records | None = field(default=None, repr=False)
+    history: History | None = field(default=None, repr=False)
     removed: Sequence[str] = ()
     dialect: Dialect | None = None
     notes: Sequence[str] = ()
@@ -156,6 +163,16 @@ class Release(Generic[FrameT]):
             self.settings.loosen,
             self.loosening_cost,
         )
+
+    @property
+    def recoding(self) -> Recoding:
+        """The closures of this release, to be used for new records; see `shoal.Recoding`."""
+        return recoding_of(open_frame(self.data), self.settings)
+
+    @property
+    def mapping(self) -> Mapping:
+        """What became of each value of each quasi-identifier; it shows original values, so keep it to yourself."""
+        return mapping_of(self.closed)
 
     @cached_property
     def singled_out(self) -> list[Kept]:

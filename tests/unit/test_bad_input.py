@@ -688,7 +688,8 @@ SETTINGS = [
     ),
     in_toml(
         "an unknown requirement",
-        "Unknown key 'l' in [requirement]; known: k, suppression_limit, diversity, sensitivity, alpha, closeness.",
+        "Unknown key 'l' in [requirement]; known: k, suppression_limit, series, diversity, sensitivity, alpha, "
+        "closeness.",
         "l = 3\n",
     ),
     in_toml(

@@ -24,6 +24,7 @@ from shoal.methods import Cover, Partition
 
 COMMANDS = [
     "anonymize",
+    "apply",
     "audit",
     "evaluate",
     "init",

@@ -162,6 +162,7 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         pseudonyms=("patient",),
         key_file=str(tmp_path / "secret.key"),
         person="patient",
+        series=True,
         title="Patients",
         input=shoal.Input("cp1252", ";", ",", "%d.%m.%Y", "Data", ("?", "99")),
     )

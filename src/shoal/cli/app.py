@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli import checking, listings, opening, preparing, releasing, say, trees
+from shoal.cli import applying, checking, listings, opening, preparing, releasing, say, trees
 
 app = typer.Typer(
     add_completion=False,
@@ -33,6 +33,7 @@ def shoal(
 
 for command in (
     releasing.anonymize,
+    applying.apply,
     checking.audit,
     checking.evaluate,
     preparing.init,

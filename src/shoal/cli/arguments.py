@@ -141,6 +141,24 @@ Certify = Annotated[
 SaveSettings = Annotated[
     Path | None, typer.Option(help="Also write the settings that make this release again.")
 ]
+SaveRecoding = Annotated[
+    Path | None,
+    typer.Option(help="Also write the closures, for new records to come; see `shoal apply`."),
+]
+SaveMapping = Annotated[
+    Path | None,
+    typer.Option(help="Also write what became of each value, with counts; not for release."),
+]
+Previous = Annotated[
+    list[Path] | None,
+    typer.Option(help="History of earlier releases of people who stay; repeatable."),
+]
+SaveHistory = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where to write the history for the next release; alone, it begins a series."
+    ),
+]
 Title = Annotated[str | None, typer.Option(help="What the release is about, for the report.")]
 OfTheOutput = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
 Engine = Annotated[

@@ -23,6 +23,7 @@ def audit(
     table: a.Table,
     settings: a.SettingsFile = None,
     given: Given,
+    previous: a.Previous = None,
     reading: dict[str, Any],
     quiet: a.Quiet = False,
     json: a.Json = False,
@@ -35,6 +36,10 @@ def audit(
     raise_problems(given.problems)
     promised = make_settings(settings, reading, **given.settings)
     verdict = examine_table(table, promised, keeps_sheet="sheet" in reading)
+    if previous:
+        from shoal.series import examine_night
+
+        verdict = examine_night(table, verdict, previous, promised)
     if json and not quiet:
         say(dumps({"table": str(table), **verdict.to_dict()}))
     _exit_unless_proved(verdict)

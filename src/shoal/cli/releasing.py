@@ -26,6 +26,10 @@ def anonymize(
     overwrite: a.Overwrite = False,
     certify: a.Certify = None,
     save_settings: a.SaveSettings = None,
+    save_recoding: a.SaveRecoding = None,
+    save_mapping: a.SaveMapping = None,
+    previous: a.Previous = None,
+    save_history: a.SaveHistory = None,
     report: a.Report = None,
     title: a.Title = None,
     reading: dict[str, Any],
@@ -40,6 +44,7 @@ def anonymize(
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
     from shoal.cli.run import Outputs, look_ahead, run, run_large
+    from shoal.recoding.recoding import recoding_problems
     from shoal.settings import make_settings
 
     problems: list[str] = []
@@ -49,21 +54,49 @@ def anonymize(
     )
     problems += outputs.place_problems(save_settings, [table], overwrite)
     problems += outputs.place_problems(report, [table, settings], overwrite)
-    problems += outputs.named_twice(output, save_settings, report)
+    problems += outputs.place_problems(save_recoding, [table, settings], overwrite)
+    problems += outputs.place_problems(save_history, [table, settings], overwrite)
+    problems += outputs.place_problems(save_mapping, [table, settings], overwrite, is_table=True)
+    problems += outputs.named_twice(
+        output, save_settings, report, save_recoding, save_history, save_mapping
+    )
+    if previous and save_history is None:
+        problems.append(
+            "The next release must know of this one; name a file for the history with --save-history, which may be "
+            "that of --previous with --overwrite."
+        )
+    if on != "memory" and (save_recoding or save_history or save_mapping):
+        problems.append(
+            "Recodings, histories and mappings are made in memory only; leave them out, or read the table into memory "
+            "(--engine memory)."
+        )
     if output is None and not dry_run:
         problems.append("There is no output; name a file with -o.")
     problems += given.problems
     try:
-        chosen: Any = make_settings(settings, reading, **given.settings, title=title)
-        for path in filter(None, (output, save_settings, report)):
+        series = True if save_history else None
+        chosen: Any = make_settings(settings, reading, **given.settings, title=title, series=series)
+        written = (output, save_settings, report, save_recoding, save_history, save_mapping)
+        for path in filter(None, written):
             problems += outputs.lost(path, outputs.files_read(chosen))
+        problems += recoding_problems(chosen) if save_recoding else []
     except InputError as error:
         problems += error.problems
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
     wanted = Outputs(
-        output, save_settings, report, overwrite, output_delimiter, output_encoding, certify
+        output,
+        save_settings,
+        report,
+        overwrite,
+        output_delimiter,
+        output_encoding,
+        certify,
+        save_recoding,
+        save_history,
+        previous or ([] if save_history else None),
+        save_mapping,
     )
     if on != "memory" and not dry_run:
         run_large(table, chosen, wanted, on, memory, quiet, verbose, json)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,10 @@ class Outputs:
     delimiter: str | None = None
     encoding: str | None = None
     certify: float | None = None
+    recoding: Path | None = None
+    history: Path | None = None
+    previous: Sequence[Path] | None = None
+    mapping: Path | None = None
 
 
 def run(
@@ -56,7 +61,7 @@ def run(
         raise_problems(output_problems(source, settings, wanted))
         later = () if wanted.certify is None else (CERTIFICATE,)
         with wanting(*later):
-            release = make_release(source, settings, progress)
+            release = make_release(source, settings, progress, previous=wanted.previous)
         check_stop()
         progress("writing", 0, 1)
         _save(release, wanted)
@@ -161,6 +166,11 @@ def _save(release: Release, wanted: Outputs) -> None:
     """Write the release; where that fails, put it where it is not lost."""
     assert wanted.table is not None
     how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
+    if (
+        wanted.history and release.history
+    ):  # first: a release that no history knows of would be unsafe
+        release.history.save(wanted.history, overwrite=wanted.overwrite)
+        WRITTEN.append(wanted.history)
     try:
         release.save(wanted.table, overwrite=wanted.overwrite, **how)
     except InputError as error:
@@ -175,6 +185,12 @@ def _wrote(release: Release, wanted: Outputs) -> None:
     if wanted.settings:
         release.settings.save(wanted.settings)
         WRITTEN.append(wanted.settings)
+    if wanted.mapping:
+        release.mapping.save(wanted.mapping, overwrite=wanted.overwrite)
+        WRITTEN.append(wanted.mapping)
+    if wanted.recoding:
+        release.recoding.save(wanted.recoding, overwrite=wanted.overwrite)
+        WRITTEN.append(wanted.recoding)
 
 
 def _rescued(release: Release, path: Path) -> list[str]:

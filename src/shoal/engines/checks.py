@@ -29,6 +29,10 @@ def refuse(settings: Settings, names: Sequence[str]) -> list[str]:
             "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read "
             "the table into memory (--engine memory)."
         )
+    if settings.series:
+        found.append(
+            "Releases over time are made in memory only; read the table into memory (--engine memory)."
+        )
     if settings.person or settings.pseudonyms:
         asked = "Persons are counted" if settings.person else "Pseudonyms are made"
         found.append(f"{asked} in memory only; read the table into memory (--engine memory).")

@@ -36,7 +36,7 @@ _SECTIONS = {
         "allow",
     ),
     "quasi_identifiers": None,
-    "requirement": ("k", "suppression_limit", *REQUIREMENTS),
+    "requirement": ("k", "suppression_limit", "series", *REQUIREMENTS),
     "objective": ("measure", "w"),
     "method": None,
     "output": ("keep_order", "loosen", "render", "title"),
@@ -97,6 +97,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         "allow": tuple(columns["allow"]),
         "k": sections["requirement"].get("k", 0),
         "suppression_limit": sections["requirement"].get("suppression_limit", 0.0),
+        "series": sections["requirement"].get("series", False),
         "requirements": _read_requirements(sections["requirement"], folder, problems),
         "objective": sections["objective"].get("measure", "lm"),
         "w": sections["objective"].get("w", 0.5),
@@ -158,6 +159,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
     requirement: dict[str, Any] = {
         "k": settings.k,
         "suppression_limit": settings.suppression_limit,
+        **({"series": True} if settings.series else {}),
     }
     for item in settings.requirements:
         requirement.setdefault(item.name, []).append(write_requirement(item, folder))

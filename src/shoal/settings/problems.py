@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from shoal.errors import near_miss, shown
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
-from shoal.privacy import TCloseness
+from shoal.methods import Auto
+from shoal.privacy import LDiversity, TCloseness
 from shoal.privacy.persons import is_monotone
 from shoal.refine import Refine
 from shoal.settings.checks import is_number, is_weight, is_whole, option_problems, wrong
@@ -34,7 +35,7 @@ def settings_problems(settings: Settings) -> list[str]:
         found.append(wrong("seed", "a whole number from 0 to 2^64 - 1", settings.seed))
     if not isinstance(settings.keep_order, bool):
         found.append(wrong("keep_order", "true or false", settings.keep_order))
-    found += _loosen_problems(settings) + _person_problems(settings)
+    found += _loosen_problems(settings) + _person_problems(settings) + _series_problems(settings)
     if settings.others not in OTHERS:
         found.append(wrong("others", "'refuse', 'drop' or 'keep'", settings.others))
     if not isinstance(settings.title, str):
@@ -175,12 +176,48 @@ def _person_problems(settings: Settings) -> list[str]:
         )
     beyond = [item.name for item in settings.requirements if not is_monotone(item)]
     for name in ("loosen", "suppression_limit"):
-        if getattr(settings, name) and beyond:
+        if getattr(settings, name) and beyond and settings.series is not True:
             found.append(
                 f"With '{name}', groups may come to read the same, and persons of two groups who keep "
                 f"{' and '.join(dict.fromkeys(beyond))} need not keep it together; set {name} to 0, require distinct "
                 "diversity or sensitivity, or leave 'person' out."
             )
+    return found
+
+
+def _series_problems(settings: Settings) -> list[str]:
+    """What cannot be had of a release that is one of several over time."""
+    if not isinstance(settings.series, bool):
+        return [wrong("series", "true or false", settings.series)]
+    if not settings.series:
+        return []
+    found = []
+    if not settings.person:
+        found.append(
+            "A release of a series must know who stays; name the column that tells persons apart with person "
+            "(--person)."
+        )
+    if len(settings.sensitive) != 1:
+        found.append(
+            f"A series is about one sensitive column, and {len(settings.sensitive)} are named; name one, and remove or "
+            "generalize the others."
+        )
+    kinds = [item for item in settings.requirements if isinstance(item, LDiversity)]
+    others = [item for item in settings.requirements if item not in kinds]
+    if not kinds or others or any(item.kind == "recursive" for item in kinds):
+        found.append(
+            "A series promises how many sensitive values everybody may have; require diversity by frequency, distinct "
+            "or entropy, like shoal.LDiversity(3) (--require diversity:l=3), and nothing else beyond k."
+        )
+    if not isinstance(settings.method, Auto):
+        found.append(
+            f"Method '{settings.method.name}' knows nothing of earlier releases; a series has a method of its own, so "
+            "leave 'method' out."
+        )
+    if settings.loosen:
+        found.append(
+            "A series cannot be loosened: the draws differ from night to night; set loosen to 0."
+        )
     return found
 
 

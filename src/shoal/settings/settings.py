@@ -44,6 +44,7 @@ class Settings:
     k: int = 0
     requirements: tuple[Requirement, ...] = ()
     suppression_limit: float = 0.0
+    series: bool = False  # whether it is one of several releases over time
     objective: ObjectiveName = "lm"
     w: float = 0.5
     weights: Mapping[str, float] = field(default_factory=dict)

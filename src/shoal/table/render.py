@@ -50,29 +50,45 @@ def render(
     `frame` holds the records of `closed` in its order, and so do `pseudonyms`, which stand in place of
     identifiers. Columns come in the frame's order; those that are none of these do not come.
     """
-    replaced = pseudonyms or {}
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
     groups = pa.array(closed.groups[order])
+    released = {
+        name: {key: values.take(groups) for key, values in _rendered(closed, j, style).items()}
+        for name, j in columns.items()
+    }
+    return assemble(frame, released, order, unchanged, pseudonyms)
+
+
+def assemble(
+    frame: Frame,
+    generalized: Mapping[str, Mapping[str, pa.Array]],
+    order: npt.NDArray[np.int64],
+    unchanged: Sequence[str] = (),
+    pseudonyms: Mapping[str, pa.Array] | None = None,
+) -> Frame:
+    """Make a frame of the user's kind: `generalized` has what stands in place of each quasi-identifier.
+
+    The columns in it are in the released order already; `frame` and `pseudonyms` are put into it here.
+    """
+    replaced = pseudonyms or {}
     released: dict[str, pa.Array] = {}
     names: list[str] = []
     for name in frame.columns:
-        if name in columns:
-            j = columns[name]
-            texts = _rendered(closed, j, style)
-            released.update({key: per_group.take(groups) for key, per_group in texts.items()})
-            names.extend(texts)
+        if name in generalized:
+            released.update(generalized[name])
+            names.extend(generalized[name])
         elif name in replaced:
             released[name] = replaced[name].take(pa.array(order))
             names.append(name)
         elif name in unchanged:
             names.append(name)
     backend = frame.implementation
-    generalized = native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
+    texts = native_nulls(nw.from_arrow(pa.table(released), backend=backend), released)
     kept = [name for name in names if name not in released]
     if not kept:
-        return generalized.select(names)
+        return texts.select(names)
     others = rebuilt(frame.select(kept), order)
-    joined = nw.concat([others, generalized], how="horizontal").select(names)
+    joined = nw.concat([others, texts], how="horizontal").select(names)
     return marked(joined, frame, kept)
 
 

@@ -1,0 +1,106 @@
+"""The audit of releases over time: nobody's set of possible sensitive values ever shrinks below m.
+
+Everybody has one set of values, their *signature*, in all releases. The people of every group of every release have
+one signature, and each of its values is as frequent as any other among them. To exchange these values among all people
+of the signature, in all releases at once, changes nothing that is released; so whoever has all of them, and knows who
+stands in which group, still holds every value of the signature for equally likely (m-invariance; Xiao & Tao 2007, there
+with each value once).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.auditing.rows import combined, numbered
+from shoal.auditing.texts import same_value
+from shoal.auditing.verdict import Places, Proof
+
+Signature = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Whose records a release holds, as far as the audit of a series must know: signatures, now and before."""
+
+    signatures: Sequence[Signature]
+    signature: Places  # of each released record
+    before: Places  # the signature that its person had already, −1 for none
+    m: int
+    sensitive: str
+    releases: int
+
+
+def examine_series(
+    table: pa.Table, columns: Sequence[str], witness: Witness, missing: Sequence[str] = ()
+) -> tuple[Proof, str]:
+    """What is proved of a release as one of a series, and how it is missed, empty where it is not.
+
+    `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
+    """
+    values = value_keys(table[witness.sensitive].to_pylist(), missing)
+    if len(values) != witness.signature.size:
+        return _proof(0, witness), "The release has other records than its series knows of"
+    group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
+    counts: dict[tuple[int, int], Counter[str | None]] = {}
+    keys = zip(group.tolist(), witness.signature.tolist(), values, strict=True)
+    for place, number, value in keys:
+        counts.setdefault((place, number), Counter())[value] += 1
+    unlike = sum(
+        not _is_balanced(own, witness.signatures[number]) for (_, number), own in counts.items()
+    )
+    mixed = len(counts) - len({place for place, _ in counts})
+    used = np.unique(witness.signature).tolist()
+    least = min(len(set(witness.signatures[number])) for number in used)
+    moved = np.count_nonzero((witness.before >= 0) & (witness.before != witness.signature))
+    misses = []
+    if mixed:
+        misses.append(f"{mixed} groups hold people of several signatures")
+    if unlike:
+        misses.append(f"in {unlike} groups the values of a signature are not equally frequent")
+    if moved:
+        misses.append(f"{moved} persons have another signature than before")
+    if least < witness.m:
+        misses.append(f"a signature has {least} values and {witness.m} are promised")
+    return _proof(least, witness), ", and ".join(misses)
+
+
+def _proof(least: int, witness: Witness) -> Proof:
+    count = f"{witness.releases} release{'s' if witness.releases > 1 else ''}"
+    what = f"{witness.m}-invariance of '{witness.sensitive}' over {count}"
+    return Proof(what, float(witness.m), float(least))
+
+
+def _is_balanced(found: Counter[str | None], signature: Signature) -> bool:
+    return set(found) == set(signature) and len(set(found.values())) == 1
+
+
+def value_keys(texts: Sequence[str | None], missing: Sequence[str] = ()) -> list[str | None]:
+    """Texts of a sensitive column such that those of one value are equal; None where it is missing."""
+    known: dict[str | None, str | None] = {None: None}
+    for text in set(texts):
+        if text is not None and text not in missing:
+            known[text] = same_value(text) or None
+    return [known.get(text) for text in texts]
+
+
+def is_night(
+    groups: Mapping[str, Counter[str | None]],
+    signatures: Sequence[Signature],
+    night: Mapping[str, Mapping[int, int]],
+) -> bool:
+    """Whether a finished table, the counts of values by group, is made of the signatures of a night."""
+    if set(groups) != set(night):
+        return False
+    for read, found in groups.items():
+        expected: Counter[str | None] = Counter()
+        for number, copies in night[read].items():
+            for value in signatures[number]:
+                expected[value] += copies
+        if expected != found:
+            return False
+    return True

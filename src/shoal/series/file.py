@@ -1,0 +1,93 @@
+"""The file of a history: JSON, readable by its owner alone, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, raise_problems
+from shoal.whole import exists_already, write_whole
+
+if TYPE_CHECKING:
+    from shoal.series.history import History
+
+KIND, VERSION = "history", 1
+
+
+def write_history(history: History, path: str | os.PathLike[str], overwrite: bool) -> None:
+    """Write a history."""
+    target = Path(path)
+    raise_problems([exists_already(target)] if target.exists() and not overwrite else [])
+    content = {"shoal": KIND, "version": VERSION, **history.to_dict()}
+    text = json.dumps(content, ensure_ascii=False) + "\n"
+
+    def fill(file: Path) -> None:
+        file.write_text(text, encoding="utf-8")
+
+    is_new = not target.exists()
+    write_whole(target, overwrite, fill)
+    if is_new and hasattr(os, "chown"):
+        target.chmod(0o600)
+
+
+def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of the file of a history, checked."""
+    source = Path(path)
+    try:
+        if source.exists() and not source.is_file():
+            raise InputError(f"History '{source}' is not a regular file; name one.")
+        content = json.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"History '{source}' cannot be read: {error.strerror}; check the path."
+        ) from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or content.get("shoal") != KIND:
+        raise InputError(
+            f"'{source}' is no history of a series; give a file that release.history.save or --save-history wrote."
+        )
+    if content.get("version") != VERSION:
+        raise InputError(
+            f"History '{source}' was written by another version of shoal; use that version, or begin another series."
+        )
+    if not _is_whole(content):
+        raise InputError(f"History '{source}' is damaged; restore it from a backup.")
+    return content
+
+
+def _is_whole(content: dict[str, Any]) -> bool:
+    texts = all(isinstance(content.get(name), str) for name in ("person", "sensitive", "salt"))
+    signatures, persons = content.get("signatures"), content.get("persons")
+    nights, m = content.get("nights"), content.get("m")
+    if not (texts and isinstance(signatures, list) and isinstance(persons, dict)):
+        return False
+    if not (isinstance(nights, list) and isinstance(m, int) and m >= 1):
+        return False
+    numbers = range(len(signatures))
+    return (
+        all(_is_signature(own, m) for own in signatures)
+        and all(type(number) is int and number in numbers for number in persons.values())
+        and all(_is_night(night, len(signatures)) for night in nights)
+    )
+
+
+def _is_signature(own: Any, m: int) -> bool:
+    values = isinstance(own, list) and all(v is None or isinstance(v, str) for v in own)
+    return values and len(set(own)) == len(own) >= m
+
+
+def _is_night(night: Any, signatures: int) -> bool:
+    if not (isinstance(night, dict) and isinstance(night.get("name"), str)):
+        return False
+    groups = night.get("groups")
+    return isinstance(groups, dict) and all(
+        isinstance(own, dict)
+        and all(
+            number.isdecimal() and int(number) < signatures and type(copies) is int and copies > 0
+            for number, copies in own.items()
+        )
+        for own in groups.values()
+    )

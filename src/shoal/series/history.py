@@ -1,0 +1,186 @@
+"""What the releases of a series must know of each other: the set of sensitive values that belongs to each person.
+
+The set is the person's *signature*. A history holds persons as salted hashes and must be kept like the original table.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from shoal.errors import InputError, shown
+from shoal.series.file import read_history, write_history
+
+Signature = tuple[str | None, ...]  # folded values in ascending order, None for a missing one, last
+
+
+@dataclass(frozen=True)
+class Night:
+    """One release of a series: which signatures its groups are made of, and how often each value stands in them."""
+
+    name: str  # chance, to tell nights apart
+    groups: Mapping[str, Mapping[int, int]] = field(repr=False)  # by what the group reads
+
+
+@dataclass(frozen=True, repr=False)
+class History:
+    """The signatures of all persons who were in a release of a series.
+
+    It is written and read by `save` and `load`. The file says which persons were in the releases and what their
+    sensitive values may be, under salted hashes that whoever knows all persons can undo: keep it like the original.
+
+    Attributes
+    ----------
+    person
+        The column that tells persons apart.
+    sensitive
+        The sensitive column.
+    m
+        The least number of values in a signature.
+    """
+
+    person: str
+    sensitive: str
+    m: int
+    salt: str
+    signatures: tuple[Signature, ...] = ()
+    persons: Mapping[str, int] = field(default_factory=dict)  # the signature of each
+    nights: tuple[Night, ...] = ()
+
+    def key(self, text: str) -> str:
+        """What stands for a person."""
+        return sha256(f"{self.salt}\0{text}".encode()).hexdigest()[:32]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the history to one file, whole or not at all."""
+        write_history(self, path, overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> History:
+        """Read a history that `save` has written."""
+        content = read_history(path)
+        nights = tuple(
+            Night(night["name"], _groups(night["groups"])) for night in content["nights"]
+        )
+        return cls(
+            content["person"],
+            content["sensitive"],
+            content["m"],
+            content["salt"],
+            tuple(tuple(own) for own in content["signatures"]),
+            content["persons"],
+            nights,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the file."""
+        nights = [{"name": night.name, "groups": night.groups} for night in self.nights]
+        return {
+            "person": self.person,
+            "sensitive": self.sensitive,
+            "m": self.m,
+            "salt": self.salt,
+            "signatures": [list(own) for own in self.signatures],
+            "persons": dict(self.persons),
+            "nights": nights,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"History({len(self.nights):,} releases, {len(self.persons):,} persons, "
+            f"{len(self.signatures):,} signatures)"
+        )
+
+
+def _groups(content: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, int]]:
+    """JSON has texts for keys."""
+    return {
+        read: {int(number): copies for number, copies in own.items()}
+        for read, own in content.items()
+    }
+
+
+def history_of(previous: Any, person: str, sensitive: str, m: int) -> History:
+    """One history of all that was given as `previous`: releases, histories or paths, alone or in a list.
+
+    Raises
+    ------
+    InputError
+        Where something is no part of a series, or not of this one.
+    """
+    given = list(previous) if isinstance(previous, list | tuple) else [previous]
+    found = [_opened(item) for item in given]
+    if not found:
+        return History(person, sensitive, m, secrets.token_hex(16))
+    problems = []
+    if len({own.salt for own in found}) > 1:
+        problems.append(
+            "The earlier releases belong to different series; give those of one series, begun with previous=[]."
+        )
+    for own in found:
+        if (own.person, own.sensitive) != (person, sensitive):
+            problems.append(
+                f"The earlier releases are about column '{own.sensitive}' of persons told apart by '{own.person}'; "
+                "keep both columns in all releases of a series."
+            )
+        if own.m < m:
+            problems.append(
+                f"The earlier releases promise {own.m} values for everybody and this one {m}; a series cannot promise "
+                f"more than its first release: set l to {own.m}, or begin another series of other people."
+            )
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    return _merged(found)
+
+
+def _opened(item: Any) -> History:
+    if isinstance(item, str | os.PathLike):
+        return History.load(item)
+    history = item if isinstance(item, History) else getattr(item, "history", None)
+    if isinstance(history, History):
+        return history
+    if hasattr(item, "history"):
+        raise InputError(
+            "An earlier release was made without previous=, so that its groups cannot be kept; begin a series with "
+            "previous=[] (--save-history), and do not publish both."
+        )
+    raise InputError(
+        "The 'previous' parameter must be a list of releases, histories or paths of histories, empty for the first "
+        f"release. Got {shown(item)} instead."
+    )
+
+
+def _merged(found: Sequence[History]) -> History:
+    """All persons and nights of histories of one series."""
+    first = found[0]
+    signatures: dict[Signature, int] = {}
+    persons: dict[str, int] = {}
+    nights: dict[str, Night] = {}
+    for own in found:
+        number = [signatures.setdefault(item, len(signatures)) for item in own.signatures]
+        for who, old in own.persons.items():
+            if persons.setdefault(who, number[old]) != number[old]:
+                raise InputError(
+                    "Somebody has another set of values in one of the earlier releases than in another: these were "
+                    "made without knowing of each other. Give every release all that came before it."
+                )
+        for night in own.nights:
+            groups = {
+                read: {number[old]: copies for old, copies in group.items()}
+                for read, group in night.groups.items()
+            }
+            nights.setdefault(night.name, Night(night.name, groups))
+    least = min(own.m for own in found)
+    return History(
+        first.person,
+        first.sensitive,
+        least,
+        first.salt,
+        tuple(signatures),
+        persons,
+        tuple(nights.values()),
+    )

@@ -1,0 +1,63 @@
+"""A finished table as one release of a series: proved from its texts and the history."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from shoal.auditing.series import is_night, value_keys
+from shoal.auditing.texts import texts_of
+from shoal.auditing.verdict import Proof, Verdict
+from shoal.errors import InputError
+from shoal.examine import released_columns
+from shoal.io import read_texts
+from shoal.series.history import History, history_of
+from shoal.series.making import promised, reading_key
+from shoal.settings import Settings
+from shoal.table import open_frame
+
+
+def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Settings) -> Verdict:
+    """Add to a verdict whether a table is one of the releases that a history knows.
+
+    The history says of which signatures each group is made, and everybody has one signature in it. The table must
+    have just the groups and values of one of its nights.
+    """
+    if len(settings.sensitive) != 1 or not settings.person:
+        raise InputError(
+            "To prove a series, the settings must name one sensitive column and the person column; give those of the "
+            "release (--settings)."
+        )
+    m = promised(settings)
+    history = history_of(previous, settings.person, settings.sensitive[0], m)
+    is_path = isinstance(table, str | os.PathLike)
+    frame = open_frame(read_texts(table, replace(settings.input, sheet=None)) if is_path else table)
+    columns = released_columns(frame, settings)
+    texts = texts_of(frame, [*columns, history.sensitive])
+    values = value_keys(texts[history.sensitive].to_pylist(), settings.input.missing)
+    groups: dict[str, Counter[str | None]] = {}
+    read = zip(*(texts[name].to_pylist() for name in columns), strict=True)
+    for own, value in zip(read, values, strict=True):
+        groups.setdefault(reading_key(list(own)), Counter())[value] += 1
+    is_known = any(is_night(groups, history.signatures, night.groups) for night in history.nights)
+    least = _least(history)
+    count = len(history.nights)
+    what = (
+        f"{m}-invariance of '{history.sensitive}' over {count} release{'s' if count != 1 else ''}"
+    )
+    proof = Proof(what, float(m), float(least))
+    miss = ""
+    if not is_known:
+        miss = "This table is none of the releases that the history knows of"
+    elif least < m:
+        miss = f"A signature has {least} values and {m} are promised"
+    audit = replace(verdict.audit, proofs=(*verdict.audit.proofs, proof))
+    return replace(verdict, audit=audit, misses=(*verdict.misses, miss))
+
+
+def _least(history: History) -> int:
+    """The number of values in the smallest signature that a release uses."""
+    used = {number for night in history.nights for own in night.groups.values() for number in own}
+    return min((len(history.signatures[number]) for number in used), default=0)

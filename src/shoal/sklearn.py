@@ -1,0 +1,259 @@
+"""scikit-learn: a transformer that generalizes features so that at least k training records read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal._anonymize import anonymize
+from shoal.errors import InputError
+from shoal.generalization import Model
+from shoal.generalization.forms import Floats, RangeForm, Records
+from shoal.generalization.models import labels_of
+from shoal.recoding.taking import Coverage, packed, take
+from shoal.table.encode import Column
+from shoal.table.frames import arrow_column, open_frame
+
+try:
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+    raise InputError(
+        "shoal.sklearn needs scikit-learn; run: pip install 'shoal[evaluation]'."
+    ) from None
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before 1.6
+
+    def validate_data(estimator: Any, X: Any, **options: Any) -> Any:  # noqa: N803
+        """The same as a method of estimators."""
+        if options.pop("skip_check_array", False):
+            estimator._check_feature_names(X, reset=options["reset"])
+            estimator._check_n_features(X, reset=options["reset"])
+            return X
+        return estimator._validate_data(X, **options)
+
+
+class Anonymizer(TransformerMixin, BaseEstimator):
+    """Generalize features, and return them as numbers that models can use.
+
+    `fit` anonymizes the training records; a record then takes the least general closure that covers it, among those
+    that at least k training records take. So the training records, transformed, read the same k at a time, and `k_`
+    says how many at least. Other records are transformed by the same closures; they are not a release, and nothing is
+    promised for them: see `shoal.Recoding` for that. What no closure covers is hidden.
+
+    A number becomes the middle of its closure. A category becomes a column for each value, each with the share that an
+    even spread over its closure gives it. Labels `y` are not changed and not protected.
+
+    Parameters
+    ----------
+    k
+        The least number of training records that read the same.
+    models
+        Generalization models by column name, for features that come as a frame; by default numbers and dates get
+        intervals, everything else suppression.
+    method, refine, seed
+        As in `shoal.anonymize`.
+
+    Attributes
+    ----------
+    k_
+        Training records that read the same at least, counted after the fit.
+    release_
+        The release of the training records that the closures come from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shoal.sklearn import Anonymizer
+    >>> ages = np.array([[31.0], [33.0], [52.0], [58.0]])
+    >>> Anonymizer(k=2).fit_transform(ages).ravel().tolist()
+    [32.0, 32.0, 55.0, 55.0]
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        models: Mapping[str, Model | None] | None = None,
+        method: Any = "auto",
+        refine: Any = "quick",
+        seed: int = 0,
+    ) -> None:
+        self.k = k
+        self.models = models
+        self.method = method
+        self.refine = refine
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Anonymizer:  # noqa: N803
+        """Find closures for training records; `y` is not used."""
+        table = self._table(X, reset=True)
+        if isinstance(self.k, int) and table.num_rows < self.k:
+            raise ValueError(
+                f"n_samples={table.num_rows} is fewer than k = {self.k}; give more records or a smaller k."
+            )
+        given = dict(self.models or {})
+        unknown = [name for name in given if name not in table.column_names]
+        if unknown:
+            raise InputError(
+                f"Models are given for features that are not there: {', '.join(unknown)}."
+            )
+        self.release_ = anonymize(
+            table,
+            quasi_identifiers={name: given.get(name) for name in table.column_names},
+            k=self.k,
+            method=self.method,
+            refine=self.refine,
+            seed=self.seed,
+        )
+        closed = self.release_.closed
+        self._features = [
+            _Feature(column, closed.of_column(j)) for j, column in enumerate(closed.table.columns)
+        ]
+        self._order = np.lexsort([np.round(sum(own.generality for own in self._features), 9)])
+        self._alive, self.k_ = _usable(self._coverage(table), self.k)
+        return self
+
+    def transform(self, X: Any) -> Floats:  # noqa: N803
+        """The features of records as numbers."""
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        coverage = self._coverage(table)
+        place = coverage.first(np.arange(table.num_rows), self._alive)
+        closure = coverage.order[place]
+        return np.concatenate([own.numbers[closure] for own in self._features], axis=1)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """The names of what `transform` returns."""
+        check_is_fitted(self)
+        names = list(getattr(self, "feature_names_in_", self._names()))
+        if input_features is not None:
+            given = list(input_features)
+            if hasattr(self, "feature_names_in_") and given != names:
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(given) != len(names):
+                raise ValueError("input_features should have length equal to number of features")
+            names = given
+        found = [
+            f"{name}{ending}"
+            for name, own in zip(names, self._features, strict=True)
+            for ending in own.endings
+        ]
+        return np.array(found, dtype=object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_alive")
+
+    def _names(self) -> list[str]:
+        return [f"x{j}" for j in range(self.n_features_in_)]
+
+    def _table(self, X: Any, reset: bool) -> pa.Table:  # noqa: N803
+        """Features as an Arrow table: a frame as it is, anything else as numbers."""
+        if hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, pa.Table):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            frame = open_frame(X)
+            table = pa.table({name: arrow_column(frame, name) for name in frame.columns})
+            if not table.num_rows:
+                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+            return table
+        numbers = validate_data(self, X, reset=reset, dtype=np.float64)
+        return pa.table({name: numbers[:, j] for j, name in enumerate(self._names())})
+
+    def _coverage(self, table: pa.Table) -> Coverage:
+        value, covering = [], []
+        for own, column in zip(self._features, table.columns, strict=True):
+            distinct = column.combine_chunks().dictionary_encode()
+            place = distinct.indices.fill_null(len(distinct.dictionary))
+            value.append(np.asarray(place).astype(np.int64))
+            covering.append(packed(own.covers(distinct.dictionary)[:, self._order]))
+        return Coverage(self._order, tuple(value), tuple(covering))
+
+
+class _Feature:
+    """The closures of one feature, and last the one that hides it: what they cover, and as numbers."""
+
+    def __init__(self, column: Column, closures: npt.NDArray[np.int32]) -> None:
+        self.form = column.form
+        holds = self.form.holds(closures).astype(np.bool_)  # values × closures
+        self.holds = np.concatenate([holds, np.ones((holds.shape[0], 1), np.bool_)], axis=1)
+        self.has_scale = (
+            isinstance(self.form, RangeForm) and self.form.has_scale and _is_number(column)
+        )
+        if self.has_scale:
+            assert isinstance(self.form, RangeForm)
+            positions = np.array(_numbers(self.form.values), dtype=np.float64)
+            self.low, self.high = self._ends(closures, positions)
+            is_plain = np.isfinite(self.low) & np.isfinite(self.high)
+            low, high = (np.where(is_plain, end, 0.0) for end in (self.low, self.high))
+            middle = np.where(is_plain, low / 2 + high / 2, positions.mean())
+            self.numbers = middle[:, None]
+            span = max(float(np.ptp(positions)), 1e-300)
+            self.generality = np.where(is_plain, np.minimum((high - low) / span, 1.0), 2.0)
+            self.endings: tuple[str, ...] = ("",)
+        else:
+            shares = self.holds / self.holds.sum(axis=0)
+            self.numbers = shares.T.astype(np.float64)
+            self.generality = (self.holds.sum(axis=0) - 1) / max(1, self.form.size - 1)
+            self.generality[-1] = 2.0
+            missing = ("_missing",) if self.form.has_null else ()
+            self.endings = (*(f"_{label}" for label in self.form.labels), *missing)
+
+    def _ends(self, closures: npt.NDArray[np.int32], positions: Floats) -> tuple[Floats, Floats]:
+        """The lowest and the highest number of each closure, infinite where it holds missing values as well."""
+        low, high = (positions[np.minimum(end, positions.size - 1)] for end in closures)
+        if self.form.has_null:
+            is_hidden = closures[1] == self.form.null
+            is_missing = closures[0] == self.form.null  # and nothing else: it covers no number
+            low = np.where(is_missing, np.inf, np.where(is_hidden, -np.inf, low))
+            high = np.where(is_missing, -np.inf, np.where(is_hidden, np.inf, high))
+        return np.append(low, -np.inf), np.append(high, np.inf)
+
+    def covers(self, values: pa.Array) -> npt.NDArray[np.bool_]:
+        """Whether each closure covers each of some values, and last a missing one: values × closures."""
+        null = np.zeros(self.holds.shape[1], dtype=np.bool_)
+        null[-1] = True
+        if self.form.has_null:
+            null = self.holds[self.form.null]
+        if self.has_scale:
+            numbers = np.asarray(_numbers(values), dtype=np.float64)[:, None]
+            inside = (self.low <= numbers) & (numbers <= self.high)
+        else:
+            codes = [self.form.codes.get(label, -1) for label in labels_of(values)]
+            unknown = np.zeros((1, self.holds.shape[1]), dtype=np.bool_)
+            unknown[0, -1] = True
+            inside = np.concatenate([self.holds, unknown])[np.array(codes, dtype=np.int64)]
+        return np.concatenate([inside.reshape(-1, null.size), null[None, :]])
+
+
+def _is_number(column: Column) -> bool:
+    values = column.form.values if isinstance(column.form, RangeForm) else pa.nulls(0)
+    return pa.types.is_integer(values.type) or pa.types.is_floating(values.type)
+
+
+def _numbers(values: pa.Array) -> list[float]:
+    return [float(value) for value in values.to_pylist()]
+
+
+def _usable(coverage: Coverage, k: int) -> tuple[npt.NDArray[np.bool_], int]:
+    """The closures that may be used, such that each takes at least k training records, or none: also the last."""
+    chosen = take(coverage, lambda records: bool(records.size >= k))
+    place = np.empty(coverage.order.size, dtype=np.int64)
+    place[coverage.order] = np.arange(coverage.order.size)
+    alive = np.zeros(coverage.order.size, dtype=np.bool_)
+    alive[place[np.unique(chosen[chosen >= 0])]] = True
+    hidden = place[coverage.order.max()]
+    alive[hidden] = True
+    every: Records = np.arange(coverage.records)
+    while True:
+        counts = np.bincount(coverage.first(every, alive), minlength=alive.size)
+        used = np.flatnonzero(counts)
+        if counts[used].min() >= k:
+            return alive, int(counts[used].min())
+        few = used[used != hidden]
+        alive[few[np.argmin(counts[few])]] = False
