@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._anonymize import Previous, make_release
+from shoal._anonymize import Previous
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
 from shoal.evaluation.among import risks_among
@@ -35,6 +35,7 @@ from shoal.table.encode import column_problems
 from shoal.table.frames import AnyFrame
 from shoal.table.render import SINGLE, read_release, single_problems
 from shoal.table.source import Input, Source
+from shoal.way import make_release
 
 AnyTable = AnyFrame | str | os.PathLike[str]
 

@@ -528,7 +528,7 @@ def test_a_broken_method_is_caught_before_anything_is_written(
 def test_a_leaked_identifier_is_caught_before_anything_is_written(
     shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["shoal._anonymize"], "_render", lambda frame, *rest: frame)
+    monkeypatch.setattr(sys.modules["shoal.way"], "_render", lambda frame, *rest: frame)
     run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "--others", "drop", "-k", 2)
     run += ("-o", "a.csv")
     code, _, err = shell(*run)

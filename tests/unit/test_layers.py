@@ -19,6 +19,7 @@ ORDER = (
     "shoal",
     "_evaluate",
     "_anonymize",
+    "way",
     "listing",
     "engines",
     "estimate",

@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal._anonymize import make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
 from shoal.compiling import CERTIFICATE, wanting
@@ -28,6 +27,7 @@ from shoal.release import Release
 from shoal.settings import Settings
 from shoal.table.frames import arrow_values
 from shoal.table.source import Dialect, Source
+from shoal.way import make_release
 
 TEXT_PER_BYTE = 2  # bytes of a text file, at most about, for each byte of a table in memory
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from shoal._anonymize import make_release
 from shoal.app.worker.tables import input_of, open_project
 from shoal.errors import Infeasible, InputError
 from shoal.estimate import estimate as guess_time
@@ -19,6 +18,7 @@ from shoal.release import Release
 from shoal.settings import Settings, make_settings
 from shoal.table.frames import open_frame
 from shoal.table.source import Source
+from shoal.way import make_release
 
 SAMPLE = 50_000  # records; the dry run takes about 0.3 s for so many with eight quasi-identifiers
 EXAMPLES = 4  # released texts of a column that are shown

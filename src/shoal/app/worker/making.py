@@ -7,7 +7,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from shoal._anonymize import make_release
 from shoal.app.files import read_json, write_json, write_toml_file
 from shoal.app.worker.estimating import cost_of
 from shoal.app.worker.tables import path_of
@@ -17,6 +16,7 @@ from shoal.examine import open_table
 from shoal.plan import prepare
 from shoal.release import Release
 from shoal.settings import make_settings
+from shoal.way import make_release
 
 EXCEL_RECORDS = 200_000  # above, an Excel file takes minutes to write and to audit
 EVERY = 0.1  # seconds between two lines about progress

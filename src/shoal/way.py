@@ -1,0 +1,169 @@
+"""The way of a table: read, encode, group, leave out, close and render, audit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shoal.auditing.texts import texts_of
+from shoal.auditing.verdict import Places
+from shoal.compiling import compiling_for
+from shoal.engines.opening import engine_for
+from shoal.errors import InputError
+from shoal.examine import examine, known_of, open_table, released_columns
+from shoal.generalization.forms import Ints
+from shoal.grouping import group
+from shoal.methods import Partition
+from shoal.methods.suppress import suppress
+from shoal.persons import leave_out
+from shoal.plan import Plan, prepare
+from shoal.privacy import group_notes
+from shoal.privacy.persons import count_persons
+from shoal.progress import Progress, Watch, silent
+from shoal.release import Release
+from shoal.series import History, Tonight, make_tonight
+from shoal.settings import Settings
+from shoal.table.closed import Closed, loosened
+from shoal.table.frames import Frame
+from shoal.table.order import shuffled
+from shoal.table.render import render as render_frame
+
+
+def make_release(
+    table: Any,
+    settings: Settings,
+    progress: Progress = silent,
+    order_seed: int | None = None,
+    engine: str | None = None,
+    memory: str | int | None = None,
+    beside: Path | None = None,
+    previous: Any = None,
+) -> Release[Any]:
+    """Anonymize a frame, a file or an open source by complete settings: the way on one screen.
+
+    What a large table needs on disk goes `beside` its output.
+    """
+    if settings.series and previous is None:
+        raise InputError(
+            "These settings are those of a series; give the earlier releases with previous= (--previous), or begin "
+            "with previous=[] (--save-history alone)."
+        )
+    watch = Watch(progress)
+    on = engine_for(table, engine, memory)
+    if on != "memory":
+        return make_large(table, settings, on, watch, order_seed, memory, beside)
+    source = watch("reading", lambda: open_table(table, settings.input))
+    plan = watch("encoding", lambda: prepare(source, settings))
+    with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
+        return _release(plan, watch, order_seed, previous)
+
+
+def make_large(
+    table: Any,
+    settings: Settings,
+    engine: str,
+    watch: Watch,
+    order_seed: int | None,
+    memory: str | int | None,
+    beside: Path | None,
+) -> Release[Any]:
+    """Anonymize a table that is not in memory, on an engine; see `engines/way.py`."""
+    from shoal.engines.opening import open_large
+    from shoal.engines.way import make_large_release
+
+    opened = watch(
+        "reading",
+        lambda: open_large(
+            table, settings.input, engine, memory=memory, beside=beside, progress=watch.progress
+        ),
+    )
+    try:
+        return make_large_release(opened, settings, watch.progress, order_seed)
+    except BaseException:
+        opened.close()
+        raise
+
+
+def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) -> Release[Any]:
+    """Do the work on a table whose kernels are compiled."""
+    problem, settings = plan.problem, plan.settings
+    tonight = _tonight(plan, watch, previous)
+    partition = group(plan, watch) if tonight is None else tonight.partition
+    groups = partition.groups
+    if tonight is None:
+        groups = watch("leaving out", lambda: _leave_out(plan, partition))
+    frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
+    order = _order(closed, settings, order_seed)
+    released = watch("rendering", lambda: _render(frame, closed, plan, order, groups >= 0))
+    known = known_of(frame, plan.spelled_out, order)
+    if tonight is not None:
+        known = replace(known, series=tonight.witness(order))
+    audit = watch("auditing", lambda: examine(released, known, settings).prove())
+    persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
+    notes = (*partition.notes, *group_notes(problem.rules, problem.values, problem.table))
+    return Release(
+        data=released.to_native(),
+        settings=plan.spelled_out,
+        audit=replace(audit, persons=persons),
+        closed=closed,
+        known=known,
+        persons=None if plan.people is None else plan.people.person[groups >= 0],
+        is_released=groups >= 0,
+        history=None if tonight is None else _remembered(tonight, released, settings, order),
+        removed=plan.roles.removed,
+        dialect=plan.source.dialect,
+        notes=notes,
+        seconds=watch.seconds,
+    )
+
+
+def _tonight(plan: Plan, watch: Watch, previous: Any) -> Tonight | None:
+    """The groups of a release of a series, None for any other."""
+    if previous is None:
+        return None
+    return watch("grouping", lambda: make_tonight(plan, previous, watch.progress))
+
+
+def _remembered(tonight: Tonight, released: Frame, settings: Settings, order: Places) -> History:
+    """The history of a series with this release."""
+    texts = texts_of(released, released_columns(released, settings))
+    return tonight.remembered(texts, order)
+
+
+def _leave_out(plan: Plan, partition: Partition) -> Ints:
+    """Leave out records where the settings allow it: −1 in place of their group."""
+    limit = plan.settings.suppression_limit
+    if plan.people is not None:
+        return leave_out(plan.problem, plan.people, partition.groups, limit)
+    return suppress(plan.problem, partition.groups, limit)
+
+
+def _close(
+    plan: Plan, groups: Ints, partition: Partition, order_seed: int | None
+) -> tuple[Frame, Closed]:
+    """The records to release and their closures, loosened where the user chose so."""
+    frame, closed = plan.close(groups, partition.closing)
+    share = plan.settings.loosen
+    return frame, loosened(closed, share, order_seed) if share else closed
+
+
+def _order(closed: Closed, settings: Settings, order_seed: int | None) -> Places:
+    """The order of released records: that of the input where the user chose so, otherwise shuffled."""
+    records = closed.table.records
+    return np.arange(records) if settings.keep_order else shuffled(records, order_seed)
+
+
+def _render(
+    frame: Frame, closed: Closed, plan: Plan, order: Places, is_released: npt.NDArray[np.bool_]
+) -> Frame:
+    """Render the released records in their order."""
+    pseudonyms = {
+        name: all_.filter(pa.array(is_released)) for name, all_ in plan.pseudonyms.items()
+    }
+    unchanged, style = plan.roles.unchanged, plan.settings.render
+    return render_frame(frame, closed, order, unchanged, style, pseudonyms)
