@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -62,19 +61,17 @@ def test_a_dropped_table_goes_all_six_steps(page: Any) -> None:
     assert not page.faults, page.faults
 
 
-def test_the_estimate_follows_a_change_within_about_a_second(page: Any) -> None:
+def test_the_estimate_follows_a_change_without_a_reload(page: Any) -> None:
     base = open_people(page)
     page.goto(f"{base}/requirement")
     page.wait_for_selector("#estimate .tiles")
     before = page.locator("#estimate .tiles").inner_text()
-    start = time.monotonic()
     page.get_by_label("Every record reads like at least").fill("60")
     page.get_by_label("Every record reads like at least").press("Tab")
     page.wait_for_function(
         "before => { const t = document.querySelector('#estimate .tiles'); return t && t.innerText !== before; }",
         arg=before,
     )
-    assert time.monotonic() - start < 10  # a machine under load; some tenths of a second else
     assert page.locator("#estimate .badge").inner_text() == "Estimate"
     page.get_by_label("Every record reads like at least").fill("601")
     page.get_by_label("Every record reads like at least").press("Tab")
@@ -95,6 +92,17 @@ def test_a_run_survives_a_reload_and_is_cancelled(page: Any) -> None:
     page.reload()
     assert page.get_by_text("Cancelled; nothing was kept.").is_visible()
     assert not page.faults, page.faults
+
+
+def test_progress_is_asked_for_where_events_do_not_come(page: Any) -> None:
+    page.route("**/events", lambda route: route.abort())
+    page.get_by_role("button", name="Open the sample").click()
+    page.wait_for_selector("text=48,842 records")
+    page.get_by_role("link", name="Run and compare").click()
+    page.get_by_label("Time to improve").select_option("off")
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.wait_for_selector("text=s so far")
+    page.wait_for_selector("text=Open the release of run 1", timeout=300_000)
 
 
 def test_two_tabs_show_the_same_project(page: Any, context: Any) -> None:

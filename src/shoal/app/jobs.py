@@ -26,6 +26,7 @@ class Job:
     total: int = 1
     records: int | None = None
     seconds: tuple[float, float] | None = None  # that the whole is thought to take
+    is_cancelled: bool = False  # though its process may not have ended yet
     is_ready: bool = False  # the release can be had, though something is still written
     problems: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
@@ -142,14 +143,21 @@ class Jobs:
             job.worker.ask("run", job.hear, project=str(project.folder), run=str(folder))
             job.status = "done"
         except Failed as error:
-            if job.status != "cancelled":
-                ended = isinstance(error, Ended)
-                job.problems, job.status = error.problems, "failed"
-                project.note_run(
-                    job.run, status="ended" if ended else "failed", problems=error.problems
-                )
+            if not job.is_cancelled:
+                self._note_failure(project, job, error)
         finally:
             job.worker.end()
+
+    def _note_failure(self, project: Project, job: Job, error: Failed) -> None:
+        """Keep why a run failed; a release that was ready by then stays one."""
+        if job.is_ready:
+            project.note_run(
+                job.run, excel="The Excel file was not finished; run again to have it."
+            )
+        else:
+            status = "ended" if isinstance(error, Ended) else "failed"
+            project.note_run(job.run, status=status, problems=error.problems)
+        job.problems, job.status = error.problems, "failed"  # last: pages then find what was noted
 
     def running(self, project: Project, run: str) -> Job | None:
         """The job of a run that is under way."""
@@ -161,19 +169,20 @@ class Jobs:
         job = self.running(project, run)
         if job is None or job.worker is None:
             return
-        job.status = "cancelled"
+        job.is_cancelled = True
         job.worker.end()
         if job.is_ready:
             project.note_run(run, excel="The Excel file was not written: the run was cancelled.")
-        else:
+        elif job.status != "done":
             project.note_run(run, status="cancelled")
+        job.status = "cancelled"  # last: pages that ask from now on find what was noted
 
     def forget(self, project: Project) -> None:
         """End everything about a project."""
         with self._lock:
             for job in [job for (owner, _), job in self._runs.items() if owner == project.id]:
                 if job.status == "running" and job.worker is not None:
-                    job.status = "cancelled"
+                    job.is_cancelled = True
                     job.worker.end()
             desk = self._desks.pop(project.id, None)
             self._looks.pop(project.id, None)
@@ -187,5 +196,5 @@ class Jobs:
                 worker.end()
             for job in self._runs.values():
                 if job.worker is not None and job.status == "running":
-                    job.status = "cancelled"
+                    job.is_cancelled = True
                     job.worker.end()
