@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError, near_miss
-from shoal.generalization.forms import RangeForm
 from shoal.io import write
 from shoal.table.closed import Closed
+
+FOLDING = ("step", "low", "high", "finest")  # parameters of models that fold values
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,7 +112,7 @@ def mapping_of(closed: Closed) -> Mapping:
     folded = frozenset(
         column.name
         for column in closed.table.columns
-        if column.form.fixed or (isinstance(column.form, RangeForm) and column.form.is_folded)
+        if any(getattr(column.model, name, None) is not None for name in FOLDING)
     )
     kinds = {"column": pa.string(), "value": pa.string(), "released": pa.string()}
     return Mapping(
