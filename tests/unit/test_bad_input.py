@@ -142,7 +142,7 @@ NOT_AN_INTERVAL = (
 MODELS = "Models: suppression, hierarchy, interval, order, calendar, prefix, subset"
 UNKNOWN_SUFFIX = (
     "The format of '{}' is unknown: its {}; use .csv, .tsv, .txt, .jsonl, .ndjson "
-    "(each also with .gz), .parquet or .xlsx."
+    "(each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat."
 )
 
 TABLES = [
