@@ -21,6 +21,8 @@ from shoal.evaluation.rules import Rules, compare_rules
 from shoal.evaluation.singled import Kept, singled_out
 from shoal.privacy import Verdict
 from shoal.report import Reported, write_report
+from shoal.report.brief import lines_html
+from shoal.report.evaluation_lines import evaluation_lines
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed
@@ -69,6 +71,10 @@ class Evaluation(Result):
         and released values only; where they are not proved, without any released record.
         """
         write_report(self.release, self.risk, self.distributions, path, overwrite)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        return lines_html("Evaluation", evaluation_lines(self))
 
     def to_dict(self) -> dict[str, Any]:
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "release"}

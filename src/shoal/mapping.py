@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError, near_miss
-from shoal.generalization.forms import RangeForm
+from shoal.generalization import Calendar, Model
 from shoal.io import write
 from shoal.table.closed import Closed
 
@@ -108,16 +108,19 @@ def mapping_of(closed: Closed) -> Mapping:
             found["value"].append(values[code])
             found["released"].append(written[text])
             found["records"].append(count)
-    folded = frozenset(
-        column.name
-        for column in closed.table.columns
-        if column.form.fixed or (isinstance(column.form, RangeForm) and column.form.is_folded)
-    )
+    folded = frozenset(column.name for column in closed.table.columns if _folds(column.model))
     kinds = {"column": pa.string(), "value": pa.string(), "released": pa.string()}
     return Mapping(
         pa.table({name: pa.array(own, kinds.get(name, pa.int64())) for name, own in found.items()}),
         folded,
     )
+
+
+def _folds(model: Model) -> bool:
+    """Whether a model makes one value of several before records are grouped."""
+    given = [getattr(model, name, None) is not None for name in ("step", "low", "high")]
+    coarse = isinstance(model, Calendar) and "day" not in model.levels
+    return any(given) or coarse or bool(getattr(model, "finest", None))
 
 
 def _literal(text: str | None) -> str:

@@ -60,7 +60,7 @@ COMPARE = "evaluate people.csv release.csv --settings s.toml"
 LOST = "'{}' is read by this command and would be lost; name another file to write."
 FORMAT = (
     "The format of 'note.pdf' is unknown: its suffix '.pdf' is not supported; use .csv, .tsv, .txt, .jsonl, "
-    ".ndjson (each also with .gz), .parquet or .xlsx."
+    ".ndjson (each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat."
 )
 NOT_UTF8 = (
     "'latin.csv' is not UTF-8 text (line 2); save it as UTF-8, in Excel as 'CSV UTF-8', or say "

@@ -142,7 +142,7 @@ NOT_AN_INTERVAL = (
 MODELS = "Models: suppression, hierarchy, interval, order, calendar, prefix, subset"
 UNKNOWN_SUFFIX = (
     "The format of '{}' is unknown: its {}; use .csv, .tsv, .txt, .jsonl, .ndjson "
-    "(each also with .gz), .parquet or .xlsx."
+    "(each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat."
 )
 
 TABLES = [
@@ -187,7 +187,11 @@ TABLES = [
     ),
     both("no bytes", "'people.csv' is empty; a table needs at least a header.", table=b""),
     both("no file", "'nowhere.csv' does not exist; check the path.", file="nowhere.csv"),
-    both("a folder", "'drawer' is a folder; name a file in it.", file="drawer"),
+    both(
+        "an empty folder",
+        "'drawer' means no files; name a file, a folder or a pattern like 'in/*.csv'.",
+        file="drawer",
+    ),
     both(
         "an unknown format",
         UNKNOWN_SUFFIX.format("people.sas", "suffix '.sas' is not supported"),
@@ -198,11 +202,6 @@ TABLES = [
     in_python("a dict", NO_TABLE.format("dict"), {"age": [CANARY]}),
     in_python("a record batch", NO_TABLE.format("RecordBatch"), pa.record_batch({"age": [1]})),
     in_python("nothing", NO_TABLE.format("NoneType"), None),
-    in_python(
-        "a lazy frame",
-        "A table of type LazyFrame is not in memory yet; collect it first.",
-        pl.LazyFrame({"age": [CANARY]}),
-    ),
     in_python(
         "a frame without records", "The table has no records; give at least one.", people().iloc[:0]
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from html import escape
 from math import isfinite
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy.typing as npt
 from shoal.errors import AuditFailed
 
 Places = npt.NDArray[np.int64]
+
+_LEFT = "text-align: left"
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,31 @@ class Audit:
         ]
         counted = f"records={self.records}, groups={self.groups}, k={self.k}"
         return f"Audit({', '.join([counted, *more])})"
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        rows = [
+            ("records", f"{self.records:,}"),
+            ("groups", f"{self.groups:,}, the smallest of {self.k:,} records"),
+        ]
+        if self.by_person is not None:
+            rows.append(("persons", f"at least {self.by_person.smallest:,} in every group"))
+        elif self.person:
+            rows.append(("NOT PROVED", f"for persons: {self.person} is not in the table"))
+        rows += [
+            (
+                "proved",
+                f"{proof.requirement}: {proof.reached:.4g} reached, {proof.required:.4g} required",
+            )
+            for proof in self.proofs
+        ]
+        if self.unnamed:
+            rows.append(("not judged", ", ".join(self.unnamed)))
+        body = "".join(
+            f'<tr><th scope="row" style="{_LEFT}">{escape(name)}</th><td style="{_LEFT}">{escape(text)}</td></tr>'
+            for name, text in rows
+        )
+        return f'<table><caption style="{_LEFT}">Audit</caption><tbody>{body}</tbody></table>'
 
     def to_dict(self) -> dict[str, Any]:
         """This result as dicts, lists, texts and numbers, ready for JSON."""

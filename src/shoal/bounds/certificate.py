@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from math import ceil, inf, isfinite
 
 import numpy as np
@@ -42,6 +43,13 @@ class Certificate:
     bound: float
     ratio: float
     how: str
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return (
+            f"<p>Certificate: the loss is {escape(str(self))}.<br>"
+            f"No release that meets k loses less than {self.bound:.4g} ({escape(self.how)}).</p>"
+        )
 
     def __str__(self) -> str:
         if self.ratio == 1:

@@ -10,7 +10,9 @@ import typer
 Table = Annotated[
     Path,
     typer.Argument(
-        metavar="TABLE", help="CSV, Parquet, JSON-lines or Excel file.", show_default=False
+        metavar="TABLE",
+        help="CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file.",
+        show_default=False,
     ),
 ]
 SettingsFile = Annotated[

@@ -16,6 +16,11 @@ from shoal.errors import raise_problems
 if TYPE_CHECKING:
     from shoal.auditing.verdict import Verdict
 
+BOUNDED = (
+    "interval",
+    "order",
+)  # models of columns that are released as two, with render = "bounds"
+
 
 @gathers(given=promise_given, reading=reading_given)
 def audit(
@@ -25,26 +30,79 @@ def audit(
     given: Given,
     previous: a.Previous = None,
     reading: dict[str, Any],
+    junit: Annotated[
+        Path | None, typer.Option(help="Also write JUnit XML, which build servers show as tests.")
+    ] = None,
+    print_sql: Annotated[
+        bool,
+        typer.Option(
+            "--print-sql",
+            help="Print SQL that returns the requirements that a table of a database misses; TABLE is its name there.",
+        ),
+    ] = False,
     quiet: a.Quiet = False,
     json: a.Json = False,
 ) -> None:
     """Prove that a table keeps its requirements, or exit with 3."""
     from shoal.cli.show import audited
-    from shoal.examine import examine_table
     from shoal.settings import make_settings
 
-    raise_problems(given.problems)
+    problems = outputs.place_problems(junit, [table, settings], overwrite=True)
+    if print_sql and (junit or previous):
+        problems.append("SQL is only printed, not run; leave --junit and --previous out.")
+    raise_problems(problems + given.problems)
     promised = make_settings(settings, reading, **given.settings)
-    verdict = examine_table(table, promised, keeps_sheet="sheet" in reading)
-    if previous:
-        from shoal.series import examine_night
-
-        verdict = examine_night(table, verdict, previous, promised)
+    if print_sql:
+        say(_sql(str(table), promised))
+        return
+    verdict = _examined(table, promised, previous, junit, "sheet" in reading)
     if json and not quiet:
         say(dumps({"table": str(table), **verdict.to_dict()}))
     _exit_unless_proved(verdict)
     if not (quiet or json):
         audited(verdict.audit)
+
+
+def _examined(
+    table: Path, promised: Any, previous: list[Path] | None, junit: Path | None, keeps_sheet: bool
+) -> Verdict:
+    """The verdict on a file, also written as JUnit XML where that is asked for, come what may."""
+    from shoal.cli.junit import junit_of, junit_of_error, write_junit
+    from shoal.errors import ShoalError
+    from shoal.examine import examine_table
+    from shoal.series import examine_night
+
+    try:
+        verdict = examine_table(table, promised, keeps_sheet=keeps_sheet)
+        if previous:
+            verdict = examine_night(table, verdict, previous, promised)
+    except ShoalError as error:
+        if junit:
+            write_junit(junit_of_error(str(table), error), junit)
+        raise
+    if junit:
+        write_junit(junit_of(str(table), verdict, promised.k), junit)
+    return verdict
+
+
+def _sql(relation: str, promised: Any) -> str:
+    """The audit of a table in a database, as a query."""
+    from shoal.auditing.sql import audit_sql
+    from shoal.errors import InputError
+    from shoal.table.render import bound_names
+
+    if promised.person:
+        raise InputError(
+            "Persons cannot be counted by SQL on a table without their column; leave 'person' out, or audit by shoal."
+        )
+    columns = list(promised.quasi_identifiers)
+    if promised.render == "bounds":
+        columns = [
+            name
+            for column, model in promised.quasi_identifiers.items()
+            for name in (bound_names(column) if getattr(model, "name", "") in BOUNDED else [column])
+        ]
+    return audit_sql(relation, columns, promised.k, promised.requirements, promised.sensitive)
 
 
 @gathers(given=promise_given, reading=reading_given)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
 
 from shoal.cli import say
 from shoal.evaluated import Evaluation
-from shoal.evaluation.queries import Errors
-from shoal.evaluation.risk import AttributeDisclosure, Risk
-from shoal.evaluation.rules import Agreement
-from shoal.report.brief import levels
+from shoal.report.evaluation_lines import evaluation_lines
 
 
 def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
@@ -22,107 +18,10 @@ def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> No
         written = {"report": str(report)} if report else {}
         say(json.dumps({**found.to_dict(), **written}))
         return
-    lines = [*_verdict(found), *_risk(found), *_population(found), *_use(found)]
+    lines = evaluation_lines(found)
     if report:
         lines.append(("report", f"{report}, to be opened in a browser"))
     width = max(cell_len(name) for name, _ in lines)
     for name, text in lines:
         line = f"{set_cell_size(name, width)}  {text}".rstrip()
         say(line)
-
-
-def _verdict(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Lines about what is required."""
-    verdict = found.verdict
-    yield "requirements", "proved by the audit" if verdict.is_proved else "NOT PROVED by the audit"
-    reached = {
-        "k": f"{verdict.audit.k} reached, {found.release.settings.k} required",
-        **{proof.requirement: levels(proof) for proof in verdict.audit.proofs},
-    }
-    for (name, text), miss in zip(reached.items(), verdict.misses, strict=True):
-        yield f"  {name}", f"{text}, MISSED" if miss else text
-
-
-def _risk(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Lines about the risk, before and after."""
-    both = found.risk.before, found.risk.after
-    yield "risk", "before → after"
-    yield "  records", _arrow(*(f"{risk.sizes.records:,}" for risk in both))
-    yield "  groups", _arrow(*(f"{risk.sizes.groups:,}" for risk in both))
-    yield "  smallest group", _arrow(*(f"{risk.sizes.smallest:,}" for risk in both))
-    yield "  unique records", _arrow(*(f"{risk.sizes.unique_share:.1%}" for risk in both))
-    yield "  highest risk", _arrow(*(f"{r.reidentification.prosecutor_highest:.4g}" for r in both))
-    yield "  average risk", _arrow(*(f"{r.reidentification.prosecutor_average:.4g}" for r in both))
-    limit = both[0].reidentification.threshold
-    yield f"  records above {limit:g}", _arrow(*(f"{r.reidentification.at_risk:.1%}" for r in both))
-    for name in [attribute.column for attribute in both[1].attributes]:
-        yield (
-            f"  {name} guessed",
-            _arrow(*(f"{_attribute(r, name).average_share:.1%}" for r in both)),
-        )
-        yield f"  {name} certain", _arrow(*(f"{_attribute(r, name).disclosed:.1%}" for r in both))
-
-
-def _population(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Lines about the risk among the people that the table was drawn from."""
-    if found.population is None:
-        return
-    both = found.population.before, found.population.after
-    yield "among all", f"{both[0].people:,} people, before → after"
-    if both[0].smallest is not None:
-        yield "  fewest alike", _arrow(*(f"{risk.smallest:,}" for risk in both))
-    yield "  highest risk", _arrow(*(f"{risk.highest:.4g}" for risk in both))
-    yield "  average risk", _arrow(*(f"{risk.average:.4g}" for risk in both))
-    unique = [risk.uniqueness for risk in both if risk.uniqueness is not None]
-    if unique:
-        yield "  unique people", _arrow(*(f"about {one.share:.1%}" for one in unique))
-
-
-def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
-    return next(attribute for attribute in risk.attributes if attribute.column == name)
-
-
-def _use(found: Evaluation) -> Iterator[tuple[str, str]]:
-    """Lines about what is left of the use."""
-    yield "distributions", "total variation from the table's, 0 to 1"
-    for column in found.distributions.columns:
-        moved = column.earth_movers
-        extra = "" if moved is None else f", earth mover's {moved:.4g}"
-        yield f"  {column.column}", f"{column.total_variation:.4g}{extra}"
-    yield "  pairs of columns", f"{found.distributions.mean_pair_variation:.4g} on average"
-    yield (
-        "association rules",
-        f"support {found.rules.support:g}, confidence {found.rules.confidence:g}",
-    )
-    yield "  all", _rules(found.rules.all)
-    yield "  on sensitive", _rules(found.rules.sensitive)
-    if found.queries:
-        answered = [found.queries.count, *([found.queries.sum] if found.queries.sum else [])]
-        yield "query errors", "median, mean of relative errors"
-        for errors in answered:
-            what = f"{errors.function.upper()} of {found.queries.sum_column}"
-            name = "COUNT" if errors.function == "count" else what
-            yield f"  {name}", f"{_errors(errors)} ({errors.queries:,} queries)"
-        for errors in found.queries.by_column:
-            yield f"  COUNT on {errors.columns[0]}", _errors(errors)
-    if found.classification:
-        fit = found.classification
-        yield f"predicting {fit.target}", f"right on {fit.tested:,} records outside the release"
-        yield "  from the release", f"{fit.release:.1%}"
-        yield "  from originals", f"{fit.original:.1%}"
-        yield "  majority", f"{fit.majority:.1%}"
-
-
-def _arrow(before: str, after: str) -> str:
-    return f"{before} → {after}"
-
-
-def _rules(agreement: Agreement) -> str:
-    found = f"{agreement.in_both:,} of {agreement.in_table:,} found again"
-    return f"{found}, {agreement.in_release - agreement.in_both:,} new"
-
-
-def _errors(errors: Errors) -> str:
-    if errors.mean is None:
-        return "no query selects a record"
-    return f"{errors.median:.1%}, {errors.mean:.1%}"

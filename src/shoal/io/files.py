@@ -31,7 +31,8 @@ def read(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
     Parameters
     ----------
     path
-        A .csv, .tsv, .txt, .jsonl or .ndjson file (each also with .gz), .parquet or .xlsx.
+        A .csv, .tsv, .txt, .jsonl or .ndjson file (each also with .gz), .parquet, .xlsx, .sav, .dta
+        or .sas7bdat, which can only be read.
     input
         How the file is to be read; by default that is found out.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.io import delimited, delimited_output, excel, json_lines, parquet
+from shoal.io import delimited, delimited_output, excel, json_lines, parquet, statistics
 from shoal.table.source import Dialect, Input, Source
 
 
@@ -26,9 +26,9 @@ class Format:
 _DELIMITED = Format(
     delimited.read, delimited.read_texts, delimited_output.problems, delimited_output.write
 )
-_JSON_LINES, _PARQUET, _EXCEL = (
+_JSON_LINES, _PARQUET, _EXCEL, _STATISTICS = (
     Format(form.read, form.read_texts, form.problems, form.write)
-    for form in (json_lines, parquet, excel)
+    for form in (json_lines, parquet, excel, statistics)
 )
 _TEXT = {
     ".csv": _DELIMITED,
@@ -42,6 +42,9 @@ _FORMATS = {
     **{f"{suffix}.gz": form for suffix, form in _TEXT.items()},
     ".parquet": _PARQUET,
     ".xlsx": _EXCEL,
+    ".sav": _STATISTICS,
+    ".dta": _STATISTICS,
+    ".sas7bdat": _STATISTICS,
 }
 
 
@@ -60,9 +63,13 @@ def suffix_problems(path: Path) -> list[str]:
     """Say that no format has this suffix, or that its library is not installed."""
     suffix = suffix_of(path)
     if suffix not in _FORMATS:
-        known = f"{', '.join(_TEXT)} (each also with .gz), .parquet or .xlsx"
+        known = f"{', '.join(_TEXT)} (each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat"
         got = f"suffix '{suffix}' is not supported" if suffix else "name has no suffix"
         return [f"The format of '{path}' is unknown: its {got}; use {known}."]
     if suffix == ".xlsx" and find_spec("openpyxl") is None:
         return [f"'{path}' needs openpyxl for Excel files; run: pip install 'shoal[excel]'."]
+    if _FORMATS[suffix] is _STATISTICS and not (find_spec("pyreadstat") and find_spec("pandas")):
+        return [
+            f"'{path}' needs pyreadstat for SPSS, Stata and SAS files; run: pip install 'shoal[statistics]'."
+        ]
     return []

@@ -61,15 +61,20 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
 
 def brief_html(release: Summarized) -> Markup:
     """The same lines as a table, as notebooks show it: no style sheet, no script, everything escaped."""
+    title = cut(release.settings.title.strip(), NAME) or "Release"
+    return lines_html(title, brief_lines(release))
+
+
+def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> Markup:
+    """Names and texts as a table: no style sheet, no script, everything escaped."""
     rows = [
         element(
             "tr",
             element("th", cut(_dashed(name), NAME), scope="row", style=_LEFT),
             element("td", cut(text, _CELL), style=_LEFT),
         )
-        for name, text in brief_lines(release)
+        for name, text in lines
     ]
-    title = cut(release.settings.title.strip(), NAME) or "Release"
     caption = element("caption", title, style=_LEFT)
     return element("table", caption, element("tbody", *rows))
 

@@ -1,0 +1,59 @@
+"""An audit as JUnit XML, which build servers show as tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape, quoteattr
+
+if TYPE_CHECKING:
+    from shoal.auditing.verdict import Verdict
+    from shoal.errors import ShoalError
+
+
+def junit_of(name: str, verdict: Verdict, k: int) -> str:
+    """A test for k and each requirement; those that are missed fail."""
+    tests = [f"k = {k}", *(proof.requirement for proof in verdict.audit.proofs)]
+    cases = [
+        _case(name, test, f"<failure message={_attribute(miss)}/>" if miss else "")
+        for test, miss in zip(tests, verdict.misses, strict=True)
+    ]
+    failures = sum(bool(miss) for miss in verdict.misses)
+    return _suite(name, cases, failures=failures)
+
+
+def junit_of_error(name: str, error: ShoalError) -> str:
+    """One test that could not be done, or failed before anything was counted."""
+    text = escape(_plain(str(error)))
+    case = _case(name, "audit", f"<error message={_attribute(type(error).__name__)}>{text}</error>")
+    return _suite(name, [case], errors=1)
+
+
+def write_junit(text: str, path: Path) -> None:
+    """Write the file; a new run replaces that of the last."""
+    from shoal.io import write_text
+
+    write_text(text, path, overwrite=True)
+
+
+def _suite(name: str, cases: list[str], failures: int = 0, errors: int = 0) -> str:
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
+    inside = "\n".join(cases)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<testsuites {counts}>\n<testsuite name={_attribute(name)} {counts}>\n{inside}\n</testsuite>\n"
+        "</testsuites>\n"
+    )
+
+
+def _case(suite: str, name: str, inside: str) -> str:
+    return f"  <testcase classname={_attribute(suite)} name={_attribute(name)}>{inside}</testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """A text without signs that XML does not allow."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
