@@ -79,9 +79,9 @@ def names(session: Any) -> list[str]:
 
 
 def test_random_cases_keep_every_promise(session: Any) -> None:
-    tried = [try_on("spark", number, ("agglomerative",), session) for number in range(14)]
+    tried = [try_on("spark", number, ("agglomerative",), session) for number in range(6)]
     assert not [outcome for outcome in tried if outcome.kind == "failed"]
-    assert sum(outcome.kind == "released" for outcome in tried) >= 2
+    assert sum(outcome.kind == "released" for outcome in tried) >= 1
 
 
 def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(session: Any) -> None:
