@@ -32,7 +32,7 @@ def read(path: Path, input: Input) -> Source:
     """Read one file."""
     import pyreadstat
 
-    readers = {
+    readers: dict[str, Any] = {
         ".sav": pyreadstat.read_sav,
         ".dta": pyreadstat.read_dta,
         ".sas7bdat": pyreadstat.read_sas7bdat,
