@@ -12,7 +12,19 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "shoal"
-DATA = {".css", ".csv", ".json", ".md", ".parquet", ".toml", ".typed"}
+DATA = {
+    ".css",
+    ".csv",
+    ".json",
+    ".md",
+    ".parquet",
+    ".toml",
+    ".typed",
+    ".html",
+    ".js",
+    ".svg",
+    ".txt",
+}
 IN_SOURCE = {"benchmarks", "docs", "src", "tests", "tools"}
 
 
