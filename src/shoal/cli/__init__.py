@@ -29,6 +29,8 @@ def main() -> NoReturn:
     for name in STOPPING:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), _stop)
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _unheard
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that lacks a sign still gets the rest
@@ -93,6 +95,12 @@ def _stop(signum: int, frame: FrameType | None) -> NoReturn:
     """
     STOPS.append(signum)
     raise KeyboardInterrupt
+
+
+def _unheard(failure: sys.UnraisableHookArgs) -> None:
+    """Say nothing of a stop inside a callback, which is noted and heard later; of anything else as ever."""
+    if not (STOPS and failure.exc_type is KeyboardInterrupt):
+        sys.__unraisablehook__(failure)
 
 
 def check_stop() -> None:
