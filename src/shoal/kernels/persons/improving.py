@@ -17,11 +17,11 @@ from shoal.kernels.refining.search import (
     transfer,
     undo,
 )
-from shoal.kernels.refining.splits import farthest, pair_cost
-from shoal.kernels.refining.swaps import best_partner
-from shoal.kernels.shared.arrays import least_at, order_of, taken
+from shoal.kernels.refining.splits import between_poles
+from shoal.kernels.refining.swaps import best_partner, price_swaps
+from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
-from shoal.kernels.shared.state import cost_without, members_of
+from shoal.kernels.shared.state import cost_without
 
 
 @inner
@@ -76,12 +76,8 @@ def swap_among_persons(x, w, records, near):
     swaps = 0
     for i in records:
         own = x.s.group[i]
-        saved = x.s.cost[own] - cost_without(x.c, x.s, x.codes, x.classes, i, closure, counts)
-        if saved <= x.price[i] + GAIN:  # the other members would not get cheaper without it
+        if not price_swaps(x, i, added, scratch, closure, counts):
             continue
-        cost_everywhere(x, i, added, scratch)
-        for g in range(room):
-            added[g] = added[g] - x.s.cost[g] if x.s.size[g] > 0 and g != own else np.inf
         for _ in range(near):
             g = least_at(added, 0, room)
             if added[g] == np.inf:
@@ -109,15 +105,7 @@ def split_persons(x, w, groups):
     for g in groups:
         if x.s.size[g] < 2 * x.q.k or x.s.cost[g] <= GAIN:
             continue
-        members = members_of(x.s, g)
-        a = farthest(x, closures, members, members[0])
-        b = farthest(x, closures, members, a)
-        nearer = np.empty(members.size)
-        for at in range(members.size):
-            nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(
-                x, closures, b, members[at]
-            )
-        members = taken(members, order_of(nearer))
+        members = between_poles(x, closures, g)
         cut = cut_of_persons(x, w, closures, members)
         if cut < 0:
             continue

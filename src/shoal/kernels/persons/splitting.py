@@ -10,7 +10,13 @@ import numpy as np
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.persons.counting import HEADS, begin, count, suffices
 from shoal.kernels.shared.forms import TREE
-from shoal.kernels.splitting.mondrian import by_place, codes_to_part, weigh_columns
+from shoal.kernels.splitting.mondrian import (
+    by_place,
+    codes_to_part,
+    pool_first,
+    runs_of_children,
+    weigh_columns,
+)
 
 
 @inner
@@ -70,15 +76,8 @@ def cut_persons(q, w, codes, segment, null, relaxed):
 @allocating
 def part_persons(q, w, children, segment):
     """Sort records into parts by child node as `part_children` does: (order, ends of parts)."""
-    order = np.argsort(children, kind="mergesort")
-    n = children.size
-    starts = [0]
-    for i in range(1, n):
-        if children[order[i]] != children[order[i - 1]]:
-            starts.append(i)
-    starts.append(n)
-    sizes = np.diff(np.array(starts))
-    by_size = np.argsort(sizes, kind="mergesort")
+    order, starts, by_size = runs_of_children(children)
+    sizes = np.diff(starts)
     alone = np.empty(sizes.size, np.bool_)
     for run in range(sizes.size):
         alone[run] = part_complies(q, w, segment, order, starts[run], starts[run + 1])
@@ -98,20 +97,8 @@ def part_persons(q, w, children, segment):
             for at in range(starts[run], starts[run + 1]):
                 count(w, segment[order[at]])
     if pooled > 0 and not suffices(q, w):  # all children together are the segment
-        return order, np.array([n])
-    arranged = np.empty(n, np.int64)
-    ends = [pooled] if pooled > 0 else [0][:0]
-    in_pool, at = 0, pooled
-    for run in by_size:
-        own = order[starts[run] : starts[run + 1]]
-        if alone[run]:
-            arranged[at : at + own.size] = own
-            at += own.size
-            ends.append(at)
-        else:
-            arranged[in_pool : in_pool + own.size] = own
-            in_pool += own.size
-    return arranged, np.array(ends)
+        return order, np.array([children.size])
+    return pool_first(order, starts, by_size, alone, pooled)
 
 
 @kernel

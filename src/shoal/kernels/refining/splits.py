@@ -23,15 +23,7 @@ def split_groups(x, groups):
     for g in groups:
         if x.s.size[g] < 2 * x.q.k or x.s.cost[g] <= GAIN:
             continue
-        members = members_of(x.s, g)
-        a = farthest(x, closures, members, members[0])
-        b = farthest(x, closures, members, a)
-        nearer = np.empty(members.size)
-        for at in range(members.size):
-            nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(
-                x, closures, b, members[at]
-            )
-        members = taken(members, order_of(nearer))
+        members = between_poles(x, closures, g)
         cut = best_cut(x, closures, members)
         if cut < 0:
             continue
@@ -44,6 +36,18 @@ def split_groups(x, groups):
             parts[found], parts[found + 1] = g, h
             found += 2
     return parts[:found]
+
+
+@allocating
+def between_poles(x, closures, g):
+    """Return the members of a group by how much nearer they are to one of two that are far apart than to the other."""
+    members = members_of(x.s, g)
+    a = farthest(x, closures, members, members[0])
+    b = farthest(x, closures, members, a)
+    nearer = np.empty(members.size)
+    for at in range(members.size):
+        nearer[at] = pair_cost(x, closures, a, members[at]) - pair_cost(x, closures, b, members[at])
+    return taken(members, order_of(nearer))
 
 
 @inner

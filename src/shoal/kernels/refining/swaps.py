@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.refining.search import (
     GAIN,
     cost_everywhere,
@@ -30,12 +30,8 @@ def swap_records(x, records, near):
     swaps = 0
     for i in records:
         own = x.s.group[i]
-        saved = x.s.cost[own] - cost_without(x.c, x.s, x.codes, x.classes, i, closure, counts)
-        if saved <= x.price[i] + GAIN:  # the other members would not get cheaper without it
+        if not price_swaps(x, i, added, scratch, closure, counts):
             continue
-        cost_everywhere(x, i, added, scratch)
-        for g in range(room):
-            added[g] = added[g] - x.s.cost[g] if x.s.size[g] > 0 and g != own else np.inf
         for _ in range(near):
             g = least_at(added, 0, room)
             if added[g] == np.inf:
@@ -49,6 +45,22 @@ def swap_records(x, records, near):
                     swaps += 1
                     break
     return swaps
+
+
+@inner
+def price_swaps(x, i, added, scratch, closure, counts):
+    """Fill `added` with what record i would add to each other group; return whether its own gets cheaper without it.
+
+    Empty groups and its own add infinitely much. The last three are scratch.
+    """
+    own = x.s.group[i]
+    saved = x.s.cost[own] - cost_without(x.c, x.s, x.codes, x.classes, i, closure, counts)
+    if saved <= x.price[i] + GAIN:  # the other members would not get cheaper
+        return False
+    cost_everywhere(x, i, added, scratch)
+    for g in range(added.size):
+        added[g] = added[g] - x.s.cost[g] if x.s.size[g] > 0 and g != own else np.inf
+    return True
 
 
 @allocating

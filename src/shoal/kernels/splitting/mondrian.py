@@ -64,12 +64,8 @@ def cut_segment(q, codes, values, null, relaxed):
 
 
 @allocating
-def part_children(q, children, values):
-    """Sort records into parts by child node: (order, ends of parts).
-
-    Each child that meets the requirement alone is a part; the others are pooled. A pool that does not meet it takes
-    in the smallest children until it does.
-    """
+def runs_of_children(children):
+    """Sort records by child node: (order, where each child's run starts and the last ends, runs by ascending size)."""
     order = np.argsort(children, kind="mergesort")
     n = children.size
     starts = [0]
@@ -77,8 +73,37 @@ def part_children(q, children, values):
         if children[order[i]] != children[order[i - 1]]:
             starts.append(i)
     starts.append(n)
-    sizes = np.diff(np.array(starts))
-    by_size = np.argsort(sizes, kind="mergesort")
+    bounds = np.array(starts)
+    return order, bounds, np.argsort(np.diff(bounds), kind="mergesort")
+
+
+@allocating
+def pool_first(order, starts, by_size, alone, pooled):
+    """Arrange runs such that those that are not `alone`, of `pooled` records, come first: (order, ends of parts)."""
+    arranged = np.empty(order.size, np.int64)
+    ends = [pooled] if pooled > 0 else [0][:0]
+    in_pool, at = 0, pooled
+    for run in by_size:
+        own = order[starts[run] : starts[run + 1]]
+        if alone[run]:
+            arranged[at : at + own.size] = own
+            at += own.size
+            ends.append(at)
+        else:
+            arranged[in_pool : in_pool + own.size] = own
+            in_pool += own.size
+    return arranged, np.array(ends)
+
+
+@allocating
+def part_children(q, children, values):
+    """Sort records into parts by child node: (order, ends of parts).
+
+    Each child that meets the requirement alone is a part; the others are pooled. A pool that does not meet it takes
+    in the smallest children until it does.
+    """
+    order, starts, by_size = runs_of_children(children)
+    sizes = np.diff(starts)
     alone = np.empty(sizes.size, np.bool_)
     counts, pool = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
     pooled = 0
@@ -96,19 +121,7 @@ def part_children(q, children, values):
             alone[run] = False
             count_values(values, order[starts[run] : starts[run + 1]], pool)
             pooled += sizes[run]
-    arranged = np.empty(n, np.int64)
-    ends = [pooled] if pooled > 0 else [0][:0]
-    in_pool, at = 0, pooled
-    for run in by_size:
-        own = order[starts[run] : starts[run + 1]]
-        if alone[run]:
-            arranged[at : at + own.size] = own
-            at += own.size
-            ends.append(at)
-        else:
-            arranged[in_pool : in_pool + own.size] = own
-            in_pool += own.size
-    return arranged, np.array(ends)
+    return pool_first(order, starts, by_size, alone, pooled)
 
 
 @allocating
