@@ -96,10 +96,7 @@ def test_a_run_survives_a_reload_and_is_cancelled(page: Any) -> None:
 
 def test_progress_is_asked_for_where_events_do_not_come(page: Any) -> None:
     page.route("**/events", lambda route: route.abort())
-    page.get_by_role("button", name="Open the sample").click()
-    page.wait_for_selector("text=48,842 records")
-    page.get_by_role("link", name="Run and compare").click()
-    page.get_by_label("Time to improve").select_option("off")
+    page.goto(f"{open_people(page)}/run")
     page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_selector("text=s so far")
     page.wait_for_selector("text=Open the release of run 1", timeout=300_000)

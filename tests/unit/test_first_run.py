@@ -48,6 +48,8 @@ release = shoal.anonymize(
     identifiers=["name"],
     k=3,
     requirements=[shoal.LDiversity(2)],
+    method="agglomerative",  # needs few kernels
+    refine=False,
     order_seed=1,
 )
 print(release.data.rows() if hasattr(release.data, "rows") else release.data.to_pylist())
@@ -81,7 +83,7 @@ def run(code: str, **changed: str) -> str:
 # Which kernels a run needs
 
 
-PARTS = ["cover", "refine", "carve", "persons", "certificate", "exact", "mondrian"]
+PARTS = ["carve", "persons", "certificate", "exact"]  # others need some of these
 
 
 @pytest.mark.parametrize("part", PARTS)

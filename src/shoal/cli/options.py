@@ -210,6 +210,11 @@ def _value(text: str) -> Any:
     """A number, true, false, or the text itself."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
+    return number(text)
+
+
+def number(text: str) -> Any:
+    """A number, or the text itself, which no check of numbers lets pass."""
     for kind in (int, float):
         try:
             return kind(text)

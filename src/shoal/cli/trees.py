@@ -13,6 +13,7 @@ import typer
 from shoal.cli import WRITTEN, outputs, say
 from shoal.cli import arguments as a
 from shoal.cli.gathering import gathers, reading_given
+from shoal.cli.options import number
 from shoal.errors import InputError, near_miss, raise_problems
 
 if TYPE_CHECKING:
@@ -197,13 +198,13 @@ def _options(shape: Options, problems: list[str]) -> Options:
         found["levels"] = levels
         given(lambda: Calendar(tuple(levels)))
     elif "levels" in shape:
-        found["levels"] = _number(shape["levels"])
+        found["levels"] = number(shape["levels"])
         problems += level_problems(found["levels"])
     if "widths" in shape:
-        found["widths"] = [_number(text) for text in _list(shape["widths"])]
+        found["widths"] = [number(text) for text in _list(shape["widths"])]
         problems += width_problems(found["widths"])
     if "lengths" in shape:
-        found["lengths"] = [_number(text) for text in _list(shape["lengths"])]
+        found["lengths"] = [number(text) for text in _list(shape["lengths"])]
         given(lambda: Prefix(tuple(found["lengths"])))
     if (path := _order_file(shape)) is not None:
         found["order"] = given(lambda: Order.from_file(path))
@@ -212,16 +213,6 @@ def _options(shape: Options, problems: list[str]) -> Options:
 
 def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
-
-
-def _number(text: str) -> Any:
-    """A number, or the text itself, which no check of numbers lets pass."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _counted(frame: Frame, column: str, how: Input) -> Counted:
