@@ -9,6 +9,7 @@ import pytest
 import reference_persons as twin
 import reference_requirements
 import tables
+from examples import several
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from tables import Sample
@@ -108,7 +109,7 @@ def test_the_optimum_of_a_handful_of_records_is_found(data: st.DataObject) -> No
     assert release.loss("lm") == pytest.approx(least / mean / cells, abs=1e-9)
 
 
-@settings(max_examples=25)
+@settings(max_examples=several(25))
 @given(share=st.sampled_from([0.1, 0.3, 0.6]), data=st.data())
 def test_records_left_out_leave_enough_persons(share: float, data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from([None, "distinct", "p-sensitive"]))

@@ -16,7 +16,7 @@ HONEST = [name for name, method in METHODS.items() if method().honours_requireme
 
 @pytest.mark.parametrize("kind", twins.ALL_KINDS)
 @pytest.mark.parametrize("method", HONEST)
-@settings(max_examples=5)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_every_group_meets_the_requirement_and_the_audit_proves_it(method, kind, data):
     sample, k, required = data.draw(twins.cases(kind))
@@ -37,7 +37,7 @@ LOOSE = [name for name in HONEST if METHODS[name]().may_be_loosened()]
 
 
 @pytest.mark.parametrize("kind", twins.ALL_KINDS)
-@settings(max_examples=12)
+@settings(max_examples=5)
 @given(method=st.sampled_from(LOOSE), share=st.sampled_from([0.1, 0.5, 0.9]), data=st.data())
 def test_loosened_groups_meet_the_requirement_and_the_audit_proves_it(kind, method, share, data):
     sample, k, required = data.draw(twins.cases(kind))

@@ -13,6 +13,7 @@ import reference
 import reference_bounds
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -80,7 +81,7 @@ def test_where_closures_are_not_listed_the_cheapest_pair_stands_for_all(sample, 
 
 
 @given(tables.jobs(8, OBJECTIVES))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
     sample, measure, k = case
     assume(may_bound(sample, measure))
@@ -95,7 +96,7 @@ def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
 
 
 @given(tables.jobs(8, OBJECTIVES))
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 def test_a_walk_that_takes_too_long_leaves_a_bound_for_each_record_all_the_same(case):
     sample, measure, k = case
     assume(may_bound(sample, measure))
@@ -107,7 +108,7 @@ def test_a_walk_that_takes_too_long_leaves_a_bound_for_each_record_all_the_same(
 
 
 @given(tables.jobs(10, OBJECTIVES))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_records_cost_at_least_as_much_as_with_their_nearest_others(case):
     sample, measure, k = case
     assume(measure in reference.MONOTONE)
@@ -127,7 +128,7 @@ def test_too_many_pairs_of_points_are_not_compared(monkeypatch):
 
 
 @given(tables.jobs(8, OBJECTIVES))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_the_walk_meets_every_closed_cell_once_at_what_it_costs(case):
     sample, measure, k = case
     assume(may_ascend(sample, measure))
@@ -173,7 +174,7 @@ def may_ascend(sample: tables.Sample, measure: str) -> bool:
 
 
 @given(tables.jobs(12, OBJECTIVES), st.integers(0, 12), st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, passes, good):
     sample, measure, k = case
     assume(may_ascend(sample, measure))
@@ -188,7 +189,7 @@ def test_no_release_costs_less_than_the_tightened_bound_which_never_falls(case, 
 
 
 @given(tables.jobs(12, OBJECTIVES), st.integers(0, 6), st.sampled_from([0, 1, 10, 60, 200]))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks):
     sample, measure, k = case
     assume(may_ascend(sample, measure))
@@ -203,7 +204,7 @@ def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks
 
 
 @given(tables.jobs(9, OBJECTIVES))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
     sample, measure, k = case
     assume(may_ascend(sample, measure))
@@ -231,7 +232,7 @@ def test_listed_cells_that_do_not_fit_are_repaired_all_the_same(monkeypatch):
 
 
 @given(tables.jobs(12, OBJECTIVES), st.sampled_from(["mondrian", "cover", "incognito"]))
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 def test_a_certificate_stands_between_optimum_and_release(case, method):
     sample, measure, k = case
     found = release(sample, measure, k, method=method)

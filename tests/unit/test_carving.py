@@ -7,6 +7,7 @@ import pytest
 import reference
 import reference_refinement as twin
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import (
@@ -36,7 +37,7 @@ def looks(carver: Carver, at: int) -> tuple[list[int], list[float]]:
     return keys[cells.column].tolist(), costs[cells.column].tolist()
 
 
-@settings(max_examples=80)
+@settings(max_examples=several(80))
 @given(starts(diverse=True))
 def test_carving_gains_what_it_reports_in_one_cell_and_leaves_no_trace(start: Start) -> None:
     refined = start.refined()
@@ -65,7 +66,7 @@ def test_carving_gains_what_it_reports_in_one_cell_and_leaves_no_trace(start: St
     assert is_met(start.problem, refined.groups)
 
 
-@settings(max_examples=80)
+@settings(max_examples=several(80))
 @given(starts(measures=reference.MONOTONE))
 def test_no_cell_gains_by_what_groups_can_spare_where_carving_ends(start: Start) -> None:
     refined = start.refined()
@@ -80,7 +81,7 @@ def test_no_cell_gains_by_what_groups_can_spare_where_carving_ends(start: Start)
         assert all(gain <= 1e-3 for gain in twin.direct_gains(keys, here, x.price, group, k))
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(starts(measures=("lm", "entropy", "pmi")))
 def test_only_cells_with_room_for_fewer_than_k_are_priced_out(start: Start) -> None:
     carver = Carver.of(start.refined(), reach_of(start.refined()), 0)
@@ -91,7 +92,7 @@ def test_only_cells_with_room_for_fewer_than_k_are_priced_out(start: Start) -> N
             assert (far == (len(cell) < start.problem.k)).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(diverse=True), st.data())
 def test_the_nearest_groups_are_the_own_one_and_those_where_a_record_adds_least(
     start: Start, data: st.DataObject
@@ -108,7 +109,7 @@ def test_the_nearest_groups_are_the_own_one_and_those_where_a_record_adds_least(
     assert near == pytest.approx(sorted(able.values())[: len(near)], abs=TOLERANCE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(diverse=True), st.data())
 def test_an_earlier_partition_can_be_put_back(start: Start, data: st.DataObject) -> None:
     refined = start.refined()
@@ -125,7 +126,7 @@ def test_an_earlier_partition_can_be_put_back(start: Start, data: st.DataObject)
     assert_tidy(refined)
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(diverse=True), st.integers(2, 5), st.integers(2, 5), st.integers(0, 99))
 def test_ruin_gains_what_it_reports_and_keeps_the_requirement(
     start: Start, near: int, united: int, record: int

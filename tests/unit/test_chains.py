@@ -11,6 +11,7 @@ import reference
 import reference_refinement as twin
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import (
@@ -73,7 +74,7 @@ def listed_pairs(w: Any) -> dict[int, list[int]]:
     return by_group
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(starts(measures=("lm",)))
 def test_a_group_is_paired_with_exactly_the_distinct_records_that_it_covers(start: Start) -> None:
     x = start.refined().search
@@ -98,7 +99,7 @@ def test_a_group_is_paired_with_exactly_the_distinct_records_that_it_covers(star
     assert listed_pairs(w) == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(starts())
 def test_the_supply_of_a_group_is_the_dearest_group_that_a_chain_leads_from(start: Start) -> None:
     refined = start.refined()
@@ -135,7 +136,7 @@ def assert_chain(start: Start, before: list[Group], after: list[Group], g: int) 
     return way
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(starts())
 def test_drawing_and_pulling_move_one_record_of_each_group_on_the_way(start: Start) -> None:
     refined = start.refined()
@@ -165,7 +166,7 @@ def test_drawing_and_pulling_move_one_record_of_each_group_on_the_way(start: Sta
             assert_tidy(refined)
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(starts(diverse=True))
 def test_shifting_keeps_the_requirement_and_never_costs_more(start: Start) -> None:
     refined = start.refined()
@@ -179,7 +180,7 @@ def test_shifting_keeps_the_requirement_and_never_costs_more(start: Start) -> No
         assert (refined.groups == given_groups).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(starts(measures=reference.MONOTONE))
 def test_where_shifting_ends_no_chain_leads_to_a_cheaper_group(start: Start) -> None:
     refined = start.refined()

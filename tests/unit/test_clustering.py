@@ -11,6 +11,7 @@ import pytest
 import reference
 import reference_clustering as twins
 import tables
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import swept
@@ -100,7 +101,7 @@ def test_a_sequential_pass_equals_its_twin(seed: int) -> None:
 # Against twins on the same costs: ties and every model
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(SAMPLES, MEASURES, st.sampled_from(list(DISTANCES)), st.data())
 def test_agglomerative_never_trusts_a_stale_neighbour(sample, measure, kind, data) -> None:
     k = data.draw(st.integers(1, sample.records))
@@ -123,7 +124,7 @@ def _has_ties(problem: Problem, kind: str) -> bool:
     return any(b - a < 1e-9 for a, b in pairwise(gaps))
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(SAMPLES, MEASURES, st.data())
 def test_every_method_makes_groups_of_at_least_k(sample, measure, data) -> None:
     k = data.draw(st.integers(1, sample.records))
@@ -135,7 +136,7 @@ def test_every_method_makes_groups_of_at_least_k(sample, measure, data) -> None:
         assert (groups == method.partition(problem, 1, silent).groups).all()
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(SAMPLES, MEASURES)
 def test_a_pass_leaves_closures_counts_and_costs_as_if_made_anew(sample, measure) -> None:
     problem = sample.problem(measure)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 import reference_borrowing as twins
 import reference_requirements
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import OBJECTIVES, Group
@@ -111,7 +112,7 @@ def by_all_that_is_seen(problem: Problem) -> Group:
 
 
 @pytest.mark.parametrize("kind", REQUIREMENTS)
-@settings(max_examples=25)
+@settings(max_examples=several(25))
 @given(
     st.integers(0, 10**6),
     st.integers(8, 70),
@@ -136,7 +137,7 @@ def test_borrowing_changes_the_groups_of_such_tables(kind):
     assert walked(problem, TERMS) != walked(problem, TERMS[:1])
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(
     st.integers(0, 10**6), st.integers(1, 70), st.integers(1, 6), st.sampled_from([1, 40, 10**6])
 )
@@ -151,13 +152,13 @@ def test_seeds_propose_the_points_of_the_twin(seed, records, k, most_counts):
     own = [(ladder.rungs, ladder.costs) for ladder in ladders]
     ends = [propose(own, problem.codes.tolist(), counted.tolist(), i, k) for i in seeds]
     counted_ends: Counter[tuple[int, ...]] = Counter()
-    for point, several in zip(found.tolist(), number.tolist(), strict=True):
-        counted_ends[tuple(point)] += several
+    for point, times in zip(found.tolist(), number.tolist(), strict=True):
+        counted_ends[tuple(point)] += times
     assert counted_ends == Counter(ends)
 
 
 @pytest.mark.parametrize("kind", reference_requirements.ALL_KINDS)
-@settings(max_examples=30)
+@settings(max_examples=several(30))
 @given(data=st.data())
 def test_groups_from_proposed_points_meet_the_requirement(kind, data):
     sample, k, requirements = data.draw(reference_requirements.cases(kind, max_records=40))

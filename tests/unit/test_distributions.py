@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_evaluation import compared, spread_cells
@@ -132,7 +133,7 @@ def release_of(seed: int, k: int, kind: str) -> tuple[list[Any], shoal.Release]:
     return values, shoal.anonymize(frame, quasi_identifiers=models, k=k, refine=False)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=several(150), deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 7), st.sampled_from([*KINDS]))
 def test_no_count_and_no_difference_of_any_bins_stands_for_fewer_than_k(
     seed: int, k: int, kind: str

@@ -12,6 +12,7 @@ import reference
 import reference_clustering as twins
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import swept
@@ -117,7 +118,7 @@ def misses(table: Table, requirements: list[Requirement], groups: np.ndarray) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(samples(), MEASURES, st.integers(1, 5), st.data())
 def test_every_group_meets_every_requirement(kind, method, sample, measure, k, data) -> None:
     requirements, table = data.draw(KINDS[kind]), sample.encoded()
@@ -258,7 +259,7 @@ def test_which_parts_get_one_more_differs_from_kind_to_kind() -> None:
     assert len(set(dealt.tolist())) == 10
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(samples(), st.sampled_from(list(KINDS)), st.integers(1, 8), st.data())
 def test_uniting_ends_with_groups_that_keep_all_limits(sample, kind, parts, data) -> None:
     requirements = data.draw(KINDS[kind])

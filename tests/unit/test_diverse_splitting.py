@@ -11,6 +11,7 @@ import reference
 import reference_requirements as twins
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def offenders(groups: np.ndarray, meets: reference.Meets) -> list[list[int]]:
 
 
 @each_kind
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(data=st.data(), measure=objectives, seed=st.integers(0, 3))
 def test_every_group_meets_the_requirement_and_no_method_is_better_than_exact(
     kind, data, measure, seed
@@ -80,7 +81,7 @@ def test_every_group_of_a_larger_table_meets_the_requirement(kind, data, measure
         assert not offenders(method.partition(problem, 0, silent).groups, meets), name
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(twins.cases(max_records=6, top=3), objectives)
 def test_exact_finds_the_least_cost_of_all_partitions_that_comply(case, measure):
     sample, k, requirements = case
@@ -110,7 +111,7 @@ def partition(method: Method, problem: Problem) -> list[list[int]]:
 # Mondrian
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(twins.cases(max_records=24, top=3), objectives, st.booleans())
 def test_mondrian_makes_the_groups_of_its_twin(case, measure, relaxed):
     sample, k, requirements = case
@@ -159,7 +160,7 @@ def test_children_that_cannot_stand_alone_take_in_the_smallest_that_can():
 # Mending
 
 
-@settings(max_examples=300)
+@settings(max_examples=several(300))
 @given(twins.cases(max_records=20), objectives, st.data())
 def test_groups_are_mended_as_by_their_twin(case, measure, data):
     sample, k, requirements = case
@@ -237,7 +238,7 @@ def test_mending_in_small_steps_gives_the_same_groups_and_can_be_cancelled(name,
 # Hilbert
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(twins.cases(max_records=14), objectives)
 def test_no_runs_and_records_left_out_cost_less(case, measure):
     sample, k, requirements = case
@@ -292,7 +293,7 @@ def test_forest_keeps_equal_records_together_whatever_their_sensitive_values():
 # Incognito
 
 
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 @given(twins.cases(), st.sampled_from([0.0, 0.1, 0.3, 0.6]))
 def test_incognito_finds_all_nodes_that_a_search_of_the_lattice_finds(case, share):
     sample, k, requirements = case

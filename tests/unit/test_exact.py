@@ -9,6 +9,7 @@ import pytest
 import reference
 import reference_guarantees as twins
 import tables
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +43,7 @@ def least_size(partition: Partition) -> int:
 
 
 @given(tables.jobs(7, OBJECTIVES))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_exact_finds_the_least_cost_of_all_partitions(case):
     sample, measure, k = case
     problem = sample.problem(measure, k)
@@ -53,7 +54,7 @@ def test_exact_finds_the_least_cost_of_all_partitions(case):
 
 
 @given(tables.jobs(12, OBJECTIVES))
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 def test_every_method_keeps_k_and_none_is_better_than_exact(case):
     sample, measure, k = case
     problem = sample.problem(measure, k)
@@ -68,7 +69,7 @@ def test_every_method_keeps_k_and_none_is_better_than_exact(case):
 @given(
     tables.samples(min_records=4, max_records=12), st.sampled_from(twins.COVERED), st.integers(2, 4)
 )
-@settings(max_examples=400)
+@settings(max_examples=several(400))
 def test_forest_and_greedy_cover_are_within_their_guarantees(sample, measure, k):
     problem = twins.proper_problem(sample, measure, min(k, sample.records))
     k = problem.k

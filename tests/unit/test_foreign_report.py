@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pages import SECTIONS, Page, section
@@ -221,7 +222,7 @@ def test_any_pairing_of_records_gives_the_same_loss_in_every_measure() -> None:
         assert column_losses(paired, measure) == pytest.approx(release.column_losses(measure))
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(tables.partitioned_samples(min_records=2, sensitive=2), st.data())
 def test_any_order_gives_the_loss_of_the_true_pairs(
     drawn: tuple[tables.Sample, list[int]], data: st.DataObject
@@ -237,7 +238,7 @@ def test_any_order_gives_the_loss_of_the_true_pairs(
         assert loss(paired, measure) == pytest.approx(loss(true, measure), abs=1e-9)
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(tables.partitioned_samples(min_records=2, sensitive=2), st.data())
 def test_any_left_out_records_keep_sizes_and_sensitive_values_of_groups(
     drawn: tuple[tables.Sample, list[int]], data: st.DataObject

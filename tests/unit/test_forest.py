@@ -9,6 +9,7 @@ import reference
 import reference_guarantees as twins
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ def most_records(k: int) -> int:
 
 
 @given(tables.samples(max_records=60, sensitive=1), st.sampled_from(OBJECTIVES), st.integers(1, 9))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_groups_have_k_to_the_most_records(sample, measure, k):
     k = min(k, sample.records)
     groups = Forest().partition(sample.problem(measure, k), 0, silent).groups
@@ -57,7 +58,7 @@ def first_records(problem: Problem) -> list[int]:
 @given(
     tables.samples(max_records=30), st.sampled_from(sorted(reference.MONOTONE)), st.integers(2, 6)
 )
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_trees_have_k_records_and_links_are_among_the_k_minus_1_shortest(sample, measure, k):
     problem = sample.problem(measure, min(k, sample.records))
     objective = sample.objective(measure)
@@ -148,7 +149,7 @@ def test_links_are_cut_while_both_sides_keep_k(forest, k):
 
 
 @given(st.integers(2, 12), st.integers(1, 30), st.data())
-@settings(max_examples=500)
+@settings(max_examples=several(500))
 def test_branches_below_k_are_gathered_into_bins_of_k_to_the_most(k, single, data):
     sizes = data.draw(st.lists(st.integers(0, k - 1) | st.integers(max(0, k - 3), k - 1)))
     assume(sum(sizes) + single >= 2 * k)

@@ -8,6 +8,7 @@ import pytest
 import reference
 import reference_guarantees as twins
 import tables
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +46,7 @@ def objective_of(problem: Problem, measure: str, sample: tables.Sample) -> refer
     st.sampled_from(twins.COVERED),
     st.integers(1, 4),
 )
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 def test_every_set_chosen_has_the_least_ratio_of_all_subsets(sample, measure, k):
     problem = twins.proper_problem(sample, measure, min(k, sample.records))
     assume(guarantee_notes(problem) == ())
@@ -77,7 +78,7 @@ def test_a_set_is_priced_by_at_most_2k_minus_1_new_records():
 
 
 @given(tables.samples(max_records=40, sensitive=1), st.sampled_from(OBJECTIVES), st.integers(1, 9))
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_groups_have_k_to_2k_minus_1_records(sample, measure, k):
     k = min(k, sample.records)
     groups = covered_with_guarantee(sample.problem(measure, k), 0, silent).groups

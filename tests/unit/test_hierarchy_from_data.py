@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +46,7 @@ def twin(records: list[tuple[str, ...]]) -> list[frozenset[str]]:
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcdefg"), st.sampled_from("xyz"), st.sampled_from("uvw")),

@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -180,7 +181,7 @@ NAMES = st.text(alphabet='ab ,;"|\t\né', min_size=1, max_size=4).filter(lambda 
 TREES = st.lists(st.tuples(NAMES, NAMES), min_size=1, max_size=8, unique_by=lambda pair: pair[0])
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(TREES)
 def test_a_saved_tree_is_read_back_as_it_was(tmp_path_factory, pairs) -> None:
     try:

@@ -11,6 +11,7 @@ import pytest
 import reference
 import reference_splitting as twins
 import tables
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -150,7 +151,7 @@ def numbers(values: list[int], measure: str, k: int) -> tuple[Problem, reference
     return problem, reference.Objective(measure, [column], [1.0])
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(st.randoms(use_true_random=False), st.integers(3, 8), st.sampled_from(LINEAR), st.data())
 def test_on_one_interval_column_the_loss_is_near_the_optimum_and_equal_where_groups_are(
     random, size, measure, data

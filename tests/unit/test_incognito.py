@@ -10,6 +10,7 @@ import pytest
 import reference
 import reference_guarantees as twins
 import tables
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ cases = st.tuples(
 
 
 @given(cases)
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_the_node_chosen_is_the_cheapest_of_all_that_hold_k(case):
     sample, measure, k, share = case
     k = min(k, sample.records)
@@ -49,7 +50,7 @@ def test_the_node_chosen_is_the_cheapest_of_all_that_hold_k(case):
 
 
 @given(cases)
-@settings(max_examples=200)
+@settings(max_examples=several(200))
 def test_groups_are_cells_of_one_node_and_records_of_small_ones_are_hidden(case):
     sample, measure, k, share = case
     k = min(k, sample.records)

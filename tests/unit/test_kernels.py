@@ -15,6 +15,7 @@ import pytest
 import reference
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tables import Sample
@@ -33,7 +34,7 @@ from shoal.progress import silent
 from shoal.table import Table, encode, open_frame
 
 each_objective = pytest.mark.parametrize("measure", reference.OBJECTIVES)
-few_examples = settings(max_examples=30)  # of each objective
+few_examples = settings(max_examples=several(30))  # of each objective
 samples = tables.samples(sensitive=1)
 partitioned = tables.partitioned_samples(sensitive=1)
 

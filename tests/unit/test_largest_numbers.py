@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import reference_bounds
 from compiled import callable_here
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -66,7 +67,7 @@ def test_capped_numbers_are_as_large_as_the_limit_allows(numbers, k, excess):
     st.integers(1, 6),
     st.floats(0.1, 0.9),
 )
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 def test_projected_numbers_are_the_nearest_that_keep_the_limit(numbers, k, share):
     assume(sum(weight for _, weight in numbers) >= k)
     ordered = sorted(numbers, reverse=True)

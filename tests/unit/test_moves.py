@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference_refinement as twin
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from partitions import (
     TOLERANCE,
@@ -26,7 +27,7 @@ from shoal.kernels.refining.search import FAR, reprice_all
 finish, dissolve = callable_here(search.finish), callable_here(dissolving.dissolve)
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(starts(diverse=True))
 def test_every_record_moves_to_where_it_adds_least_if_that_gains(start: Start) -> None:
     refined, k, objective = start.refined(), start.problem.k, start.objective
@@ -55,7 +56,7 @@ def test_every_record_moves_to_where_it_adds_least_if_that_gains(start: Start) -
     assert (together.search.s.group == x.s.group).all()
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(starts(diverse=True))
 def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(start: Start) -> None:
     refined, objective = start.refined(), start.objective
@@ -94,7 +95,7 @@ def test_a_group_dissolves_if_its_records_gain_where_each_in_turn_adds_least(sta
     assert is_met(start.problem, refined.groups)
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(diverse=True))
 def test_dissolving_takes_as_many_groups_away_as_it_reports(start: Start) -> None:
     refined = start.refined()

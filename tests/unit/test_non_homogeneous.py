@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 import reference
 import tables
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +41,7 @@ def test_a_drawn_matching_is_no_mere_shift_and_repeats_with_its_seed() -> None:
     assert (window != draw_matching(200, 10, np.random.default_rng(2))).any()
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(tables.samples(max_records=16), st.sampled_from(list(WITHIN)), st.data())
 def test_every_record_suits_k_closures_and_every_closure_k_records(sample, within, data) -> None:
     k = data.draw(st.integers(1, sample.records))

@@ -12,6 +12,7 @@ import reference
 import reference_sensitivity as twins
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -205,7 +206,7 @@ def required(sample: tables.Sample, measure: str, k: int, *requirements: Require
 
 
 @each_method
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(SAMPLES, st.integers(1, 4), st.data())
 def test_every_group_is_p_sensitive_and_has_k_records(method: Method, sample, p, data):
     assume(p <= distinct_values(sample))
@@ -220,7 +221,7 @@ def test_every_group_is_p_sensitive_and_has_k_records(method: Method, sample, p,
 
 
 @each_method
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(SAMPLES, st.data())
 def test_other_requirements_hold_too(method: Method, sample, data):
     k = data.draw(st.integers(1, min(4, sample.records)))
@@ -270,7 +271,7 @@ def test_condition_2_counts_what_there_is_to_share_out(column, p):
     assert most_groups([counts], p)[0] == twins.most_groups(column, p)
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(
     st.lists(st.tuples(*[st.sampled_from("abc")] * 2), min_size=1, max_size=7), st.integers(1, 3)
 )
@@ -290,7 +291,7 @@ def test_no_partition_has_more_p_sensitive_groups_than_condition_2_says(records,
             assert max(valid, default=0) == bound
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(SAMPLES, st.integers(2, 4), st.data())
 def test_enhanced_pk_never_makes_more_groups_than_condition_2_allows(sample, p, data):
     assume(p <= distinct_values(sample))

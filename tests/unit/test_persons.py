@@ -17,6 +17,7 @@ import reference
 import reference_persons as twin
 import reference_requirements
 import tables
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import assert_tidy, lists
@@ -79,7 +80,7 @@ def starts(draw: st.DrawFn) -> tuple[Any, Any, PersonSearch, Any, list[list[int]
     return sample.objective("lm"), people, search, meets, lists(search.search)
 
 
-@settings(max_examples=80)
+@settings(max_examples=several(80))
 @given(start=starts())
 def test_groups_comply_as_plain_code_counts_them(start: Any) -> None:
     _, people, search, meets, groups = start
@@ -89,7 +90,7 @@ def test_groups_comply_as_plain_code_counts_them(start: Any) -> None:
     assert heads.tolist() == [len({*people.person[group].tolist()}) for group in filled]
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(pairs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
 def test_the_audit_matches_persons_and_values_as_well_as_can_be(
     pairs: list[tuple[int, int]],
@@ -98,7 +99,7 @@ def test_the_audit_matches_persons_and_values_as_well_as_can_be(
     assert found == twin.most_different(list(dict.fromkeys(pairs)))
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(start=starts(), may_hand_out=st.just(True))
 def test_mending_does_what_its_twin_does(start: Any, may_hand_out: bool) -> None:
     objective, _, search, meets, groups = start
@@ -109,7 +110,7 @@ def test_mending_does_what_its_twin_does(start: Any, may_hand_out: bool) -> None
     assert lists(search.search) == [sorted(group) for group in expected]
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(start=starts())
 def test_moves_are_those_of_the_twin(start: Any) -> None:
     objective, _, search, meets, _ = start
@@ -123,7 +124,7 @@ def test_moves_are_those_of_the_twin(start: Any) -> None:
     assert lists(search.search) == [sorted(group) for group in expected]
 
 
-@settings(max_examples=80)
+@settings(max_examples=several(80))
 @given(start=starts(), relaxed=st.booleans())
 def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> None:
     objective, people, search, meets, _ = start
@@ -144,7 +145,7 @@ def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> 
     assert sorted(found) == sorted(sorted(group) for group in expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(start=starts(), most=st.integers(1, 6))
 def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
     objective, people, search, meets, _ = start
@@ -156,7 +157,7 @@ def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
     assert lists(search.search) == [sorted(group) for group in expected]
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(start=starts())
 def test_local_search_keeps_what_complies_and_never_costs_more(start: Any) -> None:
     _, people, search, meets, _ = start

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import is_met
@@ -55,7 +56,7 @@ def refined(problem: Problem, groups: Ints, steps: int = 3, seed: int = 0) -> In
     return refine(problem, groups, seed, silent, Refine(steps=steps))[0]
 
 
-@settings(max_examples=100)
+@settings(max_examples=several(100))
 @given(
     samples(min_records=4, max_records=40, sensitive=1),
     st.sampled_from(OBJECTIVES),
@@ -79,7 +80,7 @@ def test_refinement_keeps_the_requirement_and_never_costs_more(
     assert problem.cost(after) <= problem.cost(before) + ROUNDING * max(1.0, problem.cost(before))
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(
     samples(min_records=4, max_records=9, sensitive=1),
     st.sampled_from(OBJECTIVES),
@@ -224,7 +225,7 @@ def test_a_group_of_two_kinds_splits_and_one_below_2k_does_not() -> None:
     assert parts == {frozenset({0, 2}), frozenset({1, 3}), frozenset({4, 5, 6})}
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(
     samples(min_records=6, max_records=40, sensitive=1),
     st.sampled_from(OBJECTIVES),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference
 import reference_refinement as twin
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import (
@@ -32,7 +33,7 @@ def covers(draw: st.DrawFn) -> tuple[list[list[tuple[int, float]]], list[int]]:
     return [list(one.items()) for one in draw(st.lists(cell, max_size=6))], counts
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(
     covers(),
     st.integers(1, 5),
@@ -68,7 +69,7 @@ def test_cells_open_while_they_find_k_records_that_no_other_has(
     assert found.max(initial=-1) < len(expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(measures=reference.MONOTONE, diverse=True), st.integers(0, 4))
 def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxed_problem(
     start: Start, passes: int

@@ -6,6 +6,7 @@ import numpy as np
 import reference
 import reference_repacking as twin
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
@@ -54,7 +55,7 @@ def test_the_cheapest_rival_of_a_choice_is_its_lowest_bit(lowest: int, others: i
     assert callable_here(repacking.cheapest)(choice) == lowest
 
 
-@settings(max_examples=300)
+@settings(max_examples=several(300))
 @given(pools())
 def test_a_choice_costs_what_the_twin_says(case: tuple[twin.Pool, set[int]]) -> None:
     pool, choice = case
@@ -68,7 +69,7 @@ def test_a_choice_costs_what_the_twin_says(case: tuple[twin.Pool, set[int]]) -> 
         assert price(kernel, pool.k, bits(choice), cost) >= cost
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(pools())
 def test_small_changes_lead_to_the_choice_of_the_twin(case: tuple[twin.Pool, set[int]]) -> None:
     pool, choice = case
@@ -79,7 +80,7 @@ def test_small_changes_lead_to_the_choice_of_the_twin(case: tuple[twin.Pool, set
     assert cost == twin.price(pool, expected)[0] <= start
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(measures=reference.MONOTONE), st.integers(0, 2), st.randoms(use_true_random=False))
 def test_a_pool_is_made_of_all_that_its_records_lie_in(start: Start, passes: int, random) -> None:
     problem, refined = start.problem, start.refined()
@@ -112,7 +113,7 @@ def test_a_pool_is_made_of_all_that_its_records_lie_in(start: Start, passes: int
         assert outside == min((v.cost[c] for c in lies_in[i] & open_outside), default=np.inf)
 
 
-@settings(max_examples=60)
+@settings(max_examples=several(60))
 @given(starts(measures=reference.MONOTONE), st.integers(0, 3), st.integers(0, 3), st.integers(0, 9))
 def test_cells_chosen_anew_hold_k_records_each_and_cost_what_is_said(
     start: Start, passes: int, kicks: int, seed: int
@@ -146,7 +147,7 @@ def test_cells_chosen_anew_hold_k_records_each_and_cost_what_is_said(
         assert cell in v.owner[v.start[p] : v.start[p + 1]]
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(starts(measures=reference.MONOTONE), st.integers(0, 5))
 def test_a_partition_of_cells_chosen_anew_is_no_dearer(start: Start, seed: int) -> None:
     problem, refined = start.problem, start.refined()
@@ -159,7 +160,7 @@ def test_a_partition_of_cells_chosen_anew_is_no_dearer(start: Start, seed: int) 
     assert found.cost <= refined.cost + TOLERANCE * max(1.0, refined.cost)
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(starts(measures=reference.MONOTONE, diverse=True))
 def test_cells_are_chosen_by_number_only_where_nothing_but_k_is_required(start: Start) -> None:
     assert can_repack(start.problem) == (start.problem.values.shape[1] == 0)

@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from examples import several
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from pages import SECTIONS, Page, section
@@ -732,7 +733,7 @@ def column_of(data: st.DataObject, kinds: Any, names: Any, records: int) -> pa.A
     return pa.array(values, kind)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=several(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_columns_have_a_report(data: st.DataObject) -> None:
     records = data.draw(st.integers(4, 30))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from examples import several
 from hypothesis import given, settings
 from reference_evaluation import compared, in_parts, original_cells, rules_of, spread_cells
 from tables import partitioned_samples
@@ -17,7 +18,7 @@ from shoal.evaluation.rules import RANGES, VALUES, compare_rules
 SUPPORT, CONFIDENCE = 0.21, 0.55  # no share of up to nine records is near
 
 
-@settings(max_examples=30)
+@settings(max_examples=several(30))
 @given(partitioned_samples(max_records=9, max_columns=3, sensitive=1))
 def test_rules_are_those_of_trying_all_of_them(drawn: Any) -> None:
     comparison = compared(*drawn)

@@ -11,6 +11,7 @@ import reference
 import reference_splitting as twins
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ varied = st.integers(0, 2**32).map(twins.varied_sample)
 # Twins
 
 
-@settings(max_examples=40)
+@settings(max_examples=several(40))
 @given(tables.samples(min_records=2, sensitive=1) | varied, st.sampled_from(OBJECTIVES))
 def test_a_segment_is_parted_as_by_its_twin(sample, measure):
     problem = sample.problem(measure)
@@ -72,7 +73,7 @@ def test_a_long_segment_is_parted_record_by_record():
     assert side.tolist() == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(
     tables.samples(sensitive=1) | varied,
     st.sampled_from(OBJECTIVES),
@@ -92,7 +93,7 @@ def test_top_down_makes_the_groups_of_its_twin(sample, measure, candidates, k):
 # Repair
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(
     st.integers(0, 2**32).map(lambda seed: twins.varied_sample(seed, 40)),
     st.sampled_from(OBJECTIVES),
@@ -108,7 +109,7 @@ def test_small_groups_are_repaired_as_by_their_twin(sample, measure, candidates,
     assert tables.partition_of(mended) == sorted(map(sorted, expected))
 
 
-@settings(max_examples=300)
+@settings(max_examples=several(300))
 @given(varied, st.sampled_from(OBJECTIVES), st.integers(1, 3), st.integers(2, 9))
 def test_records_are_picked_one_by_one_where_they_add_least(sample, measure, size, need):
     need = min(need, sample.records - size)

@@ -12,6 +12,7 @@ import reference
 import reference_splitting as twins
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ varied = st.integers(0, 2**32).map(twins.varied_sample)
 # Twins
 
 
-@settings(max_examples=150)
+@settings(max_examples=several(150))
 @given(
     tables.samples(sensitive=1) | varied,
     st.sampled_from(OBJECTIVES),
@@ -151,7 +152,7 @@ def test_rounds_below_one_are_refused():
     assert not TwoMeans(rounds=1).problems()
 
 
-@settings(max_examples=25)
+@settings(max_examples=several(25))
 @given(varied, st.integers(0, 9))
 def test_more_rounds_never_make_a_single_split_dearer(sample, seed):
     problem = sample.problem("lm", sample.records // 3 + 1)
