@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 
@@ -38,7 +39,8 @@ def jobs() -> dict[str, Callable[[], object]]:
     for name in ("cover", *sorted({*METHODS} - {"auto", "cover"})):
         made[name] = lambda name=name: run(method=name, refine=False)
     made["refine"] = lambda: run(method="cover")
-    made["carve"] = lambda: run(method="cover", records=MANY)
+    made["choose"] = choose
+    made["carve"] = carve
     more = shoal.Refine(steps=30)
     made["refine longer"] = lambda: run(method="cover", refine=more)
     made["persons"] = lambda: run(method="cover", person="person", with_persons=True)
@@ -55,6 +57,20 @@ def jobs() -> dict[str, Callable[[], object]]:
     for name, job in defaults.items():
         made[f"{name}{WITH_LIMITS}"] = lambda job=job: run(**job, requirements=limits)
     return made
+
+
+def choose() -> None:
+    """Refine with and without a range."""
+    models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
+    trees = {name: model for name, model in models.items() if name != "age"}
+    run(method="cover", records=MANY)
+    run(method="cover", records=MANY, quasi_identifiers=trees, others="drop")
+
+
+def carve() -> None:
+    """Refine as if a table were large."""
+    with patch("shoal.refine.refine.MANY", 0):
+        run(method="cover", records=MANY)
 
 
 def run(records: int = RECORDS, **job: Any) -> shoal.Release:

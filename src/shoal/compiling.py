@@ -9,8 +9,9 @@ from contextvars import ContextVar
 from shoal.kernels.ahead import Ahead, worthwhile
 from shoal.kernels.machine_code import telling
 from shoal.kernels.signatures import Signature, missing
+from shoal.measures.additive import MONOTONE
 from shoal.progress import Progress
-from shoal.refine import Refine, is_carved
+from shoal.refine import Refine, costly_step
 from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
@@ -27,8 +28,9 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
     if settings.refine and chosen.may_be_refined():
         budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
         parts.append("refine")
-        if is_carved(records, budget):
-            parts.append("carve")
+        repacks = settings.objective in MONOTONE and not settings.requirements
+        if step := costly_step(records, budget, repacks):
+            parts.append(step)
         if budget.goes_on:
             parts.append("refine longer")
     if settings.person and chosen.recoding == "local" and chosen.name != "exact":

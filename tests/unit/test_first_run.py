@@ -83,7 +83,7 @@ def run(code: str, **changed: str) -> str:
 # Which kernels a run needs
 
 
-PARTS = ["carve", "persons", "certificate", "exact"]  # others need some of these
+PARTS = ["choose", "carve", "persons", "certificate", "exact"]  # others need some of these
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -109,9 +109,11 @@ def test_every_method_is_on_the_list() -> None:
     [
         (9, {}, ("exact",)),
         (1_000, {}, ("cover", "refine")),
-        (1_001, {}, ("cover", "refine", "carve")),
+        (1_001, {}, ("cover", "refine", "choose")),
+        (1_001, {"objective": "entropy"}, ("cover", "refine", "carve")),
+        (100_001, {}, ("cover", "refine", "carve")),
         (1_000, {"refine": False}, ("cover",)),
-        (1_000, {"refine": 5}, ("cover", "refine", "carve", "refine longer")),
+        (1_000, {"refine": 5}, ("cover", "refine", "choose", "refine longer")),
         (1_000, {"method": "mondrian"}, ("mondrian",)),
         (1_000, {"person": "id"}, ("cover", "refine", "persons")),
         (9, {"person": "id"}, ("exact",)),
@@ -307,13 +309,13 @@ def test_the_doctor_says_what_is_in_use(shell: Shell, monkeypatch: pytest.Monkey
     facts = json.loads(said)
     assert facts["folder"] == str(cache.cache_folder())
     assert facts["libraries"]["numba"] == numba.__version__
-    listed = len(needed(("cover", "refine", "carve")))
+    listed = len(needed(("cover", "refine", "choose")))
     assert facts["kernels"]["a default run"]["all"] == listed
     assert facts["kernels"]["a default run"]["ready"] <= listed
 
 
 def test_the_doctor_says_what_the_next_run_will_compile(cold: Path, shell: Shell) -> None:
-    seconds = sum(signature.seconds for signature in needed(("cover", "refine", "carve")))
+    seconds = sum(signature.seconds for signature in needed(("cover", "refine", "choose")))
     _, said, _ = shell("doctor", "--json")
     facts = json.loads(said)
     assert facts["kernels"]["a default run"]["ready"] == 0

@@ -16,13 +16,8 @@ from shoal.kernels.cache import cache_folder, cache_note, carried_folder, carrie
 from shoal.kernels.parts import is_known, part_options
 from shoal.kernels.signatures import missing, needed, parts
 
-DEFAULT = (
-    "cover",
-    "refine",
-    "carve",
-    "exact",
-    "certificate",
-)  # parts of runs without a choice of method
+USUAL = ("cover", "refine", "choose")  # parts of a run on up to 100,000 records
+DEFAULT = (*USUAL, "carve", "exact", "certificate")  # parts of runs without a choice of method
 LIBRARIES = ("numba", "llvmlite", "numpy", "pyarrow", "narwhals", "pandas", "polars")
 
 
@@ -74,8 +69,8 @@ def facts() -> dict[str, Any]:
         name: {"all": len(needed(wanted)), "ready": len(needed(wanted)) - len(missing(wanted))}
         for name, wanted in (
             ("a default run on few records", ("cover", "refine")),
-            ("a default run", ("cover", "refine", "carve")),
-            ("a default run with a certificate", ("cover", "refine", "carve", "certificate")),
+            ("a default run", USUAL),
+            ("a default run with a certificate", (*USUAL, "certificate")),
             ("all methods", parts()),
         )
     }
@@ -124,7 +119,7 @@ def _where() -> str:
 
 def _seconds() -> float:
     """Seconds that a first default run compiles, about: processor time, shared by processes."""
-    wanted = missing(("cover", "refine", "carve"))
+    wanted = missing(USUAL)
     return sum(signature.seconds for signature in wanted) / (processors() if can_start() else 1)
 
 

@@ -44,6 +44,7 @@ ADDITIVE: dict[str, Additive] = {
         features.log_share, "mean", "bits lost of a value (non-uniform entropy)", "GT10 (10)"
     ),
 }
+MONOTONE = frozenset(ADDITIVE) - {"entropy"}  # a closure never costs less when it grows
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def compile_measure(
         [scaled(measure.feature(column.form, column.counts), weight)]
         for column, weight in zip(columns, _weights(measure, columns, weights), strict=True)
     ]
-    return assemble(columns, compiled, name != "entropy")
+    return assemble(columns, compiled, name in MONOTONE)
 
 
 def assemble(

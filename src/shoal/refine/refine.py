@@ -7,19 +7,30 @@ from shoal.kernels.shared.state import offending
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine.budget import Clock, Refine
+from shoal.refine.choose import choose_quickly
 from shoal.refine.descent import descend
 from shoal.refine.moves import most_movers
 from shoal.refine.partition import Refined
+from shoal.refine.repack import can_repack
 from shoal.refine.restarts import search_on
 
-# Records of a table that carving gains next to nothing on: 0.1 % of the loss, on samples of 200 to 1,000 records of
-# Adult. At the first run it would take seconds to compile.
+# Records of a table on which the costly steps gain next to nothing: carving 0.1 % of the loss, on samples of 200 to
+# 1,000 records of Adult. At the first run they would take seconds to compile.
 FEW = 1_000
+# Records of a table beyond which the relaxed problem takes too long for a quick refinement.
+MANY = 100_000
+
+CHOOSE, CARVE = "choose", "carve"
 
 
-def is_carved(records: int, budget: Refine) -> bool:
-    """Whether groups of so many records are carved out of others and records shifted along chains."""
-    return records > FEW or budget.goes_on
+def costly_step(records: int, budget: Refine, repacks: bool) -> str | None:
+    """Which costly step follows the descent of so many records; None for few.
+
+    Where cells can be repacked, these are chosen anew, and otherwise groups are carved out of others.
+    """
+    if records <= FEW and not budget.goes_on:
+        return None
+    return CHOOSE if repacks and records <= MANY else CARVE
 
 
 def refine(
@@ -35,8 +46,11 @@ def refine(
     if offending(problem.rules, refined.search.s).any():
         return groups, ()
     records = problem.table.records
-    descend(refined, seed, progress, carves=is_carved(records, budget))
+    step = costly_step(records, budget, can_repack(problem))
+    descend(refined, seed, progress, carves=step == CARVE)
     looked = most_movers(refined)
+    if step == CHOOSE:
+        refined = choose_quickly(refined, seed, progress)
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
     few = f"refinement moved single records among the {looked:,} dearest only"

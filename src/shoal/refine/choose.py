@@ -1,0 +1,44 @@
+"""Choosing cells anew, as far as a quick refinement has time for it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from shoal.kernels.shared.forms import TREE
+from shoal.progress import Progress
+from shoal.refine.chains import reach_of
+from shoal.refine.descent import settle_down
+from shoal.refine.partition import Refined
+from shoal.refine.relax import Relaxation
+from shoal.refine.repack import repack_all
+
+# Passes of the relaxed problem before it is rounded, where all columns are trees. On Adult, 30,162 records of nine
+# columns, k = 10, a pass takes 0.9 s; three, five and six of them lower the loss by 1.1, 2.2 and 2.4 %, one or two less
+# than none. Over ranges and sets a pass takes twice as long, and cells are chosen without.
+PASSES = 5
+
+
+def choose_quickly(refined: Refined, seed: int, progress: Progress) -> Refined:
+    """Cover records by other cells of the relaxed problem; returns a partition that costs no more."""
+    problem, rng = refined.problem, np.random.default_rng([seed, 3])
+    relaxation = Relaxation(problem, refined.search.price)
+
+    def go_on(stage: str, done: int = 0, total: int = 1) -> bool:
+        progress(f"refining: {stage}", done, total)
+        return True
+
+    def chosen(start: Refined) -> Refined:
+        cells = relaxation.cells()
+        groups = repack_all(start, cells, 0, rng, lambda: go_on("choosing cells"))
+        found = Refined.of(problem, groups)
+        settle_down(found, reach_of(found), progress)
+        return found
+
+    if not (problem.arrays.form == TREE).all():
+        return chosen(refined)
+    for done in range(PASSES):
+        relaxation.advance(partial(go_on, "relaxing", done, PASSES))
+    found = chosen(Refined.of(problem, relaxation.round()))
+    return found if found.cost < refined.cost else chosen(refined)
