@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
 from shoal.auditing.groups import examine_frame, examine_texts
 from shoal.auditing.persons import Crowd, read_crowd
@@ -14,6 +16,7 @@ from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
 from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
 from shoal.auditing.verdict import Places, Verdict
+from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
 from shoal.io import check_header, open_file, read_texts
 from shoal.settings import Settings
 from shoal.table import open_frame
@@ -23,12 +26,39 @@ from shoal.table.source import Input, Source
 
 
 def open_table(table: Any, input: Input | None = None) -> Source:
-    """Whatever the user gave, a frame or a path, as a frame with what is known of its file."""
+    """Whatever the user gave, a frame, a path or a table of a database, as a frame with what is known of it."""
     if isinstance(table, Source):
         return table
-    is_path = isinstance(table, str | os.PathLike)
-    source = open_file(table, input or Input()) if is_path else Source(table)
+    table = stored_in(table, input)
+    if isinstance(table, DatabaseTable):
+        source = open_stored(table)
+    else:
+        is_path = isinstance(table, str | os.PathLike)
+        source = open_file(table, input or Input()) if is_path else Source(table)
     return replace(source, data=open_frame(source.data))
+
+
+def stored_in(table: Any, input: Input | None) -> Any:
+    """The table of a database where its address is given; which table that is says `input`."""
+    if not is_address(table):
+        return table
+    how = input or Input()
+    return DatabaseTable(table, how.table, how.query)
+
+
+def texts_in(table: Any, input: Input) -> pa.Table | None:
+    """All values of a file or of a table of a database as texts, None for a frame."""
+    table = stored_in(table, input)
+    if isinstance(table, DatabaseTable):
+        return read_stored_texts(table)
+    if isinstance(table, str | os.PathLike):
+        return read_texts(table, input)
+    return None
+
+
+def of_release(input: Input) -> Input:
+    """How to read a release by the settings it was made with: their sheet, table and query are the original's."""
+    return replace(input, sheet=None, table=None, query=None)
 
 
 def originals_of(table: Frame, settings: Settings) -> Originals | None:
@@ -101,12 +131,12 @@ def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Verd
 def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Verdict:
     """Audit any table, a frame or a file, by what its columns read.
 
-    Unless `keeps_sheet`, the settings' sheet is that of the original, and the table's first one is meant.
+    Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
     """
-    if isinstance(table, str | os.PathLike):
-        sheet = settings.input.sheet if keeps_sheet else None
-        texts = read_texts(table, replace(settings.input, sheet=sheet))
-        check_header(Path(table), texts.column_names, texts.columns)
+    texts = texts_in(table, settings.input if keeps_sheet else of_release(settings.input))
+    if texts is not None:
+        if isinstance(table, str | os.PathLike) and not is_address(table):
+            check_header(Path(table), texts.column_names, texts.columns)
         frame = open_frame(texts)
         verdict = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
     else:

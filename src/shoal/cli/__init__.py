@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -16,7 +15,7 @@ from shoal.errors import ShoalError
 STOPPED = 130  # exit code, as shells have it
 STOPPING = ("SIGTERM", "SIGINT", "SIGBREAK")  # the last is Ctrl+Break, on Windows only
 STOPS: list[int] = []  # signals that asked this run to stop
-WRITTEN: list[Path] = []  # files that this run has written
+WRITTEN: list[object] = []  # files, and tables of databases, that this run has written
 
 
 def main() -> NoReturn:
