@@ -198,14 +198,10 @@ def parts_of(name: str) -> tuple[str, ...]:
         if found is None:
             break
         parts.append(found[1].replace('""', '"') if found[1] else found[2])
-        place = found.end()
-        if place == len(name):
+        place = found.end() + 1  # behind the dot
+        if name[found.end() : place] != ".":
             break
-        if name[place] != ".":
-            parts.clear()
-            break
-        place += 1
-    if not 1 <= len(parts) <= 2 or place != len(name) or "\0" in name:
+    if not 1 <= len(parts) <= 2 or place != len(name) + 1 or "\0" in name:
         raise_problems(
             [
                 f"{shown(name)} is no name of a table; write TABLE or SCHEMA.TABLE, and put a part with dots or "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -103,6 +103,24 @@ class Connection(ABC):
         known = self.tables()
         close = near_miss(str(table.table), known) or f"; tables: {_some(known)}."
         return f"There is no table {table.table!r} in '{self.database}'{close}"
+
+
+def streamed(cursor: Any) -> pa.RecordBatchReader:
+    """The records of a statement that was executed by ADBC, whose cursor is closed after the last of them."""
+    reader = cursor.fetch_record_batch()
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        with cursor, reader:
+            while True:
+                try:
+                    batch = (
+                        reader.read_next_batch()
+                    )  # unlike iterating, tells errors with their codes
+                except StopIteration:
+                    return
+                yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 def _some(names: Sequence[str]) -> str:

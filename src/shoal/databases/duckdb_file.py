@@ -47,7 +47,8 @@ class DuckDBFile(Connection):
         self._connection = duckdb.connect(
             str(database.path),
             read_only=not writes,
-            config={"enable_external_access": False},  # no other file is read or written by a query
+            # A query reads and writes no other file, and takes no name for a variable of this program.
+            config={"enable_external_access": False, "python_enable_replacements": False},
         )
         self._connection.execute("BEGIN")
 
@@ -91,7 +92,7 @@ class DuckDBFile(Connection):
 
     def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
         query = f"SELECT {selected(columns)} FROM {source}"
-        return self._connection.execute(query).to_arrow_reader(_BATCH)
+        return self._connection.sql(query).to_arrow_reader(_BATCH)
 
     def relations(self, source: str) -> frozenset[Relation]:
         [row] = self._rows(f"EXPLAIN (FORMAT JSON) SELECT * FROM {source}")

@@ -17,6 +17,7 @@ from shoal.databases.connection import (
     exists_already,
     is_source,
     selected,
+    streamed,
 )
 from shoal.databases.fitting import LONGEST_NAME
 from shoal.errors import listed, near_miss
@@ -132,17 +133,10 @@ class PostgreSQL(Connection):
         cursor = self._connection.cursor()
         try:
             cursor.execute(f"SELECT {selected(columns)} FROM {source}")
-            reader = cursor.fetch_record_batch()
-            schema = reader.schema
+            return streamed(cursor)
         except BaseException:
             cursor.close()
             raise
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            with cursor, reader:
-                yield from reader
-
-        return pa.RecordBatchReader.from_batches(schema, batches())
 
     def _plan(self, source: str) -> dict[str, Any]:
         query = f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {source}"

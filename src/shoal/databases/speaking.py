@@ -51,6 +51,7 @@ _CODES = {
     "42P07": EXISTS,
     "3F": NOT_FOUND,
     "42": QUERY,
+    "0A": QUERY,
     "25006": READ_ONLY,
     "2BP01": DEPENDS,
     "53100": FULL,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from shoal.databases.connection import (
     exists_already,
     is_source,
     selected,
+    streamed,
 )
 from shoal.databases.files import file_identity, file_problems
 from shoal.errors import raise_problems
@@ -101,18 +102,12 @@ class SQLite(Connection):
             cursor.execute(
                 f"SELECT {examples} UNION ALL SELECT * FROM (SELECT {selected(columns)} FROM {source})"
             )
-            reader = cursor.fetch_record_batch()
-            schema = reader.schema
+            reader = streamed(cursor)
         except BaseException:
             cursor.close()
             raise
-
-        def batches() -> Iterator[pa.RecordBatch]:
-            with cursor, reader:
-                for number, batch in enumerate(reader):
-                    yield batch if number else batch.slice(1)
-
-        return pa.RecordBatchReader.from_batches(schema, batches())
+        own = (batch if number else batch.slice(1) for number, batch in enumerate(reader))
+        return pa.RecordBatchReader.from_batches(reader.schema, own)
 
     def relations(self, source: str) -> frozenset[Relation]:
         opened = self._rows(f"EXPLAIN SELECT * FROM {source}")
