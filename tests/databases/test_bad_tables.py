@@ -33,6 +33,9 @@ def guarded(server: Server, shell) -> Any:
         "CREATE SCHEMA release",
         "CREATE TABLE release.old AS SELECT 1 AS one",
         "CREATE VIEW release.seen AS SELECT * FROM health.people",
+        "CREATE TABLE release.needed AS SELECT 1 AS one",
+        "CREATE VIEW release.needing AS SELECT * FROM release.needed",
+        "CREATE TABLE release.parts (one integer) PARTITION BY LIST (one)",
         "GRANT USAGE ON SCHEMA release TO careful",
     )
     before = server.relations()
@@ -119,6 +122,11 @@ WRITING = {
         "'health.people' in 'postgresql:///postgres' is read to make this release and would be lost",
     ),
     "view": (["--output-table", "release.seen", "--if-exists", "replace"], "is a view"),
+    "needed": (
+        ["--output-table", "release.needed", "--if-exists", "replace"],
+        "is needed by views",
+    ),
+    "parts": (["--output-table", "release.parts", "--if-exists", "replace"], "has parts or is one"),
     "unknown if_exists": (["--output-table", "release.x", "--if-exists", "append"], "'replace'"),
     "long": (["--output-table", "release." + "x" * 64], "more than 63 bytes"),
 }

@@ -111,14 +111,7 @@ def streamed(cursor: Any) -> pa.RecordBatchReader:
 
     def batches() -> Iterator[pa.RecordBatch]:
         with cursor, reader:
-            while True:
-                try:
-                    batch = (
-                        reader.read_next_batch()
-                    )  # unlike iterating, tells errors with their codes
-                except StopIteration:
-                    return
-                yield batch
+            yield from reader
 
     return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
@@ -152,9 +145,11 @@ def selected(columns: Sequence[StoredColumn]) -> str:
 
 def library_problems(database: Database) -> list[str]:
     """A sentence if the driver of a database is not installed."""
-    if find_spec(_LIBRARIES[database.kind]) is None:
+    library = _LIBRARIES[database.kind]
+    if find_spec(library) is None:
+        extra = "duckdb" if database.kind == DUCKDB else "databases"
         return [
-            f"'{database}' needs {_LIBRARIES[database.kind].replace('_', '-')}; run: pip install 'shoal[databases]'."
+            f"'{database}' needs {library.replace('_', '-')}; run: pip install 'shoal[{extra}]'."
         ]
     return []
 

@@ -9,8 +9,7 @@ from typing import Any
 from shoal.databases.address import DUCKDB, POSTGRESQL, Database
 from shoal.errors import InputError, ShoalError
 
-LIBRARIES = ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite", "duckdb")
-ARROW = "pyarrow"  # raises what a driver says while it hands over records
+LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb", "pyarrow")
 
 REFUSED = (
     "refuses to let you in; check the user, and the password in PGPASSWORD, a password file (PGPASSFILE) or a service "
@@ -84,9 +83,15 @@ _SIGNS = (
     ("no connection to the server", LOST),
     ("connection not open", LOST),
     ("ssl", LOST),
+    ("invalid input", DATA),
+    ("division by zero", DATA),
+    ("out of range", DATA),
+    ("statement timeout", _CODES["57014"]),
+    ("permission denied", RIGHTS),
     ("database is locked", BUSY),
     ("could not set lock", BUSY),
     ("conflicting lock", BUSY),
+    ("different configuration", "is open in this program already; close that connection first"),
     ("disk is full", FULL),
     ("no space left", FULL),
     ("readonly database", READ_ONLY),
@@ -122,10 +127,15 @@ def speaking_of(database: Database) -> Iterator[None]:
     except ShoalError:
         raise
     except Exception as error:
-        module = type(error).__module__.partition(".")[0]
-        if module not in (*LIBRARIES, "_duckdb", ARROW) and not isinstance(error, OSError):
+        if not _is_foreign(error):
             raise
         raise InputError(f"The database '{database}' {reason(error, database)}.") from None
+
+
+def _is_foreign(error: Exception) -> bool:
+    """Whether a driver raised it; what a stream of Arrow raises for one is an OSError without a number."""
+    module = type(error).__module__.partition(".")[0]
+    return module in LIBRARIES or (isinstance(error, OSError) and error.errno is None)
 
 
 def reason(error: Any, database: Database) -> str:
