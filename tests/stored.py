@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,39 +100,41 @@ class Place:
     tables: Callable[[], list[str]]
 
 
-def filled_sqlite(path: Path, table: pa.Table, name: str = "people") -> Callable[..., Any]:
-    """A SQLite file with a table, by Python's own library."""
+def asking(kind: str, path: Path) -> Callable[[str], list[tuple[Any, ...]]]:
+    """A function that asks a file, by Python's own library or DuckDB."""
 
     def rows(query: str) -> list[tuple[Any, ...]]:
-        connection = sqlite3.connect(path)
-        try:
-            return connection.execute(query).fetchall()
-        finally:
-            connection.close()
+        if kind == "duckdb":
+            import duckdb
 
-    connection = sqlite3.connect(path)
-    columns = ", ".join('"' + column.replace('"', '""') + '"' for column in table.column_names)
-    own = '"' + name.replace('"', '""') + '"'
-    connection.execute(f"CREATE TABLE {own} ({columns})")
-    marks = ", ".join("?" * table.num_columns)
-    connection.executemany(
-        f"INSERT INTO {own} VALUES ({marks})", zip(*table.to_pydict().values(), strict=True)
-    )
-    connection.commit()
-    connection.close()
+            with duckdb.connect(str(path), read_only=True) as connection:
+                return connection.execute(query).fetchall()
+        with closing(sqlite3.connect(path)) as connection:
+            return connection.execute(query).fetchall()
+
     return rows
+
+
+def filled_sqlite(path: Path, table: pa.Table, name: str = "people") -> Callable[..., Any]:
+    """A SQLite file with a table."""
+    columns = ", ".join(map(own_quoted, table.column_names))
+    marks = ", ".join("?" * table.num_columns)
+    rows = zip(*table.to_pydict().values(), strict=True)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"CREATE TABLE {own_quoted(name)} ({columns})")
+        connection.executemany(f"INSERT INTO {own_quoted(name)} VALUES ({marks})", rows)
+        connection.commit()
+    return asking("sqlite", path)
 
 
 def filled_duckdb(path: Path, table: pa.Table, name: str = "people") -> Callable[..., Any]:
     """A DuckDB file with a table."""
     duckdb = pytest.importorskip("duckdb")
-
-    def rows(query: str) -> list[tuple[Any, ...]]:
-        with duckdb.connect(str(path), read_only=True) as connection:
-            return connection.execute(query).fetchall()
-
-    own = '"' + name.replace('"', '""') + '"'
     with duckdb.connect(str(path)) as connection:
         connection.register("given", table)
-        connection.execute(f"CREATE TABLE {own} AS SELECT * FROM given")
-    return rows
+        connection.execute(f"CREATE TABLE {own_quoted(name)} AS SELECT * FROM given")
+    return asking("duckdb", path)
+
+
+def own_quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from stored import KINDS, PASSWORD, Place, Server, asked, filled_duckdb, filled_sqlite, people
+from stored import (
+    KINDS,
+    PASSWORD,
+    Place,
+    Server,
+    asked,
+    asking,
+    filled_duckdb,
+    filled_sqlite,
+    people,
+)
 
 
 @pytest.fixture(scope="session")
@@ -39,8 +51,19 @@ def server() -> Iterator[Server]:
         running.cleanup()
 
 
+@pytest.fixture(scope="session")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A file of SQLite and one of DuckDB with the same people, to be copied."""
+    folder = tmp_path_factory.mktemp("files")
+    found = {kind: folder / f"people.{kind}" for kind in KINDS[1:]}
+    filled_sqlite(found["sqlite"], people())
+    if find_spec("duckdb"):
+        filled_duckdb(found["duckdb"], people())
+    return found
+
+
 @pytest.fixture(params=KINDS)
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def place(request: pytest.FixtureRequest, tmp_path: Path, files: dict[str, Path]) -> Place:
     """A database of each kind."""
     kind = request.param
     if kind == "postgresql":
@@ -56,7 +79,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
             lambda: ["people", *(row[0] for row in server.rows(listed))],
         )
     path = tmp_path / f"people.{kind}"
-    rows = filled_sqlite(path, people()) if kind == "sqlite" else filled_duckdb(path, people())
+    if kind == "duckdb":
+        pytest.importorskip("duckdb")
+    shutil.copyfile(files[kind], path)
+    rows = asking(kind, path)
     listed = (
         "SELECT name FROM sqlite_master"
         if kind == "sqlite"

@@ -106,7 +106,7 @@ def write_stored(
     def check(connection: Connection, source: str) -> None:
         prove(read_all(connection, source))
 
-    _publish(values.schema, batches, target, if_exists, stored, unchanged, check)
+    _publish(values.schema, batches, target, if_exists, stored, unchanged, check, [])
 
 
 def write_stored_batches(
@@ -125,7 +125,9 @@ def write_stored_batches(
     def check(connection: Connection, source: str) -> None:
         prove(connection.read(source, connection.columns(source)))
 
-    _publish(schema, batches, target, if_exists, stored, unchanged, check)
+    problems: list[ShoalError] = []
+    own = _looked_at(batches, target.database, problems)
+    _publish(schema, own, target, if_exists, stored, unchanged, check, problems)
 
 
 def _publish(
@@ -136,21 +138,20 @@ def _publish(
     stored: Stored | None,
     unchanged: Sequence[str],
     check: Callable[[Connection, str], None],
+    problems: Sequence[ShoalError],
 ) -> None:
+    """Stage, check and rename in one transaction; `problems` of batches are known once they were written."""
     database = target.database
     types = {}
     if stored is not None and stored.kind == database.kind:
         types = {name: kind for name, kind in stored.types.items() if name in unchanged}
-    problems: list[ShoalError] = []
 
     def fill(place: Database) -> None:
         with speaking_of(database), connect(place, writes=True) as connection:
             read = stored.read if stored else frozenset()
             raise_problems(connection.target_problems(target, if_exists, read))
             kinds = fitted(schema, database)
-            own = pa.RecordBatchReader.from_batches(
-                kinds, _cast(batches, kinds, database, problems)
-            )
+            own = pa.RecordBatchReader.from_batches(kinds, _cast(batches, kinds))
             name = f"{STAGING}{secrets.token_hex(6)}"
             try:
                 source = connection.stage(target, name, own, types)
@@ -195,20 +196,22 @@ def _new_problems(target: DatabaseTable) -> list[str]:
     return found
 
 
-def _cast(
-    batches: Iterable[pa.RecordBatch],
-    schema: pa.Schema,
-    database: Database,
-    problems: list[ShoalError],
-) -> Iterator[pa.RecordBatch]:
-    """Records in the types of a database; what is wrong with them is kept, since a stream cannot tell it."""
+def _cast(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Records in the types of a database."""
     for batch in batches:
-        table = plain(pa.Table.from_batches([batch]))
-        found = _value_problems(table, database)
+        yield from plain(pa.Table.from_batches([batch])).cast(schema).to_batches()
+
+
+def _looked_at(
+    batches: Iterable[pa.RecordBatch], database: Database, problems: list[ShoalError]
+) -> Iterator[pa.RecordBatch]:
+    """The same records; what is wrong with them is kept, since a stream cannot tell it."""
+    for batch in batches:
+        found = _value_problems(pa.Table.from_batches([batch]), database)
         if found:
             problems.append(InputError(found))
             raise problems[0]
-        yield from table.cast(schema).to_batches()
+        yield batch
 
 
 def _holding(database: Database, data: pa.Schema | pa.Table) -> list[str]:
