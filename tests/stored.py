@@ -26,7 +26,7 @@ def people(records: int = RECORDS) -> pa.Table:
     return pa.table(
         {
             "name": [f"Zyzzyva {i}" for i in numbers],
-            "age": [18 + i * i % 61 for i in numbers],
+            "age": [18 + i * 37 % 83 for i in numbers],
             "town": [TOWNS[i * 7 % 4] for i in numbers],
             "ill": [ILLNESSES[i * 5 % 3] for i in numbers],
         }

@@ -250,6 +250,16 @@ def test_an_address_is_shown_without_user_and_password(address: str, shown: str)
     assert address not in repr(shoal.DatabaseTable(address, "t"))
 
 
+def test_a_password_file_is_enough(server: Server, shell, monkeypatch, tmp_path: Path) -> None:
+    file = tmp_path / "passwords"
+    file.write_text(f"*:*:*:careful:{PASSWORD}\n")
+    file.chmod(0o600)
+    asked = ["audit", server.uri("careful"), "--table", "health.people", "-q", "town", "-k", 2]
+    assert shell(*asked)[0] == 2
+    monkeypatch.setenv("PGPASSFILE", str(file))
+    assert shell(*asked)[0] == 0
+
+
 def test_a_password_is_used_and_never_seen(server: Server, shell, tmp_path: Path) -> None:
     server.do(
         "GRANT USAGE, CREATE ON SCHEMA release TO careful", "DROP TABLE IF EXISTS release.new"

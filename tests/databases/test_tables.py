@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from shoal.engines import opening
 from shoal.engines.release import LargeRelease
 from shoal.examine import open_table
 
-K = 5
+K = 100  # more than the records of any combination of values
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
     "sensitive": ["ill"],
@@ -309,6 +310,14 @@ def test_a_table_that_outgrows_memory_is_copied_and_worked_on_elsewhere(
     assert isinstance(release, LargeRelease)
     assert release.audit.records == 20_000
     release.close()
+
+
+def test_several_threads_may_work_in_databases_at_once(place: Place) -> None:
+    with ThreadPoolExecutor(2) as threads:
+        made = list(threads.map(lambda k: anonymize(place, k=k), [K, 5 * K]))
+    made[0].save(place.address, table=place.target)
+    assert [release.settings.k for release in made] == [K, 5 * K]
+    assert all(release.k >= release.settings.k for release in made)
 
 
 def test_hierarchies_and_recodings_take_tables_of_databases(

@@ -17,6 +17,7 @@ from shoal.table.source import Relation
 
 IfExists = Literal["fail", "replace"]
 IF_EXISTS = ("fail", "replace")
+BYTES_OF_A_CELL = 12  # about, as text
 _LIBRARIES = {POSTGRESQL: "adbc_driver_postgresql", SQLITE: "adbc_driver_sqlite", DUCKDB: "duckdb"}
 _HOMES = {
     POSTGRESQL: ("shoal.databases.postgresql", "PostgreSQL"),

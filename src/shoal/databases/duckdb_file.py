@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from shoal.databases.address import Database, DatabaseTable, quoted
 from shoal.databases.connection import (
+    BYTES_OF_A_CELL,
     Connection,
     IfExists,
     StoredColumn,
@@ -100,7 +101,8 @@ class DuckDBFile(Connection):
         return frozenset((*place, name) for name in _named_in(json.loads(row[1])))
 
     def size(self, source: str) -> int:
-        return self.database.path.stat().st_size
+        [(records,)] = self._rows(f"SELECT COUNT(*) FROM {source}")
+        return BYTES_OF_A_CELL * int(records) * len(self.columns(source))
 
     def target_problems(
         self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]

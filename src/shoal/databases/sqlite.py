@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from shoal.databases.address import Database, DatabaseTable, quoted
 from shoal.databases.connection import (
+    BYTES_OF_A_CELL,
     Connection,
     IfExists,
     StoredColumn,
@@ -27,6 +28,7 @@ _STORAGE = ("integer", "real", "text", "blob")
 # What a column of a type looks like: a first record with these makes the driver know all types.
 _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''", "BLOB": "x'00'"}
 _ROWS = 65_536  # records of a batch
+SMALL = 10_000_000  # bytes of a file
 
 
 class SQLite(Connection):
@@ -119,7 +121,11 @@ class SQLite(Connection):
         )
 
     def size(self, source: str) -> int:
-        return self.database.path.stat().st_size
+        most = self.database.path.stat().st_size
+        if most < SMALL:  # there is no need to count
+            return most
+        [row] = self._rows(f"SELECT COUNT(*) AS records FROM {source}")
+        return BYTES_OF_A_CELL * int(row["records"]) * len(self.columns(source))
 
     def target_problems(
         self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]
