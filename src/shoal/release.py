@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
-from shoal.databases import DatabaseTable, IfExists, is_address, write_stored
+from shoal.databases import IfExists, stored_place, write_stored
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
@@ -373,17 +373,3 @@ class Release(Generic[FrameT]):
             f"Release({self.audit.records:,} records in {self.audit.groups:,} groups, k = {self.k}, "
             f"{self.settings.objective} = {self.loss():.4g})"
         )
-
-
-def stored_place(
-    path: str | os.PathLike[str], table: str | None, if_exists: str
-) -> DatabaseTable | None:
-    """The table of a database that a release shall be written to, None for a file."""
-    if is_address(path):
-        return DatabaseTable(path, table)
-    if table is not None or if_exists != "fail":
-        raise InputError(
-            "'table' and 'if_exists' are about databases, and this output is a file; leave them out, or give the "
-            "address of a database."
-        )
-    return None

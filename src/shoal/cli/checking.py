@@ -159,9 +159,15 @@ def evaluate(
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
     from shoal._evaluate import evaluate as compare
     from shoal.cli.evaluated import show_evaluation
+    from shoal.databases import is_address
     from shoal.settings import make_settings
 
     problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
+    problems += [
+        f"{option} takes a file; export the table, or give a shoal.DatabaseTable in Python."
+        for option, given_place in (("--holdout", holdout), ("--population", _people(population)))
+        if is_address(given_place)
+    ]
     if holdout and target is None:
         problems.append("A --holdout is to test classifiers on; name the column with --target.")
     problems += given.problems

@@ -1,6 +1,6 @@
 """Tables of databases, in and out: PostgreSQL and SQLite by ADBC, DuckDB files by DuckDB."""
 
-from shoal.databases.address import DatabaseTable, is_address, reading_of
+from shoal.databases.address import DatabaseTable, is_address, reading_of, stored_place
 from shoal.databases.connection import IfExists
 from shoal.databases.reading import (
     open_stored,
@@ -20,6 +20,7 @@ __all__ = [
     "reading_of",
     "relations_of",
     "size_of",
+    "stored_place",
     "stored_to_parquet",
     "target_problems",
     "write_stored",

@@ -14,6 +14,9 @@ SUFFIXES = {".sqlite": SQLITE, ".sqlite3": SQLITE, ".duckdb": DUCKDB}
 KNOWN = "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE"
 
 _SCHEME = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:(?P<rest>//.*)", re.I | re.S)
+_COLLAPSED = re.compile(
+    r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I
+)  # as paths write addresses
 _OTHERS = ("mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "redshift", "jdbc")
 # Hosts with numbers for ports, and a database of plain letters: anything else might be part of a password.
 _HARMLESS = re.compile(
@@ -121,9 +124,9 @@ def is_address(place: object) -> bool:
     text = os.fspath(place)
     if not isinstance(text, str):
         return False
-    scheme = _SCHEME.fullmatch(text)
-    if scheme and isinstance(place, str):
-        return scheme["name"].lower() in (POSTGRESQL, "postgres", SQLITE, DUCKDB, *_OTHERS)
+    scheme = _SCHEME.fullmatch(text) if isinstance(place, str) else _COLLAPSED.match(text)
+    if scheme and scheme["name"].lower() in (POSTGRESQL, "postgres", SQLITE, DUCKDB, *_OTHERS):
+        return True
     return Path(text).suffix.lower() in SUFFIXES
 
 
@@ -138,6 +141,8 @@ def database_of(address: str | os.PathLike[str]) -> Database:
     text = os.fspath(address)
     if not isinstance(text, str) or not is_address(address):
         raise InputError(f"The address of a database must be {KNOWN}.")
+    if not isinstance(address, str) and _COLLAPSED.match(text):
+        raise InputError("The address of a database must be text, not a path; give it as str.")
     if "\0" in text:
         raise InputError("The address of the database holds a NUL character; remove it.")
     scheme = _SCHEME.fullmatch(text)
@@ -171,6 +176,20 @@ def reading_of(data: object, table: str | None, query: str | None) -> dict[str, 
             f"'table' and 'query' are about databases; leave them out, or give the address of one: {KNOWN}."
         )
     return {"table": table, "query": query}
+
+
+def stored_place(
+    path: str | os.PathLike[str], table: str | None, if_exists: str
+) -> DatabaseTable | None:
+    """The table of a database that a release shall be written to, None for a file."""
+    if is_address(path):
+        return DatabaseTable(path, table)
+    if table is not None or if_exists != "fail":
+        raise InputError(
+            "'table' and 'if_exists' are about databases, and this output is a file; leave them out, or give the "
+            "address of a database."
+        )
+    return None
 
 
 def name_problems(name: object) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import narwhals as nw
 
-from shoal.databases import IfExists
+from shoal.databases import IfExists, stored_place
 from shoal.engines.auditing import examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
 from shoal.engines.opening import Opened
@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.evaluation.singled import Kept
 from shoal.generalization.forms import Ints
 from shoal.io.streams import formulas_in
-from shoal.release import Release, stored_place
+from shoal.release import Release
 from shoal.table.frames import Frame, FrameT
 from shoal.table.render import spelled_for
 from shoal.table.source import Dialect
