@@ -312,6 +312,16 @@ def test_a_table_that_outgrows_memory_is_copied_and_worked_on_elsewhere(
     release.close()
 
 
+def test_persons_are_counted_in_what_was_written(place: Place) -> None:
+    """The audit must find the records in the order in which they were written: it knows whose each one is."""
+    query = f"SELECT substr(name, 1, length(name) - 1) AS who, age, town, ill FROM {place.source}"
+    job = {**JOB, "identifiers": [], "person": "who", "k": 20}
+    release = shoal.anonymize(place.address, query=query, **job)
+    release.save(place.address, table=place.target)
+    assert release.k >= 20
+    assert place.rows(f"SELECT COUNT(*) FROM {place.target}") == [(20_000,)]
+
+
 def test_several_threads_may_work_in_databases_at_once(place: Place) -> None:
     with ThreadPoolExecutor(2) as threads:
         made = list(threads.map(lambda k: anonymize(place, k=k), [K, 5 * K]))

@@ -82,8 +82,10 @@ class DatabaseTable:
 
     @property
     def name(self) -> str:
-        """The bare name of the table, or a word for a query."""
-        return "query" if self.table is None else self.parts[-1]
+        """The bare name of the table as a file may be called, or a word for a query."""
+        if self.table is None:
+            return "query"
+        return re.sub(r"[^\w-]+", "-", self.parts[-1]).strip("-") or "table"
 
     @property
     def source(self) -> str:
