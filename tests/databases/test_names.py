@@ -110,3 +110,13 @@ def test_duckdb_reads_no_file_beside_its_own(tmp_path: Path) -> None:
     query = f"SELECT * FROM read_csv('{tmp_path / 'other.csv'}')"
     with pytest.raises(shoal.InputError, match="may not use files beside its own"):
         shoal.anonymize(path, query=query, quasi_identifiers=["age"], k=2)
+
+
+@pytest.mark.parametrize(
+    ("address", "extra"),
+    [("postgresql://h/d", "databases"), ("t.sqlite", "databases"), ("t.duckdb", "duckdb")],
+)
+def test_a_missing_driver_is_named_with_its_extra(monkeypatch, address: str, extra: str) -> None:
+    monkeypatch.setattr("shoal.databases.connection.find_spec", lambda name: None)
+    with pytest.raises(shoal.InputError, match=rf"run: pip install 'shoal\[{extra}\]'"):
+        shoal.audit(address, table="t", quasi_identifiers=["age"], k=2)
