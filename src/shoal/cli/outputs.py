@@ -78,14 +78,15 @@ def place_problems(
 
     if isinstance(path, DatabaseTable):
         return target_problems(path, if_exists or "fail", read=_tables_read(source))
+    found = []
     if if_exists is not None:
-        return ["--if-exists is about databases, and the output is none; pass --overwrite."]
+        found.append("--if-exists is about databases, and the output is none; pass --overwrite.")
     if path is None:
-        return []
+        return found
     if may_be_folder and not path.suffix:
-        return lost(path, inputs)
+        return found + lost(path, inputs)
     check = io.output_problems if is_table else io.place_problems
-    return lost(path, inputs) or check(path, overwrite)
+    return found + (lost(path, inputs) or check(path, overwrite))
 
 
 def _tables_read(source: Place | None) -> Any:

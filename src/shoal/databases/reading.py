@@ -27,7 +27,8 @@ def open_stored(table: DatabaseTable) -> Source:
 
     Texts of SQLite may be numbers or dates, as those of a CSV file may.
     """
-    with _opened(table) as (connection, columns):
+    with _opened(table) as connection:
+        columns = _columns(connection, table)
         data = read_all(connection, table.source, columns)
         stored = _stored(connection, table, columns)
     return Source(data, is_text=stored.kind == SQLITE, stored=stored)
@@ -40,7 +41,8 @@ def read_stored_texts(table: DatabaseTable) -> pa.Table:
 
 def stored_to_parquet(table: DatabaseTable, target: Path, tell: Tell) -> Stored:
     """Write the records of a table into one Parquet file, a batch at a time."""
-    with _opened(table) as (connection, columns):
+    with _opened(table) as connection:
+        columns = _columns(connection, table)
         digits = {own.name: Digits() for own in columns if own.is_number_text}
         reader = connection.read(table.source, columns)
         write_part(target, _plain_batches(reader, digits, tell), reader.schema)
@@ -74,13 +76,13 @@ def _with_numbers(table: pa.Table, numbers: Mapping[str, Digits]) -> pa.Table:
 
 def relations_of(table: DatabaseTable) -> frozenset[Relation]:
     """All tables that are read for a table or query, also through views."""
-    with _opened(table) as (connection, _):
+    with _opened(table) as connection:
         return connection.relations(table.source)
 
 
 def size_of(table: DatabaseTable) -> int:
     """About how many bytes the records of a table have, 0 where nobody knows."""
-    with _opened(table) as (connection, _):
+    with _opened(table) as connection:
         return connection.size(table.source)
 
 
@@ -131,13 +133,18 @@ def _stored(
 
 
 @contextmanager
-def _opened(table: DatabaseTable) -> Iterator[tuple[Connection, list[StoredColumn]]]:
-    """A transaction with the columns of a table in it."""
+def _opened(table: DatabaseTable) -> Iterator[Connection]:
+    """A transaction in which a table is known to exist."""
     raise_problems(table.problems())
     database = table.database
     with speaking_of(database), connect(database) as connection:
         if table.table is not None and not connection.has(table):
             raise InputError(connection.missing(table))
-        columns = connection.columns(table.source)
-        check_names(table, [own.name for own in columns])
-        yield connection, columns
+        yield connection
+
+
+def _columns(connection: Connection, table: DatabaseTable) -> list[StoredColumn]:
+    """The columns of a table, each with a name of its own."""
+    columns = connection.columns(table.source)
+    check_names(table, [own.name for own in columns])
+    return columns

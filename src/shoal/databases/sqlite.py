@@ -28,6 +28,9 @@ _STORAGE = ("integer", "real", "text", "blob")
 # What a column of a type looks like: a first record with these makes the driver know all types.
 _EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''", "BLOB": "x'00'"}
 _ROWS = 65_536  # records of a batch
+_AT_ONCE = (
+    400  # columns of a query: SQLite allows 2,000 sums, and there is one for each kind of value
+)
 SMALL = 10_000_000  # bytes of a file
 
 
@@ -74,27 +77,38 @@ class SQLite(Connection):
         *schema, name = source.parts
         return (not schema or schema[0].lower() == "main") and name.lower() in self._known()
 
-    def columns(self, source: str) -> list[StoredColumn]:
+    def _names(self, source: str) -> list[str]:
         with self._connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {source} LIMIT 0")
-            names = cursor.fetch_arrow_table().schema.names
+            return list(cursor.fetch_arrow_table().schema.names)
+
+    def columns(self, source: str) -> list[StoredColumn]:
+        names = self._names(source)
         if not names or len({name.lower() for name in names}) < len(names):
             return [StoredColumn(name, "", quoted(name)) for name in names]
         found: dict[str, set[str]] = {}
-        for name in names:
-            own = quoted(name)
-            [row] = self._rows(
-                "SELECT "
-                + ", ".join(f"TOTAL(typeof({own}) = '{kind}') AS {kind}" for kind in _STORAGE)
-                + f" FROM {source}"
-            )
-            found[name] = {kind for kind in _STORAGE if row[kind]}
+        for start in range(0, len(names), _AT_ONCE):
+            found |= self._kinds(source, names[start : start + _AT_ONCE])
         raise_problems(
             f"Column '{name}' mixes bytes with numbers or text; convert it to one of these."
             for name, kinds in found.items()
             if "blob" in kinds and len(kinds) > 1
         )
         return [_column(name, kinds) for name, kinds in found.items()]
+
+    def _kinds(self, source: str, names: Sequence[str]) -> dict[str, set[str]]:
+        """Which kinds of values some columns hold."""
+        asked = [(name, kind) for name in names for kind in _STORAGE]
+        sums = ", ".join(
+            f"TOTAL(typeof({quoted(name)}) = '{kind}') AS n{number}"
+            for number, (name, kind) in enumerate(asked)
+        )
+        [row] = self._rows(f"SELECT {sums} FROM {source}")
+        found: dict[str, set[str]] = {name: set() for name in names}
+        for (name, kind), count in zip(asked, row.values(), strict=True):
+            if count:
+                found[name].add(kind)
+        return found
 
     def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
         cursor = self._connection.cursor()
@@ -125,7 +139,7 @@ class SQLite(Connection):
         if most < SMALL:  # there is no need to count
             return most
         [row] = self._rows(f"SELECT COUNT(*) AS records FROM {source}")
-        return BYTES_OF_A_CELL * int(row["records"]) * len(self.columns(source))
+        return BYTES_OF_A_CELL * int(row["records"]) * len(self._names(source))
 
     def target_problems(
         self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]
