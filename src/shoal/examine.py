@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
@@ -15,7 +17,7 @@ from shoal.auditing.persons import Crowd, read_crowd
 from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
 from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
-from shoal.auditing.verdict import Places, Verdict
+from shoal.auditing.verdict import Places, Verdict, refuse_identifiers
 from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
 from shoal.io import check_header, open_file, read_texts
 from shoal.settings import Settings
@@ -79,6 +81,11 @@ class Known:
     )
     series: Witness | None = None  # where the release is one of a series
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the release alone tells all that is to be proved."""
+        return all(value is None for value in vars(self).values())
+
 
 def known_of(table: Frame, settings: Settings, order: Places) -> Known:
     """What the audit must know of a table whose records are released in this order."""
@@ -100,6 +107,20 @@ def examine(released: Frame, known: Known, settings: Settings) -> Verdict:
     if known.series is None:
         return verdict
     return _with_series(verdict, released, known.series, settings)
+
+
+def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
+    """The columns of a release whose combinations the audit counts: quasi-identifiers and what requirements ask."""
+    refuse_identifiers(names, settings.removed)
+    asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
+    bounds = [own for name in settings.quasi_identifiers for own in (name, *bound_names(name))]
+    return list(dict.fromkeys(name for name in (*bounds, *asked) if name in names))
+
+
+def examine_counted(counted: Frame, count: str, settings: Settings) -> Verdict:
+    """Audit a release by its combinations, each with its number of records in the column `count`."""
+    counts = counted.get_column(count).to_numpy().astype(np.int64)
+    return examine_frame(counted.drop(count), **promises(settings), counts=counts)
 
 
 def _with_series(

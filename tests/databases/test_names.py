@@ -120,3 +120,26 @@ def test_a_missing_driver_is_named_with_its_extra(monkeypatch, address: str, ext
     monkeypatch.setattr("shoal.databases.connection.find_spec", lambda name: None)
     with pytest.raises(shoal.InputError, match=rf"run: pip install 'shoal\[{extra}\]'"):
         shoal.audit(address, table="t", quasi_identifiers=["age"], k=2)
+
+
+@pytest.mark.parametrize("engine", [None, "duckdb"])
+def test_a_database_that_changes_what_is_written_is_found_out(server: Server, engine) -> None:
+    if engine:
+        pytest.importorskip(engine)
+    release = shoal.anonymize(server.uri(), table="health.people", **JOB, engine=engine)
+    before = server.relations()
+    server.do(
+        "CREATE OR REPLACE FUNCTION health.spoil() RETURNS trigger LANGUAGE plpgsql AS "
+        "'BEGIN NEW.age := NEW.age || random(); RETURN NEW; END'",
+        "CREATE OR REPLACE FUNCTION health.arm() RETURNS event_trigger LANGUAGE plpgsql AS $$ "
+        "DECLARE made record; BEGIN FOR made IN SELECT * FROM pg_event_trigger_ddl_commands() LOOP EXECUTE format("
+        "'CREATE TRIGGER spoil BEFORE INSERT ON %s FOR EACH ROW EXECUTE FUNCTION health.spoil()', "
+        "made.object_identity); END LOOP; END $$",
+        "CREATE EVENT TRIGGER arm ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION health.arm()",
+    )
+    try:
+        with pytest.raises(shoal.AuditFailed):
+            release.save(server.uri(), table="release.spoilt")
+    finally:
+        server.do("DROP EVENT TRIGGER arm")
+    assert server.relations() == before

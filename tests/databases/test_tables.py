@@ -132,9 +132,9 @@ def test_a_table_is_replaced_only_when_asked_and_seen_whole_by_others(place: Pla
     [(old,)] = place.rows(count)
     real = releases.Release._prove_stored
 
-    def prove(self: Any, table: pa.Table) -> None:
+    def prove(self: Any, written: Any) -> None:
         seen.extend([place.rows(count), place.tables()])
-        real(self, table)
+        real(self, written)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(releases.Release, "_prove_stored", prove)

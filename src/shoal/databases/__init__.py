@@ -9,11 +9,19 @@ from shoal.databases.reading import (
     size_of,
     stored_to_parquet,
 )
-from shoal.databases.writing import target_problems, write_stored, write_stored_batches
+from shoal.databases.writing import (
+    COUNT,
+    Written,
+    target_problems,
+    write_stored,
+    write_stored_batches,
+)
 
 __all__ = [
+    "COUNT",
     "DatabaseTable",
     "IfExists",
+    "Written",
     "is_address",
     "open_stored",
     "read_stored_texts",

@@ -80,6 +80,7 @@ class PostgreSQL(Connection):
                     "off",
                 ),  # so that records come in the order they were written
                 ("max_parallel_workers_per_gather", "0"),
+                ("work_mem", "64MB"),  # to count combinations
             ):
                 self._do(f"SET LOCAL {option} = '{value}'")
         except BaseException:

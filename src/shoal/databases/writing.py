@@ -7,12 +7,20 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.databases.address import POSTGRESQL, Database, DatabaseTable, name_problems
+from shoal.databases.address import (
+    POSTGRESQL,
+    SQLITE,
+    Database,
+    DatabaseTable,
+    name_problems,
+    quoted,
+)
 from shoal.databases.connection import (
     IF_EXISTS,
     Connection,
@@ -29,10 +37,41 @@ from shoal.table.plain import plain
 from shoal.table.source import Relation, Stored
 from shoal.whole import write_whole
 
-Prove = Callable[[pa.Table], None]
+COUNT = "_shoal_count"
 ProveStream = Callable[[pa.RecordBatchReader], None]
 STAGING = "_shoal_staging_"
 _RECORDS = 65_536  # of a batch
+
+
+@dataclass(frozen=True)
+class Written:
+    """A staged table, to be read back while nobody else sees it."""
+
+    connection: Connection
+    source: str  # what stands behind FROM
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [own.name for own in self.connection.columns(self.source)]
+
+    @property
+    def is_counted_quickly(self) -> bool:
+        """Whether the database counts combinations sooner than it hands over all records; SQLite sorts them."""
+        return self.connection.database.kind != SQLITE
+
+    def records(self) -> pa.Table:
+        """All records, in the order in which they were written."""
+        return read_all(self.connection, self.source)
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """The combinations of some columns, each with the number of its records in the column `COUNT`."""
+        names = ", ".join(map(quoted, columns))
+        counted = f"SELECT {names}, COUNT(*) AS {quoted(COUNT)} FROM {self.source} GROUP BY {names}"
+        return read_all(self.connection, f"({counted}) AS shoal_counted")
+
+
+Prove = Callable[[Written], None]
 
 
 def target_problems(
@@ -94,7 +133,7 @@ def write_stored(
     stored: Stored | None = None,
     unchanged: Sequence[str] = (),
 ) -> None:
-    """Write a table, whole or not at all; `prove` is given what was read back, and may raise.
+    """Write a table, whole or not at all; `prove` reads back what was written, and may raise.
 
     Columns that are `unchanged` get the types that they have in the database they come from, if it is of this kind.
     """
@@ -104,7 +143,7 @@ def write_stored(
     batches = values.to_batches(max_chunksize=_RECORDS)
 
     def check(connection: Connection, source: str) -> None:
-        prove(read_all(connection, source))
+        prove(Written(connection, source))
 
     _publish(values.schema, batches, target, if_exists, stored, unchanged, check, [])
 
