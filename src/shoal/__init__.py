@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shoal._evaluate import classify as classify
     from shoal._evaluate import evaluate as evaluate
     from shoal._evaluate import loss as loss
+    from shoal.databases import DatabaseTable as DatabaseTable
     from shoal.errors import AuditFailed as AuditFailed
     from shoal.errors import Cancelled as Cancelled
     from shoal.errors import Infeasible as Infeasible
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "shoal._anonymize": ("anonymize",),
     "shoal._evaluate": ("audit", "classify", "evaluate", "loss"),
+    "shoal.databases": ("DatabaseTable",),
     "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
     "shoal.generalization": (
         "Calendar",

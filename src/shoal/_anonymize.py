@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 import pyarrow as pa
 
+from shoal.databases import DatabaseTable, reading_of
 from shoal.engines.opening import EngineName
 from shoal.generalization import Model
 from shoal.measures import ObjectiveName
@@ -36,7 +37,8 @@ Previous = (
 
 @overload
 def anonymize(
-    table: str | os.PathLike[str],
+    data: str | os.PathLike[str] | DatabaseTable,
+    /,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
@@ -62,6 +64,8 @@ def anonymize(
     render: Style | None = None,
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
     order_seed: int | None = None,
     engine: EngineName | None = None,
     memory: str | int | None = None,
@@ -70,7 +74,8 @@ def anonymize(
 ) -> Release[pa.Table]: ...
 @overload
 def anonymize(
-    table: FrameT,
+    data: FrameT,
+    /,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
@@ -96,6 +101,8 @@ def anonymize(
     render: Style | None = None,
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
     order_seed: int | None = None,
     engine: EngineName | None = None,
     memory: str | int | None = None,
@@ -103,7 +110,8 @@ def anonymize(
     progress: Progress | None = None,
 ) -> Release[FrameT]: ...
 def anonymize(
-    table: FrameT | str | os.PathLike[str],
+    data: FrameT | str | os.PathLike[str] | DatabaseTable,
+    /,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
@@ -129,6 +137,8 @@ def anonymize(
     render: Style | None = None,
     title: str | None = None,
     input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
     order_seed: int | None = None,
     engine: EngineName | None = None,
     memory: str | int | None = None,
@@ -143,10 +153,10 @@ def anonymize(
 
     Parameters
     ----------
-    table
+    data
         A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file. A DuckDB relation,
         a Polars LazyFrame or a Spark DataFrame stays where it is, and so does a file that outgrows memory, a folder
-        or a pattern of files.
+        or a pattern of files. The address of a database, like "postgresql://host/db", with `table` or `query`.
     settings
         A `Settings` object or the path of a TOML file; the other parameters replace what it says.
     quasi_identifiers
@@ -213,6 +223,10 @@ def anonymize(
         What the release is about, for its report.
     input
         How to read the table's file, like `{"encoding": "cp1252", "missing": ["?"]}`; see `shoal.Input`.
+    table
+        The table to read from a database, like "health.patients".
+    query
+        A SELECT to read from a database, in place of a table.
     order_seed
         Makes the order of released records and the draws of `loosen` repeatable, for tests only: whoever
         knows it may undo them.
@@ -244,6 +258,7 @@ def anonymize(
     """
     settings = make_settings(
         settings,
+        reading_of(data, table, query),
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         identifiers=identifiers,
@@ -270,5 +285,5 @@ def anonymize(
         series=None if previous is None else True,
     )
     return make_release(
-        table, settings, progress or silent, order_seed, engine, memory, None, previous
+        data, settings, progress or silent, order_seed, engine, memory, None, previous
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal._anonymize import Previous
+from shoal.databases import DatabaseTable, reading_of
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, Foreign, evaluate_release
 from shoal.evaluation.among import risks_among
@@ -21,7 +22,7 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import examine_table, examine_unordered, open_table
+from shoal.examine import examine_table, examine_unordered, open_table, stored_in
 from shoal.generalization import Model
 from shoal.kernels.shared.groups import count_outside
 from shoal.measures import Aggregate, MeasureName, compile_measure
@@ -37,13 +38,14 @@ from shoal.table.render import SINGLE, read_release, single_problems
 from shoal.table.source import Input, Source
 from shoal.way import make_release
 
-AnyTable = AnyFrame | str | os.PathLike[str]
+AnyTable = AnyFrame | DatabaseTable | str | os.PathLike[str]
 
 HOLDOUT = 0.3  # share of records
 
 
 def audit(
-    table: AnyTable,
+    data: AnyTable,
+    /,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
@@ -51,14 +53,16 @@ def audit(
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
     previous: Previous = None,
 ) -> Audit:
     """Prove that a table, ours or not, keeps its requirements.
 
     Parameters
     ----------
-    table
-        A frame or the path of a file.
+    data
+        A frame, the path of a file or the address of a database.
     settings
         Settings that name the quasi-identifiers and k; the other parameters replace what they say.
     quasi_identifiers
@@ -71,6 +75,10 @@ def audit(
         What the sensitive values of every group must look like beside.
     input
         How to read the table's file; see `shoal.Input`.
+    table
+        The table to read from a database; that of the settings is the original.
+    query
+        A SELECT to read from a database, in place of a table.
     previous
         The history of the series that the table is a release of, or its path: then it is also proved that everybody
         keeps their set of sensitive values over all releases.
@@ -86,22 +94,25 @@ def audit(
     >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
     Audit(records=3, groups=1, k=3)
     """
+    reading = reading_of(data, table, query)
     promised = make_settings(
         settings,
+        reading,
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         k=k,
         requirements=requirements,
         input=input,
     )
-    verdict = examine_table(table, promised, keeps_sheet=input is not None)
+    verdict = examine_table(data, promised, keeps_sheet=bool(reading) or input is not None)
     if previous is not None:
-        verdict = examine_night(table, verdict, previous, promised)
+        verdict = examine_night(data, verdict, previous, promised)
     return verdict.prove()
 
 
 def evaluate(
-    table: AnyTable,
+    data: AnyTable,
+    /,
     release: AnyTable,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
@@ -110,6 +121,9 @@ def evaluate(
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
     input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    release_table: str | None = None,
     queries: int = 1000,
     sum_column: str | None = None,
     threshold: float = THRESHOLD,
@@ -125,8 +139,8 @@ def evaluate(
 
     Parameters
     ----------
-    table
-        The original, a frame or the path of a file.
+    data
+        The original, a frame, the path of a file or the address of a database.
     release
         Its release, likewise.
     settings
@@ -142,6 +156,12 @@ def evaluate(
         What the sensitive values of every group must look like beside, for the verdict.
     input
         How to read the files; see `shoal.Input`.
+    table
+        The table of the original in a database.
+    query
+        A SELECT that finds the original in a database, in place of a table.
+    release_table
+        The table of the release in a database.
     queries
         Random queries per workload; 0 for none.
     sum_column
@@ -172,6 +192,7 @@ def evaluate(
     """
     chosen = make_settings(
         settings,
+        reading_of(data, table, query),
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         k=k,
@@ -183,8 +204,8 @@ def evaluate(
     is_table = population is not None and not isinstance(population, int | float)
     original, released, *more = _opened(
         chosen.input,
-        table,
-        release,
+        data,
+        stored_in(release, Input(table=release_table)),
         *([population] if is_table else []),
         *([] if holdout is None else [holdout]),
     )
@@ -202,7 +223,7 @@ def evaluate(
     if target is None:
         return found
     if not tested:
-        return replace(found, classification=classify(table, target, settings=chosen, seed=seed))
+        return replace(found, classification=classify(data, target, settings=chosen, seed=seed))
     accuracy = compare_classifiers(
         original.data, released.data, tested[0].data, chosen, target, seed=seed
     )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
 from shoal.auditing.groups import examine_frame, examine_texts
@@ -13,7 +17,8 @@ from shoal.auditing.persons import Crowd, read_crowd
 from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
 from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
-from shoal.auditing.verdict import Places, Verdict
+from shoal.auditing.verdict import Places, Verdict, refuse_identifiers
+from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
 from shoal.io import check_header, open_file, read_texts
 from shoal.settings import Settings
 from shoal.table import open_frame
@@ -23,12 +28,39 @@ from shoal.table.source import Input, Source
 
 
 def open_table(table: Any, input: Input | None = None) -> Source:
-    """Whatever the user gave, a frame or a path, as a frame with what is known of its file."""
+    """Whatever the user gave, a frame, a path or a table of a database, as a frame with what is known of it."""
     if isinstance(table, Source):
         return table
-    is_path = isinstance(table, str | os.PathLike)
-    source = open_file(table, input or Input()) if is_path else Source(table)
+    table = stored_in(table, input)
+    if isinstance(table, DatabaseTable):
+        source = open_stored(table)
+    else:
+        is_path = isinstance(table, str | os.PathLike)
+        source = open_file(table, input or Input()) if is_path else Source(table)
     return replace(source, data=open_frame(source.data))
+
+
+def stored_in(table: Any, input: Input | None) -> Any:
+    """The table of a database where its address is given; which table that is says `input`."""
+    if not is_address(table):
+        return table
+    how = input or Input()
+    return DatabaseTable(table, how.table, how.query)
+
+
+def texts_in(table: Any, input: Input) -> pa.Table | None:
+    """All values of a file or of a table of a database as texts, None for a frame."""
+    table = stored_in(table, input)
+    if isinstance(table, DatabaseTable):
+        return read_stored_texts(table)
+    if isinstance(table, str | os.PathLike):
+        return read_texts(table, input)
+    return None
+
+
+def of_release(input: Input) -> Input:
+    """How to read a release by the settings it was made with: their sheet, table and query are the original's."""
+    return replace(input, sheet=None, table=None, query=None)
 
 
 def originals_of(table: Frame, settings: Settings) -> Originals | None:
@@ -48,6 +80,11 @@ class Known:
         None  # where persons are counted: those of the released records, in their order
     )
     series: Witness | None = None  # where the release is one of a series
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the release alone tells all that is to be proved."""
+        return all(value is None for value in vars(self).values())
 
 
 def known_of(table: Frame, settings: Settings, order: Places) -> Known:
@@ -70,6 +107,20 @@ def examine(released: Frame, known: Known, settings: Settings) -> Verdict:
     if known.series is None:
         return verdict
     return _with_series(verdict, released, known.series, settings)
+
+
+def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
+    """The columns of a release whose combinations the audit counts: quasi-identifiers and what requirements ask."""
+    refuse_identifiers(names, settings.removed)
+    asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
+    bounds = [own for name in settings.quasi_identifiers for own in (name, *bound_names(name))]
+    return list(dict.fromkeys(name for name in (*bounds, *asked) if name in names))
+
+
+def examine_counted(counted: Frame, count: str, settings: Settings) -> Verdict:
+    """Audit a release by its combinations, each with its number of records in the column `count`."""
+    counts = counted.get_column(count).to_numpy().astype(np.int64)
+    return examine_frame(counted.drop(count), **promises(settings), counts=counts)
 
 
 def _with_series(
@@ -101,12 +152,12 @@ def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Verd
 def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Verdict:
     """Audit any table, a frame or a file, by what its columns read.
 
-    Unless `keeps_sheet`, the settings' sheet is that of the original, and the table's first one is meant.
+    Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
     """
-    if isinstance(table, str | os.PathLike):
-        sheet = settings.input.sheet if keeps_sheet else None
-        texts = read_texts(table, replace(settings.input, sheet=sheet))
-        check_header(Path(table), texts.column_names, texts.columns)
+    texts = texts_in(table, settings.input if keeps_sheet else of_release(settings.input))
+    if texts is not None:
+        if isinstance(table, str | os.PathLike) and not is_address(table):
+            check_header(Path(table), texts.column_names, texts.columns)
         frame = open_frame(texts)
         verdict = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
     else:

@@ -68,7 +68,11 @@ class Plan:
 
 def spelled_out(settings: Settings, columns: Sequence[Column], roles: Roles | None) -> Settings:
     """Settings with the model of every column and, given the roles, every kept column by its name."""
-    settings = replace(settings, quasi_identifiers={own.name: own.model for own in columns})
+    settings = replace(
+        settings,
+        quasi_identifiers={own.name: own.model for own in columns},
+        input=replace(settings.input, query=None),  # which may hold values
+    )
     if roles is None:
         return settings
     others: Others = "drop" if settings.others == "drop" else "refuse"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic
 
 import narwhals as nw
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.examine import open_table
+from shoal.examine import of_release, open_table
 from shoal.generalization import Hierarchy, Model
 from shoal.settings import Settings, make_settings
 from shoal.table.encode import column_problems
@@ -158,7 +158,7 @@ def read_release(
     [32.0, 32.0, 55.0, 55.0]
     """
     chosen = make_settings(settings)
-    frame = open_table(release, replace(chosen.input, sheet=None)).data
+    frame = open_table(release, of_release(chosen.input)).data
     read: dict[str, _Read] = {}
     problems: list[str] = []
     for name, model in chosen.quasi_identifiers.items():

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
+from shoal.databases import COUNT, IfExists, Written, stored_place, write_stored
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
@@ -22,9 +23,10 @@ from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.downcoding import Downcoding, measure_downcoding
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.evaluation.singled import Kept, singled_out
-from shoal.examine import Known, examine
+from shoal.examine import Known, counted_columns, examine, examine_counted
 from shoal.generalization.forms import Ints, Records
 from shoal.io import read_texts, write
+from shoal.io.texts import texts_of
 from shoal.mapping import Mapping, mapping_of
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
@@ -39,7 +41,7 @@ from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
 from shoal.table.frames import Frame, FrameT, arrow_values
 from shoal.table.render import spelled_for
-from shoal.table.source import Dialect, Input
+from shoal.table.source import Dialect, Input, Stored
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
 UNASKED = (
@@ -94,6 +96,7 @@ class Release(Generic[FrameT]):
     history: History | None = field(default=None, repr=False)
     removed: Sequence[str] = ()
     dialect: Dialect | None = None
+    stored: Stored | None = field(default=None, repr=False)  # of a table of a database
     notes: Sequence[str] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -292,14 +295,27 @@ class Release(Generic[FrameT]):
         overwrite: bool = False,
         delimiter: str | None = None,
         encoding: str | None = None,
+        table: str | None = None,
+        if_exists: IfExists = "fail",
     ) -> None:
-        """Write the released table to CSV, Parquet, JSON lines or Excel, whole or not at all.
+        """Write the released table to CSV, Parquet, JSON lines, Excel or a database, whole or not at all.
 
         The audit reads the finished file once more, as text, before it gets its name. A table that came from
         a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
         `delimiter` or `encoding` say otherwise. In an encoding without the signs – ≥ ≤, ranges are written
         plainly: `[20, 29]`, `>= 90`.
+
+        The address of a database takes the name of a `table` in it; one that exists is replaced only if `if_exists`
+        is "replace", and never if the release was made from it. The records go to a staging table, are audited
+        there, and get their name in the same transaction.
         """
+        place = stored_place(path, table, if_exists)
+        if place is not None:
+            unchanged = [*self.settings.sensitive, *self.settings.keep]
+            write_stored(
+                self._table(), place, self._prove_stored, if_exists, self.stored, unchanged
+            )
+            return
         own = self.dialect or Dialect()
         tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
         dialect = replace(
@@ -307,10 +323,10 @@ class Release(Generic[FrameT]):
             delimiter="\t" if tab else delimiter or own.delimiter,
             encoding=encoding or own.encoding,
         )
-        table = self._table()
+        data = self._table()
         if {".csv", ".tsv", ".txt"}.intersection(Path(os.fspath(path).lower()).suffixes):
-            table = spelled_for(table, self.closed.table.columns, dialect.encoding)
-        write(table, path, overwrite, dialect, partial(self._prove, dialect))
+            data = spelled_for(data, self.closed.table.columns, dialect.encoding)
+        write(data, path, overwrite, dialect, partial(self._prove, dialect))
 
     def _table(self) -> pa.Table:
         if isinstance(self.data, pa.Table):
@@ -323,6 +339,18 @@ class Release(Generic[FrameT]):
         reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
         texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
         examine(texts, self.known, self.settings).prove()
+
+    def _prove_stored(self, written: Written) -> None:
+        """Audit a table where it was written: by counts of its combinations, or by all records where those say more."""
+        if self.known.is_nothing and written.is_counted_quickly:
+            columns = counted_columns(written.names, self.settings)
+            counted = open_frame(written.counted(columns))
+            audit = examine_counted(counted, COUNT, self.settings).prove()
+        else:
+            texts = open_frame(texts_of(written.records()))
+            audit = examine(texts, self.known, self.settings).prove()
+        if audit.records != self.audit.records:
+            raise InputError("Records were lost while the release was written; write it again.")
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.

@@ -15,7 +15,7 @@ from shoal.auditing.verdict import Places
 from shoal.compiling import compiling_for
 from shoal.engines.opening import engine_for
 from shoal.errors import InputError
-from shoal.examine import examine, known_of, open_table, released_columns
+from shoal.examine import examine, known_of, open_table, released_columns, stored_in
 from shoal.generalization.forms import Ints
 from shoal.grouping import group
 from shoal.methods import Partition
@@ -54,6 +54,7 @@ def make_release(
             "with previous=[] (--save-history alone)."
         )
     watch = Watch(progress)
+    table = stored_in(table, settings.input)
     on = engine_for(table, engine, memory)
     if on != "memory":
         return make_large(table, settings, on, watch, order_seed, memory, beside)
@@ -117,6 +118,7 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) ->
         history=None if tonight is None else _remembered(tonight, released, settings, order),
         removed=plan.roles.removed,
         dialect=plan.source.dialect,
+        stored=plan.source.stored,
         notes=notes,
         seconds=watch.seconds,
     )

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
@@ -27,6 +28,7 @@ from fuzz.engines import collected, frame_on, try_on
 from fuzz.runs import release_faults, write_table
 
 import shoal
+from shoal.engines.base import speaking_of
 from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
 from shoal.engines.staging import MAKING, MARK, Staging
@@ -34,6 +36,12 @@ from shoal.io import blocks
 
 ENGINES = ("duckdb", "polars")
 LOCAL = ("agglomerative", "cover")
+
+
+def test_a_traceback_shows_nothing_of_what_an_engine_said() -> None:
+    with pytest.raises(shoal.InputError) as raised, speaking_of("duckdb"):
+        raise pa.ArrowInvalid("could not convert 'Zyzzyva'")
+    assert "Zyzzyva" not in "".join(traceback.format_exception(raised.value))
 
 
 def people(records: int = 400, seed: int = 0) -> pa.Table:

@@ -56,7 +56,7 @@ def anonymize(**given: Any) -> shoal.Release:
     }
     options |= given
     unnamed = {"ill", "since"} - {*options["sensitive"]}
-    return shoal.anonymize(**options, keep=sorted(unnamed))
+    return shoal.anonymize(options.pop("table"), **options, keep=sorted(unnamed))
 
 
 def evaluate(release: Any, **given: Any) -> Any:
@@ -68,7 +68,8 @@ def evaluate(release: Any, **given: Any) -> Any:
         "k": K,
         "queries": 0,
     }
-    return shoal.evaluate(**{**options, **given})
+    options |= given
+    return shoal.evaluate(options.pop("table"), **options)
 
 
 def report_of(found: Any, folder: Path) -> str:

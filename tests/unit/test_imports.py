@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = {"duckdb", "numba", "pandas", "polars", "pyspark", "sklearn"}
+HEAVY = {"adbc_driver_manager", "duckdb", "numba", "pandas", "polars", "pyspark", "sklearn"}
 NEEDED_LATER = {"narwhals", "pyarrow", "rich", "typer"}
 
 RUN_HELP = """

@@ -36,6 +36,7 @@ ORDER = (
     "reading_back",
     "examine",
     "evaluation",
+    "databases",
     "io",
     "samples",
     "settings",

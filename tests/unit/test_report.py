@@ -90,8 +90,9 @@ def anonymize(**given: Any) -> shoal.Release:
     options |= given
     roles = ("quasi_identifiers", "sensitive", "identifiers")
     named = {name for role in roles for name in options[role]}
-    rest = tuple(name for name in open_frame(options["table"]).columns if name not in named)
-    return shoal.anonymize(**options, keep=rest)
+    table = options.pop("table")
+    rest = tuple(name for name in open_frame(table).columns if name not in named)
+    return shoal.anonymize(table, **options, keep=rest)
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import sys
-from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
@@ -15,8 +15,10 @@ from shoal.errors import ShoalError
 
 STOPPED = 130  # exit code, as shells have it
 STOPPING = ("SIGTERM", "SIGINT", "SIGBREAK")  # the last is Ctrl+Break, on Windows only
+USER = re.compile(r"(\b[a-z0-9+]+:/{1,3})[^\s/@]*:[^\s]*@", re.IGNORECASE)
+PASSWORD = re.compile(r"([?&](?:ssl)?password=)[^&\s'\"]*", re.IGNORECASE)
 STOPS: list[int] = []  # signals that asked this run to stop
-WRITTEN: list[Path] = []  # files that this run has written
+WRITTEN: list[object] = []  # files, and tables of databases, that this run has written
 
 
 def main() -> NoReturn:
@@ -68,7 +70,11 @@ def main() -> NoReturn:
 
 
 def visible(text: str) -> str:
-    """A text without signs that a terminal would obey: names of columns and files may hold any."""
+    """A text without signs that a terminal would obey, and without the user and password of any address.
+
+    Names of columns and files may hold both: an address may be given where a file is asked for.
+    """
+    text = USER.sub(r"\1…@", PASSWORD.sub(r"\1…", text))
     return "".join(sign if sign.isprintable() or sign == "\n" else _escaped(sign) for sign in text)
 
 

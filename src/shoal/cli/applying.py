@@ -61,13 +61,15 @@ def apply(
     if recoding is None:
         problems.append("There is no recoding; name the file that --save-recoding wrote.")
     raise_problems(problems)
+    from shoal.databases import DatabaseTable
     from shoal.recoding import Recoding
 
     assert recoding is not None
     assert output is not None
     known = Recoding.load(recoding)
     how = {**vars(known.settings.input), **reading} if reading else None
-    batch = known.apply(table, batch_k=batch_k, held=held, regroup=regroup, input=how)
+    new = table.address if isinstance(table, DatabaseTable) else table
+    batch = known.apply(new, batch_k=batch_k, held=held, regroup=regroup, input=how)
     if batch.held_back and save_held is None:
         raise InputError(
             f"{batch.held_back:,} records are held back, because no closure can take them; name a file for them with "

@@ -3,17 +3,63 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+if TYPE_CHECKING:
+    from shoal.databases import DatabaseTable
+
+Place: TypeAlias = "Path | DatabaseTable"
+
+
+def place(text: str) -> Place:
+    """The file or the database that was named; which table of it is meant other options say."""
+    from shoal.databases import DatabaseTable, is_address
+
+    return DatabaseTable(text) if is_address(text) else Path(text)
+
+
+# Of these, `place` makes a path or, of an address, a table of a database, which typer has no type for.
 Table = Annotated[
     Path,
     typer.Argument(
+        parser=place,
         metavar="TABLE",
-        help="CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file.",
+        help="CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
+        "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE.",
         show_default=False,
     ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--output",
+        parser=place,
+        help="File to write, or the address of a database.",
+        show_default=False,
+    ),
+]
+OutputTable = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="Table to write in a database, like release.patients."),
+]
+IfExists = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT", help="A table that is there already: fail (default) or replace it."
+    ),
+]
+StoredTable = Annotated[
+    str | None,
+    typer.Option(
+        "--table", metavar="NAME", help="Table to read from a database, like health.patients."
+    ),
+]
+Query = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", help="SELECT to read from a database, in place of --table."),
 ]
 SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="TOML file, see `shoal init`.")

@@ -11,7 +11,7 @@ import typer
 from shoal.cli import arguments as a
 from shoal.cli import outputs, say
 from shoal.cli.gathering import Given, gathers, promise_given, reading_given
-from shoal.errors import raise_problems
+from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
     from shoal.auditing.verdict import Verdict
@@ -48,6 +48,7 @@ def audit(
     from shoal.settings import make_settings
 
     problems = outputs.place_problems(junit, [table, settings], overwrite=True)
+    source = table if print_sql else outputs.chosen_table(table, None, reading, problems)
     if print_sql and (junit or previous):
         problems.append("SQL is only printed, not run; leave --junit and --previous out.")
     raise_problems(problems + given.problems)
@@ -55,16 +56,20 @@ def audit(
     if print_sql:
         say(_sql(str(table), promised))
         return
-    verdict = _examined(table, promised, previous, junit, "sheet" in reading)
+    verdict = _examined(source, promised, previous, junit, "sheet" in reading)
     if json and not quiet:
-        say(dumps({"table": str(table), **verdict.to_dict()}))
+        say(dumps({"table": str(source), **verdict.to_dict()}))
     _exit_unless_proved(verdict)
     if not (quiet or json):
         audited(verdict.audit)
 
 
 def _examined(
-    table: Path, promised: Any, previous: list[Path] | None, junit: Path | None, keeps_sheet: bool
+    table: a.Place,
+    promised: Any,
+    previous: list[Path] | None,
+    junit: Path | None,
+    keeps_sheet: bool,
 ) -> Verdict:
     """The verdict on a file, also written as JUnit XML where that is asked for, come what may."""
     from shoal.cli.junit import junit_of, junit_of_error, write_junit
@@ -109,11 +114,23 @@ def _sql(relation: str, promised: Any) -> str:
 def evaluate(
     *,
     table: Annotated[
-        Path, typer.Argument(metavar="ORIGINAL", help="The original table.", show_default=False)
+        Path,
+        typer.Argument(
+            parser=a.place,
+            metavar="ORIGINAL",
+            help="The original table, a file or the address of a database.",
+            show_default=False,
+        ),
     ],
     release: Annotated[
-        Path, typer.Argument(metavar="RELEASE", help="A release of it.", show_default=False)
+        Path,
+        typer.Argument(
+            parser=a.place, metavar="RELEASE", help="A release of it.", show_default=False
+        ),
     ],
+    release_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Table of RELEASE in a database.")
+    ] = None,
     settings: a.SettingsFile = None,
     given: Given,
     reading: dict[str, Any],
@@ -142,17 +159,31 @@ def evaluate(
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
     from shoal._evaluate import evaluate as compare
     from shoal.cli.evaluated import show_evaluation
+    from shoal.databases import is_address
     from shoal.settings import make_settings
 
     problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
+    problems += [
+        f"{option} takes a file; export the table, or give a shoal.DatabaseTable in Python."
+        for option, given_place in (("--holdout", holdout), ("--population", _people(population)))
+        if is_address(given_place)
+    ]
     if holdout and target is None:
         problems.append("A --holdout is to test classifiers on; name the column with --target.")
-    raise_problems(problems + given.problems)
-    chosen = make_settings(settings, reading, **given.settings)
+    problems += given.problems
+    chosen: Any = None
+    try:
+        chosen = make_settings(settings, reading, **given.settings)
+    except InputError as error:
+        problems += error.problems
+    original = outputs.chosen_table(table, chosen, reading, problems)
+    named = {} if release_table is None else {"table": release_table}
+    released = outputs.chosen_table(release, None, named, problems)
+    raise_problems(problems)
     raise_problems(outputs.lost(report, outputs.files_read(chosen)) if report else [])
     found = compare(
-        table,
-        release,
+        original,
+        released,
         settings=chosen,
         queries=queries,
         sum_column=sum_column,

@@ -177,8 +177,10 @@ def reading(
     date_format: str | None,
     sheet: str | None,
     missing: str | None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> dict[str, Any]:
-    """How to read a file, as far as it was said; missing values stand in a list with commas."""
+    """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
     said = {
         "encoding": encoding,
         "delimiter": delimiter,
@@ -187,7 +189,10 @@ def reading(
         "sheet": sheet,
         "missing": None if missing is None else _listed(missing),
     }
-    return {name: value for name, value in said.items() if value is not None}
+    found: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+    if table is not None or query is not None:  # one takes the place of the other
+        found |= {"table": table, "query": query}
+    return found
 
 
 def _listed(text: str) -> list[str]:

@@ -4,14 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.cli.arguments import Place
 
 
-def engine_of(table: Path, engine: str | None, memory: str | None, problems: list[str]) -> str:
+def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str]) -> Place:
+    """The table that is meant: of a database the one that the options or else the settings name."""
+    from shoal.databases import DatabaseTable
+
+    if isinstance(table, DatabaseTable):
+        named = (reading.get("table"), reading.get("query"))
+        if settings is not None:
+            named = (settings.input.table, settings.input.query)
+        found = DatabaseTable(table.address, *named)
+        problems += found.problems()
+        return found
+    if "table" in reading:
+        problems.append(
+            "--table and --query are about databases, and this table is a file; leave them out."
+        )
+    return table
+
+
+def target_table(output: Place | None, name: str | None, problems: list[str]) -> Place | None:
+    """The table of a database that is meant to be written; any other output as it is."""
+    from shoal.databases import DatabaseTable
+
+    if isinstance(output, DatabaseTable):
+        return DatabaseTable(output.address, name)
+    if name is not None:
+        problems.append(
+            "--output-table is about databases, and the output is none; name a database with -o."
+        )
+    return output
+
+
+def engine_of(table: Place, engine: str | None, memory: str | None, problems: list[str]) -> str:
     """The engine that a table is worked on with; what is wrong with it is added to `problems`."""
     from shoal.engines.memory import read_memory
     from shoal.engines.opening import engine_for
-    from shoal.errors import InputError
 
     amount = memory
     try:
@@ -19,6 +54,8 @@ def engine_of(table: Path, engine: str | None, memory: str | None, problems: lis
     except InputError as error:
         problems += error.problems
         amount = None
+    if not isinstance(table, Path) and table.problems():  # which stand elsewhere
+        return "memory"
     try:
         return engine_for(table, engine, amount)
     except InputError as error:
@@ -27,31 +64,51 @@ def engine_of(table: Path, engine: str | None, memory: str | None, problems: lis
 
 
 def place_problems(
-    path: Path | None,
-    inputs: Iterable[Path | None],
+    path: Place | None,
+    inputs: Iterable[Place | None],
     overwrite: bool,
     is_table: bool = False,
     may_be_folder: bool = False,
+    if_exists: str | None = None,
+    source: Place | None = None,
 ) -> list[str]:
-    """Sentences for why a file cannot be written; what is read is never replaced."""
+    """Sentences for why a file or a table of a database cannot be written; what is read is never replaced."""
     from shoal import io
+    from shoal.databases import DatabaseTable, target_problems
 
+    if isinstance(path, DatabaseTable):
+        return target_problems(path, if_exists or "fail", read=_tables_read(source))
+    found = []
+    if if_exists is not None:
+        found.append("--if-exists is about databases, and the output is none; pass --overwrite.")
     if path is None:
-        return []
+        return found
     if may_be_folder and not path.suffix:
-        return lost(path, inputs)
+        return found + lost(path, inputs)
     check = io.output_problems if is_table else io.place_problems
-    return lost(path, inputs) or check(path, overwrite)
+    return found + (lost(path, inputs) or check(path, overwrite))
 
 
-def lost(path: Path, inputs: Iterable[Path | None]) -> list[str]:
-    """A sentence if a file is both read and to be written."""
-    if _real(path) not in {_real(given) for given in inputs if given}:
+def _tables_read(source: Place | None) -> Any:
+    """The tables of a database that are read for a source; what keeps them from being read is said elsewhere."""
+    from shoal.databases import DatabaseTable, relations_of
+
+    if not isinstance(source, DatabaseTable) or source.problems():
+        return frozenset()
+    try:
+        return relations_of(source)
+    except InputError:
+        return frozenset()
+
+
+def lost(path: Place, inputs: Iterable[Place | None]) -> list[str]:
+    """A sentence if a file is both read and to be written; of databases, single tables are looked at elsewhere."""
+    if not isinstance(path, Path) or _real(path) not in {_real(given) for given in inputs if given}:
         return []
     return [f"'{path}' is read by this command and would be lost; name another file to write."]
 
 
-def named_twice(*outputs: Path | None) -> list[str]:
+def named_twice(*outputs: Place | None) -> list[str]:
     """Sentences for files that are named for two outputs."""
     names = [_real(path) for path in outputs if path]
     return [
@@ -71,7 +128,14 @@ def files_read(settings: Any) -> list[Path]:
     return [Path(source) for source in sources if source]
 
 
-def _real(path: Path) -> str:
+def _real(place: Place) -> str:
+    """What a path leads to; the file of a database, or its address."""
     import os
 
-    return os.path.realpath(path)
+    if isinstance(place, Path):
+        return os.path.realpath(place)
+    try:
+        database = place.database
+    except InputError:  # said elsewhere
+        return ""
+    return database.uri if database.kind == "postgresql" else os.path.realpath(database.path)

@@ -27,13 +27,16 @@ def init(
     from shoal.settings.reading import read_input
     from shoal.suggesting import suggest
 
-    target = output or Path(table.name.split(".")[0] + ".toml")
-    problems = outputs.place_problems(target, [table], overwrite)
+    problems: list[str] = []
+    source = outputs.chosen_table(table, None, reading, problems)
+    raise_problems(problems)
+    target = output or Path(source.name.split(".")[0] + ".toml")
+    problems += outputs.place_problems(target, [source], overwrite)
     how = read_input(reading, problems)
     raise_problems(problems)
-    found = suggest(table, input=how)
-    write_text(found.to_toml(table.name), target, overwrite)
-    tell(found, table, target)
+    found = suggest(source, input=how)
+    write_text(found.to_toml(source.name), target, overwrite)
+    tell(found, source, target)
 
 
 def compile(

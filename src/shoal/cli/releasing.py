@@ -18,9 +18,9 @@ from shoal.errors import InputError, raise_problems
 def anonymize(
     *,
     table: a.Table,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
-    ] = None,
+    output: a.Output = None,
+    output_table: a.OutputTable = None,
+    if_exists: a.IfExists = None,
     settings: a.SettingsFile = None,
     given: Given,
     overwrite: a.Overwrite = False,
@@ -48,17 +48,33 @@ def anonymize(
     from shoal.settings import make_settings
 
     problems: list[str] = []
-    on = outputs.engine_of(table, engine, memory, problems)
+    chosen: Any = None
+    wrong: tuple[str, ...] = ()  # with the settings
+    try:
+        series = True if save_history else None
+        chosen = make_settings(settings, reading, **given.settings, title=title, series=series)
+    except InputError as error:
+        wrong = error.problems
+    is_unknown = chosen is None and settings is not None and "table" not in reading
+    source = outputs.chosen_table(table, chosen, reading, [] if is_unknown else problems)
+    target = outputs.target_table(output, output_table, problems)
+    on = outputs.engine_of(source, engine, memory, problems)
     problems += outputs.place_problems(
-        output, [table, settings], overwrite, is_table=True, may_be_folder=on != "memory"
+        target,
+        [source, settings],
+        overwrite,
+        is_table=True,
+        may_be_folder=on != "memory",
+        if_exists=if_exists,
+        source=source,
     )
-    problems += outputs.place_problems(save_settings, [table], overwrite)
-    problems += outputs.place_problems(report, [table, settings], overwrite)
-    problems += outputs.place_problems(save_recoding, [table, settings], overwrite)
-    problems += outputs.place_problems(save_history, [table, settings], overwrite)
-    problems += outputs.place_problems(save_mapping, [table, settings], overwrite, is_table=True)
+    problems += outputs.place_problems(save_settings, [source], overwrite)
+    problems += outputs.place_problems(report, [source, settings], overwrite)
+    problems += outputs.place_problems(save_recoding, [source, settings], overwrite)
+    problems += outputs.place_problems(save_history, [source, settings], overwrite)
+    problems += outputs.place_problems(save_mapping, [source, settings], overwrite, is_table=True)
     problems += outputs.named_twice(
-        output, save_settings, report, save_recoding, save_history, save_mapping
+        target, save_settings, report, save_recoding, save_history, save_mapping
     )
     if previous and save_history is None:
         problems.append(
@@ -70,23 +86,26 @@ def anonymize(
             "Recodings, histories and mappings are made in memory only; leave them out, or read the table into memory "
             "(--engine memory)."
         )
-    if output is None and not dry_run:
+    if target is None and not dry_run:
         problems.append("There is no output; name a file with -o.")
-    problems += given.problems
-    try:
-        series = True if save_history else None
-        chosen: Any = make_settings(settings, reading, **given.settings, title=title, series=series)
-        written = (output, save_settings, report, save_recoding, save_history, save_mapping)
+    problems += [*given.problems, *wrong]
+    if chosen is not None:
+        written: tuple[Any, ...] = (
+            target,
+            save_settings,
+            report,
+            save_recoding,
+            save_history,
+            save_mapping,
+        )
         for path in filter(None, written):
             problems += outputs.lost(path, outputs.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
-    except InputError as error:
-        problems += error.problems
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
     raise_problems(problems)
     wanted = Outputs(
-        output,
+        target,
         save_settings,
         report,
         overwrite,
@@ -97,17 +116,18 @@ def anonymize(
         save_history,
         previous or ([] if save_history else None),
         save_mapping,
+        if_exists or "fail",
     )
     if on != "memory" and not dry_run:
-        run_large(table, chosen, wanted, on, memory, quiet, verbose, json)
+        run_large(source, chosen, wanted, on, memory, quiet, verbose, json)
     elif on != "memory":
         raise InputError(
             "A dry run reads the whole table into memory; leave out --dry-run for a large one."
         )
     elif dry_run:
-        look_ahead(table, chosen, wanted, json)
+        look_ahead(source, chosen, wanted, json)
     else:
-        run(table, chosen, wanted, quiet, verbose, json)
+        run(source, chosen, wanted, quiet, verbose, json)
 
 
 def demo(

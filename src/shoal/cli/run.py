@@ -15,6 +15,7 @@ import pyarrow as pa
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
 from shoal.compiling import CERTIFICATE, wanting
+from shoal.databases import DatabaseTable, target_problems
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.estimate import estimate
@@ -36,7 +37,7 @@ TEXT_PER_BYTE = 2  # bytes of a text file, at most about, for each byte of a tab
 class Outputs:
     """What a run shall write, and how."""
 
-    table: Path | None
+    table: Path | DatabaseTable | None
     settings: Path | None = None
     report: Path | None = None
     overwrite: bool = False
@@ -47,6 +48,21 @@ class Outputs:
     history: Path | None = None
     previous: Sequence[Path] | None = None
     mapping: Path | None = None
+    if_exists: str = "fail"
+
+    def save(self, release: Release) -> None:
+        """Write the released table."""
+        assert self.table is not None
+        if isinstance(self.table, DatabaseTable):
+            how: Any = self.if_exists
+            release.save(self.table.address, table=self.table.table, if_exists=how)
+            return
+        release.save(
+            self.table,
+            overwrite=self.overwrite,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+        )
 
 
 def run(
@@ -90,7 +106,9 @@ def run_large(
     assert wanted.table is not None
     with progress_bar(quiet or json) as progress:
         later = () if wanted.certify is None else (CERTIFICATE,)
-        beside = wanted.table.parent if wanted.table.parent.is_dir() else None
+        beside = None
+        if isinstance(wanted.table, Path) and wanted.table.parent.is_dir():
+            beside = wanted.table.parent
         with wanting(*later):
             release = make_release(
                 table, settings, progress, engine=engine, memory=memory, beside=beside
@@ -99,9 +117,9 @@ def run_large(
         try:
             check_stop()
             progress("writing", 0, 1)
-            raise_problems(release.formula_problems(wanted.table))
-            how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
-            release.save(wanted.table, overwrite=wanted.overwrite, **how)
+            if isinstance(wanted.table, Path):
+                raise_problems(release.formula_problems(wanted.table))
+            wanted.save(release)
             _wrote(release, wanted)
             _report(release, wanted, quiet, progress)
             if not quiet:
@@ -140,6 +158,9 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
         dialect = Dialect(encoding=wanted.encoding)
     texts = dict.fromkeys(settings.quasi_identifiers, pa.repeat("*", frame.shape[0]))
     released = pa.table({**texts, **{name: unchanged[name] for name in named}})
+    if isinstance(wanted.table, DatabaseTable):
+        read = source.stored.read if source.stored else frozenset()
+        return target_problems(wanted.table, wanted.if_exists, released, read)
     found = holding_problems(released, wanted.table, dialect)
     found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
     if ".csv" in wanted.table.name.lower() or ".tsv" in wanted.table.name.lower():
@@ -165,16 +186,15 @@ def _formula_problems(
 def _save(release: Release, wanted: Outputs) -> None:
     """Write the release; where that fails, put it where it is not lost."""
     assert wanted.table is not None
-    how = {"delimiter": wanted.delimiter, "encoding": wanted.encoding}
     if (
         wanted.history and release.history
     ):  # first: a release that no history knows of would be unsafe
         release.history.save(wanted.history, overwrite=wanted.overwrite)
         WRITTEN.append(wanted.history)
     try:
-        release.save(wanted.table, overwrite=wanted.overwrite, **how)
+        wanted.save(release)
     except InputError as error:
-        raise InputError([*error.problems, *_rescued(release, wanted.table)]) from None
+        raise InputError([*error.problems, *_rescued(release)]) from None
     _wrote(release, wanted)
 
 
@@ -193,7 +213,7 @@ def _wrote(release: Release, wanted: Outputs) -> None:
         WRITTEN.append(wanted.recoding)
 
 
-def _rescued(release: Release, path: Path) -> list[str]:
+def _rescued(release: Release) -> list[str]:
     """Save a finished release elsewhere, and say where."""
     folder = None
     try:

@@ -111,7 +111,7 @@ class _Log:
 
 def summary(
     release: Release,
-    output: Path,
+    output: object,
     seconds: float,
     as_json: bool,
     verbose: bool = False,

@@ -6,6 +6,8 @@ import shlex
 from pathlib import Path
 
 from shoal.cli import say
+from shoal.cli.arguments import Place
+from shoal.databases import DatabaseTable
 from shoal.errors import listed
 from shoal.suggesting import Suggestions
 
@@ -19,7 +21,7 @@ ROLES = {
 }
 
 
-def tell(found: Suggestions, table: Path, settings: Path) -> None:
+def tell(found: Suggestions, table: Place, settings: Path) -> None:
     """Sum up suggestions that were written to a settings file."""
     for role, plain in ROLES.items():
         names = found.of(role)
@@ -34,8 +36,14 @@ def tell(found: Suggestions, table: Path, settings: Path) -> None:
     if not found.of("quasi-identifier"):
         say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
         return
-    command = f"shoal anonymize {shlex.quote(str(table))} --settings {shlex.quote(str(settings))}"
+    command = f"shoal anonymize {_written(table)} --settings {shlex.quote(str(settings))}"
     say(f"Wrote {settings}. Check every role in it, then run:")
     if found.records > MANY:
         say(f"  {command} --dry-run")
     say(f"  {command} --output release.csv")
+
+
+def _written(table: Place) -> str:
+    """A table as a command names it: of an address without user and password; the settings know the table in it."""
+    named = table.database if isinstance(table, DatabaseTable) else table
+    return shlex.quote(str(named))

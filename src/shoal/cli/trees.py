@@ -110,8 +110,9 @@ def hierarchy(
     problems += outputs.place_problems(output, [table, _order_file(shape)], overwrite)
     options, checked = _options(shape, problems), _checked(check, problems)
     how = read_input(reading, problems)
+    source = outputs.chosen_table(table, None, reading, problems)
     raise_problems(problems)
-    frame = open_table(table, how).data
+    frame = open_table(source, how).data
     raise_problems(column_problems(frame.columns, [column, *shape.get("by", ())]))
     if checked is not None:
         _check(checked, _counted(frame, column, how), {"column": column}, quiet, json)

@@ -75,14 +75,12 @@ def speaking_of(engine: str) -> Iterator[None]:
     """Turn what a library raises into one sentence; its own words may show cells."""
     try:
         yield
-        return
     except ShoalError:
         raise
     except Exception as error:
         if not _is_foreign(error):
             raise
-        why = _why(error, engine)
-    raise InputError(why)
+        raise InputError(_why(error, engine)) from None
 
 
 def _is_foreign(error: BaseException) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 
 import narwhals as nw
 
+from shoal.databases import DatabaseTable, size_of, stored_to_parquet
 from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.memory import for_engine, free_memory, read_memory
 from shoal.engines.staging import Staging
@@ -23,7 +24,7 @@ from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
 from shoal.io.places import input_problems
 from shoal.progress import Progress, silent
-from shoal.table.source import Dialect, Input
+from shoal.table.source import Dialect, Input, Stored
 
 EngineName = Literal["memory", "duckdb", "polars", "spark"]
 ENGINES = get_args(EngineName)
@@ -48,6 +49,7 @@ class Opened:
     staging: Any = None  # is closed in the end
     texts: Read | None = None  # what is known of text files
     most: int | None = None  # records that are solved at once; by default as many as memory allows
+    stored: Stored | None = None  # of a table of a database
 
     @property
     def dialect(self) -> Dialect | None:
@@ -94,6 +96,8 @@ def engine_for(table: Any, engine: str | None, memory: str | int | None = None) 
                 f"This frame is one of {own}'s; leave out engine='{engine}', or collect the frame first."
             )
         return own
+    if isinstance(table, DatabaseTable):
+        return _for_stored(table, engine, memory)
     if not isinstance(table, str | os.PathLike):
         if engine not in (None, MEMORY):
             raise InputError(
@@ -103,6 +107,21 @@ def engine_for(table: Any, engine: str | None, memory: str | int | None = None) 
     if engine is not None:
         return engine
     return "duckdb" if _outgrows(table, memory) else MEMORY
+
+
+def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | None) -> str:
+    """The engine for a table of a database: it is read into memory, or copied to a file for DuckDB or Polars."""
+    if engine == "spark":
+        raise InputError(
+            "Spark reads databases by itself; give a DataFrame of its own, or leave out the engine."
+        )
+    if engine is not None:
+        return engine
+    needed = BYTES_OF_TEXT * size_of(table)
+    if memory is None and needed < 200_000_000:  # too little to ask how much is free
+        return MEMORY
+    room = read_memory(memory) if memory is not None else free_memory()
+    return "duckdb" if needed > room else MEMORY
 
 
 def _kind(table: Any) -> str | None:
@@ -166,6 +185,8 @@ def open_large(
     staging = Staging(beside)
     try:
         with speaking_of(engine):
+            if isinstance(table, DatabaseTable):
+                return _open_stored(table, engine, staging, room, most, progress)
             if _kind(table) is None:
                 return _open_files(table, input, engine, staging, room, most, progress)
             native = nw.to_native(table, pass_through=True)
@@ -194,6 +215,21 @@ def _open_files(
     read = staging.place("read.parquet")
     texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
     return Opened(on, on.scan([read]), room, staging, texts, most)
+
+
+def _open_stored(
+    table: DatabaseTable,
+    engine: str,
+    staging: Staging,
+    room: int,
+    most: int | None,
+    progress: Progress,
+) -> Opened:
+    """Copy a table of a database, a batch at a time, to where the work is done."""
+    read = staging.place("read.parquet")
+    stored = stored_to_parquet(table, read, lambda records: progress("reading", records, 0))
+    on = _on(engine, staging, None, room)
+    return Opened(on, on.scan([read]), room, staging, most=most, stored=stored)
 
 
 def paths_of(table: str | os.PathLike[str]) -> list[Path]:

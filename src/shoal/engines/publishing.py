@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import pyarrow as pa
+
+from shoal.databases import DatabaseTable, IfExists, write_stored_batches
 from shoal.engines.base import Lazy
 from shoal.engines.opening import Opened
 from shoal.engines.staging import Staging
@@ -16,7 +19,15 @@ from shoal.errors import InputError, raise_problems
 from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
 from shoal.io.places import output_problems
-from shoal.io.streams import Spelled, copy_to, schema_of, split_to, stream_problems
+from shoal.io.streams import (
+    Spelled,
+    batches_of,
+    copy_to,
+    schema_of,
+    split_to,
+    stream_problems,
+    write_part,
+)
 from shoal.table.source import Dialect, Input
 from shoal.whole import exists_already, real_target, reason, write_whole
 
@@ -83,6 +94,30 @@ def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) 
         overwrite,
         lambda folder: split_to([opened.staged(RELEASE)], folder),
         lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
+    )
+
+
+def publish_stored(
+    opened: Opened,
+    target: DatabaseTable,
+    if_exists: IfExists,
+    prove: Prove,
+    unchanged: Sequence[str],
+) -> None:
+    """Write a table of a database, whole or not at all, a batch at a time; it is read back so, too."""
+    staged = [opened.staged(RELEASE)]
+
+    def check(written: pa.RecordBatchReader) -> None:
+        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
+        try:
+            write_part(again, written, written.schema)
+            prove(opened.scan([again]))
+        finally:
+            with suppress(OSError):
+                again.unlink()
+
+    write_stored_batches(
+        schema_of(staged), batches_of(staged), target, check, if_exists, opened.stored, unchanged
     )
 
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import narwhals as nw
 
+from shoal.databases import IfExists, stored_place
 from shoal.engines.auditing import examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
 from shoal.engines.opening import Opened
-from shoal.engines.publishing import RELEASE, publish_file, publish_folder
+from shoal.engines.publishing import RELEASE, publish_file, publish_folder, publish_stored
 from shoal.errors import InputError
 from shoal.evaluation.singled import Kept
 from shoal.generalization.forms import Ints
@@ -77,13 +78,26 @@ class LargeRelease(Release[FrameT]):
         overwrite: bool = False,
         delimiter: str | None = None,
         encoding: str | None = None,
+        table: str | None = None,
+        if_exists: IfExists = "fail",
     ) -> None:
         """Write the released table to one CSV, Parquet or JSON-lines file, or to a folder of Parquet files.
 
         A path that ends in a slash, or without a suffix, is a folder. On Spark it is a table of the catalogue, like
         "health.released", or the folder that a path names. What was written is audited once more before it gets its
-        name.
+        name. The address of a database takes the name of a `table`, as in `Release.save`.
         """
+        place = stored_place(path, table, if_exists)
+        if place is not None:
+            with speaking_of(self.opened.engine.name):
+                publish_stored(
+                    self.opened,
+                    place,
+                    if_exists,
+                    self._prove_written,
+                    [*self.settings.sensitive, *self.settings.keep],
+                )
+            return
         own = self.dialect or Dialect()
         tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
         dialect = replace(

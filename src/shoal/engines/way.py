@@ -88,6 +88,7 @@ def make_large_release(
             is_released=np.zeros(0, dtype=np.bool_),
             removed=roles.removed,
             dialect=opened.dialect,
+            stored=opened.stored,
             notes=notes,
             seconds=watch.seconds,
             opened=opened,

@@ -35,7 +35,7 @@ def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedA
     check_names(path, names)
 
 
-def check_names(path: Path, names: Sequence[str]) -> None:
+def check_names(path: object, names: Sequence[str]) -> None:
     """Refuse duplicate and empty column names, all at once."""
     positions: dict[str, list[str]] = {}
     for position, name in enumerate(names, start=1):

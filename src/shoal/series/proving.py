@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -11,8 +10,7 @@ from shoal.auditing.series import is_night, value_keys
 from shoal.auditing.texts import texts_of
 from shoal.auditing.verdict import Proof, Verdict
 from shoal.errors import InputError
-from shoal.examine import released_columns
-from shoal.io import read_texts
+from shoal.examine import released_columns, texts_in
 from shoal.series.history import History, history_of
 from shoal.series.making import promised, reading_key
 from shoal.settings import Settings
@@ -32,14 +30,14 @@ def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Setting
         )
     m = promised(settings)
     history = history_of(previous, settings.person, settings.sensitive[0], m)
-    is_path = isinstance(table, str | os.PathLike)
-    frame = open_frame(read_texts(table, replace(settings.input, sheet=None)) if is_path else table)
+    read = texts_in(table, replace(settings.input, sheet=None))
+    frame = open_frame(table if read is None else read)
     columns = released_columns(frame, settings)
     texts = texts_of(frame, [*columns, history.sensitive])
     values = value_keys(texts[history.sensitive].to_pylist(), settings.input.missing)
     groups: dict[str, Counter[str | None]] = {}
-    read = zip(*(texts[name].to_pylist() for name in columns), strict=True)
-    for own, value in zip(read, values, strict=True):
+    rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
+    for own, value in zip(rows, values, strict=True):
         groups.setdefault(reading_key(list(own)), Counter())[value] += 1
     is_known = any(is_night(groups, history.signatures, night.groups) for night in history.nights)
     least = _least(history)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.databases import is_address, reading_of
 from shoal.errors import InputError, raise_problems, shown
 from shoal.examine import open_table
 from shoal.generalization import Model
@@ -117,7 +118,13 @@ class Suggestions:
 
 
 def suggest(
-    table: Any, *, k: int | None = None, input: Input | Mapping[str, Any] | None = None
+    data: Any,
+    /,
+    *,
+    k: int | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Suggestions:
     """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
 
@@ -129,12 +136,17 @@ def suggest(
 
     Parameters
     ----------
-    table
-        A pandas, polars or Arrow frame, or the path of a CSV, Parquet, JSON-lines or Excel file.
+    data
+        A pandas, polars or Arrow frame, the path of a CSV, Parquet, JSON-lines or Excel file, or the address of a
+        database.
     k
         The least number of records that shall read the same (default 10, less for a table of few records).
     input
         How to read a file, like ``{"encoding": "cp1252"}``; what is not said is found out.
+    table
+        The table to read from a database, like "health.patients".
+    query
+        A SELECT to read from a database, in place of a table.
 
     Examples
     --------
@@ -148,12 +160,15 @@ def suggest(
     """
     problems: list[str] = []
     given = read_input(input or Input(), problems)
+    reading = reading_of(data, table, query)
+    if reading:
+        given = replace(given, table=table, query=query)
     if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
         problems.append(
             f"The 'k' parameter must be a whole number of at least 1. Got {shown(k)} instead."
         )
     raise_problems(problems)
-    source, given, remarks = _opened(table, given)
+    source, given, remarks = _opened(data, given)
     frame = source.data
     if not frame.shape[0]:
         raise InputError("The table has no records to guess from; give at least one.")
@@ -166,7 +181,7 @@ def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
     try:
         return open_table(table, given), given, []
     except InputError:
-        is_path = isinstance(table, str | os.PathLike)
+        is_path = isinstance(table, str | os.PathLike) and not is_address(table)
         guess = guess_encoding(table) if is_path and given.encoding is None else None
         if guess is None:
             raise

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+Relation = tuple[
+    str, ...
+]  # what tells a table of a database from all others, whatever address leads to it
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,11 @@ class Input:
     missing
         Texts that stand for a missing value, like ["?", "99"]. They count as missing in quasi-identifiers and
         sensitive columns; columns that are released unchanged keep them.
+    table
+        The table to read from a database, like "health.patients".
+    query
+        A SELECT to read from a database, in place of a table. Settings that a release writes do not hold it, since
+        it may hold values.
     """
 
     encoding: str | None = None
@@ -33,6 +43,8 @@ class Input:
     date_format: str | None = None
     sheet: str | None = None
     missing: tuple[str, ...] = ()
+    table: str | None = None
+    query: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,15 @@ class Dialect:
 
 
 @dataclass(frozen=True)
+class Stored:
+    """What is known of the database that a table comes from: its kind, its types, and all tables that were read."""
+
+    kind: str
+    types: Mapping[str, str] = field(default_factory=dict)  # by column, as the database calls them
+    read: frozenset[Relation] = frozenset()
+
+
+@dataclass(frozen=True)
 class Source:
     """An open table: a frame, or a file's content with the way it was written.
 
@@ -58,3 +79,4 @@ class Source:
     data: Any
     dialect: Dialect | None = None
     is_text: bool = False
+    stored: Stored | None = None  # of a table of a database

@@ -1,0 +1,237 @@
+"""Where a table of a database lies: the address, shown without user and password, and the names in it, quoted."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shoal.errors import InputError, raise_problems, shown
+
+POSTGRESQL, SQLITE, DUCKDB = "postgresql", "sqlite", "duckdb"
+SUFFIXES = {".sqlite": SQLITE, ".sqlite3": SQLITE, ".duckdb": DUCKDB}
+KNOWN = "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE"
+
+_SCHEME = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:(?P<rest>//.*)", re.I | re.S)
+_COLLAPSED = re.compile(
+    r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I
+)  # as paths write addresses
+_OTHERS = ("mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "redshift", "jdbc")
+# Hosts with numbers for ports, and a database of plain letters: anything else might be part of a password.
+_HARMLESS = re.compile(
+    r"(?P<shown>[\w.\[\]-]*(:\d+)?(,[\w.\[\]-]+(:\d+)?)*(/[\w.-]*)?)(\?.*)?", re.S
+)
+_PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database: its kind, how to reach it, and how a message may name it."""
+
+    kind: str
+    uri: str = field(repr=False)  # of PostgreSQL, perhaps with a password; a path for the others
+    shown: str
+
+    @property
+    def path(self) -> Path:
+        """The file of a SQLite or DuckDB database."""
+        return Path(self.uri)
+
+    def __str__(self) -> str:
+        return self.shown
+
+
+@dataclass(frozen=True)
+class DatabaseTable:
+    """A table of a PostgreSQL, SQLite or DuckDB database, or what a query finds there.
+
+    It stands wherever a table may be given, as the path of a file does.
+
+    Parameters
+    ----------
+    address
+        postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE, or the path of a .sqlite, .sqlite3 or .duckdb
+        file. The password is best left to PGPASSWORD, a password file or a service file.
+    table
+        The name of a table or view, perhaps with its schema: "health.patients". A name with dots or quotes stands in
+        double quotes.
+    query
+        A SELECT in place of a table.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> print(shoal.DatabaseTable("postgresql://me:secret@host/db", table="health.patients"))
+    health.patients in postgresql://host/db
+    """
+
+    address: str | os.PathLike[str] = field(repr=False)
+    table: str | None = None
+    query: str | None = None
+
+    @property
+    def database(self) -> Database:
+        """The database, or an error that says what its address lacks."""
+        return database_of(self.address)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The name of the table in its parts: perhaps a schema, and the table."""
+        return parts_of(self.table or "")
+
+    @property
+    def name(self) -> str:
+        """The bare name of the table as a file may be called, or a word for a query."""
+        if self.table is None:
+            return "query"
+        return re.sub(r"[^\w-]+", "-", self.parts[-1]).strip("-") or "table"
+
+    @property
+    def source(self) -> str:
+        """What stands behind FROM in SQL: nothing of a name can break out of it."""
+        if self.table is not None:
+            return quoted(*self.parts)
+        query = str(self.query).strip().removesuffix(";")
+        return f"(\n{query}\n) AS shoal_source"
+
+    def problems(self) -> list[str]:
+        """Sentences for an address or a name that cannot be."""
+        found: list[str] = []
+        try:
+            place = self.database.shown
+        except InputError as error:
+            found += error.problems
+            place = "the database"
+        if (self.table is None) == (self.query is None):
+            what = "neither is" if self.table is None else "both are"
+            found.append(
+                f"A table or a query must be named to read from '{place}', and {what}; name one with table= (--table) "
+                "or query= (--query)."
+            )
+        elif self.table is not None:
+            found += name_problems(self.table)
+        elif not isinstance(self.query, str) or not self.query.strip() or "\0" in self.query:
+            found.append("The 'query' parameter must be a SELECT, as text.")
+        return found
+
+    def __str__(self) -> str:
+        return f"{'query' if self.table is None else self.table} in {self.database}"
+
+
+def is_address(place: object) -> bool:
+    """Whether a text or path names a database."""
+    if not isinstance(place, str | os.PathLike):
+        return False
+    text = os.fspath(place)
+    if not isinstance(text, str):
+        return False
+    scheme = _SCHEME.fullmatch(text) if isinstance(place, str) else _COLLAPSED.match(text)
+    if scheme and scheme["name"].lower() in (POSTGRESQL, "postgres", SQLITE, DUCKDB, *_OTHERS):
+        return True
+    return Path(text).suffix.lower() in SUFFIXES
+
+
+def database_of(address: str | os.PathLike[str]) -> Database:
+    """The database that an address names.
+
+    Examples
+    --------
+    >>> print(database_of("postgres://me:secret@host:5432/db?sslpassword=x"))
+    postgresql://host:5432/db
+    """
+    text = os.fspath(address)
+    if not isinstance(text, str) or not is_address(address):
+        raise InputError(f"The address of a database must be {KNOWN}.")
+    if not isinstance(address, str) and _COLLAPSED.match(text):
+        raise InputError("The address of a database must be text, not a path; give it as str.")
+    if "\0" in text:
+        raise InputError("The address of the database holds a NUL character; remove it.")
+    scheme = _SCHEME.fullmatch(text)
+    if scheme is None:
+        return Database(SUFFIXES[Path(text).suffix.lower()], text, text)
+    name, rest = scheme["name"].lower(), scheme["rest"]
+    if name in (POSTGRESQL, "postgres"):
+        return Database(POSTGRESQL, f"{POSTGRESQL}:{rest}", _without_user(rest))
+    if name in _OTHERS:
+        raise InputError(f"Databases of kind '{name}' cannot be used; use {KNOWN}.")
+    if not re.match("///.", rest):
+        raise InputError(
+            f"The file of a {name} database stands behind three slashes; write {name}:///FILE, and "
+            f"{name}:////FILE for one from the root."
+        )
+    return Database(name, rest[3:], rest[3:])
+
+
+def _without_user(rest: str) -> str:
+    """An address of PostgreSQL as a message may show it: hosts and database, nothing that might be a secret."""
+    found = _HARMLESS.fullmatch(rest[2:].rpartition("@")[2])
+    return f"{POSTGRESQL}://{found['shown'] if found else '…'}"
+
+
+def reading_of(data: object, table: str | None, query: str | None) -> dict[str, str | None]:
+    """What to read from a database, as fields of `Input`; of anything but its address there is nothing to say."""
+    if table is None and query is None:
+        return {}
+    if not is_address(data):
+        raise InputError(
+            f"'table' and 'query' are about databases; leave them out, or give the address of one: {KNOWN}."
+        )
+    return {"table": table, "query": query}
+
+
+def stored_place(
+    path: str | os.PathLike[str], table: str | None, if_exists: str
+) -> DatabaseTable | None:
+    """The table of a database that a release shall be written to, None for a file."""
+    if is_address(path):
+        return DatabaseTable(path, table)
+    if table is not None or if_exists != "fail":
+        raise InputError(
+            "'table' and 'if_exists' are about databases, and this output is a file; leave them out, or give the "
+            "address of a database."
+        )
+    return None
+
+
+def name_problems(name: object) -> list[str]:
+    """Sentences for a name of a table that cannot be one."""
+    if not isinstance(name, str):
+        return [f"The name of a table must be text. Got {shown(name)} instead."]
+    try:
+        parts_of(name)
+    except InputError as error:
+        return list(error.problems)
+    return []
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """A name in its parts, at dots outside of double quotes.
+
+    Examples
+    --------
+    >>> parts_of('health."patients 2.0"')
+    ('health', 'patients 2.0')
+    """
+    parts, place = [], 0
+    while True:
+        found = _PART.match(name, place)
+        if found is None:
+            break
+        parts.append(found[1].replace('""', '"') if found[1] else found[2])
+        place = found.end() + 1  # behind the dot
+        if name[found.end() : place] != ".":
+            break
+    if not 1 <= len(parts) <= 2 or place != len(name) + 1 or "\0" in name:
+        raise_problems(
+            [
+                f"{shown(name)} is no name of a table; write TABLE or SCHEMA.TABLE, and put a part with dots or "
+                'quotation marks into double quotes, like health."patients 2.0".'
+            ]
+        )
+    return tuple(parts)
+
+
+def quoted(*parts: str) -> str:
+    """Names in SQL, joined by dots; a quotation mark in one is doubled, so that none can end early."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)

@@ -1,0 +1,330 @@
+"""What goes wrong with databases: one sentence with its remedy, nothing written, no cell and no password shown."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stored import PASSWORD, Server, filled_duckdb, filled_sqlite, people
+
+import shoal
+from shoal.databases.address import database_of
+
+ROLES = ["-q", "age", "-q", "town", "-s", "ill", "-i", "name", "-k", 5, "--refine", "off"]
+JOB: dict[str, Any] = {
+    "quasi_identifiers": ["age", "town"],
+    "sensitive": ["ill"],
+    "identifiers": ["name"],
+    "k": 5,
+    "method": "mondrian",
+    "refine": False,
+}
+SECRETS = (PASSWORD, "Zyzzyva", "hunter")
+
+
+@pytest.fixture
+def guarded(server: Server, shell) -> Any:
+    """Run a command that must fail: returns what it says, once it is sure that nothing was written or shown."""
+    server.do(
+        'DROP SCHEMA IF EXISTS "release" CASCADE',
+        "CREATE SCHEMA release",
+        "CREATE TABLE release.old AS SELECT 1 AS one",
+        "CREATE VIEW release.seen AS SELECT * FROM health.people",
+        "CREATE TABLE release.needed AS SELECT 1 AS one",
+        "CREATE VIEW release.needing AS SELECT * FROM release.needed",
+        "CREATE TABLE release.parts (one integer) PARTITION BY LIST (one)",
+        "GRANT USAGE ON SCHEMA release TO careful",
+    )
+    before = server.relations()
+
+    def run(*arguments: object, code: int = 2) -> str:
+        found, out, err = shell(*arguments)
+        assert found == code, err
+        assert not [secret for secret in SECRETS if secret in out + err]
+        assert server.relations() == before
+        assert all(line.startswith("shoal: ") for line in err.splitlines())
+        return err
+
+    return run
+
+
+def in_and_out(server: Server) -> dict[str, list[Any]]:
+    """A command that would work, by its parts."""
+    return {
+        "from": [server.uri(), "--table", "health.people"],
+        "to": ["-o", server.uri(), "--output-table", "release.people"],
+    }
+
+
+READING = {
+    "no such table": ["--table", "health.peopel"],
+    "no such schema": ["--table", "healht.people"],
+    "names that are none": ["--table", "a.b.c.d"],
+    "an open quote": ["--table", 'health."people'],
+    "no table": [],
+    "two things": ["--table", "health.people", "--query", "SELECT 1"],
+    "an empty query": ["--query", " "],
+    "a query that is none": ["--query", "SELEC age FROM health.people"],
+    "two queries": ["--query", "SELECT 1 AS a; DROP TABLE release.old"],
+    "a query that breaks out": ["--query", "SELECT 1 AS a) AS b; DROP TABLE release.old; --"],
+    "a query that writes": ["--query", "DELETE FROM health.people RETURNING *"],
+    "a query that writes in WITH": [
+        "--query",
+        "WITH gone AS (DELETE FROM release.old RETURNING *) SELECT * FROM gone",
+    ],
+    "a function that writes": ["--query", "SELECT setval('release.numbers', 7) AS age"],
+    "a cell that is no number": ["--query", "SELECT name::integer AS age FROM health.people"],
+    "columns of one name": ["--query", "SELECT age, age FROM health.people"],
+    "a connection that is lost": [
+        "--query",
+        "SELECT age, town FROM health.people WHERE CASE WHEN name = 'Zyzzyva 19000' "
+        "THEN pg_terminate_backend(pg_backend_pid()) ELSE true END",
+    ],
+}
+SAID = {
+    "no such table": "There is no table 'health.peopel' in 'postgresql:///postgres'; did you mean 'health.people'?",
+    "no such schema": "There is no table 'healht.people'",
+    "names that are none": "is no name of a table; write TABLE or SCHEMA.TABLE",
+    "an open quote": "is no name of a table; write TABLE or SCHEMA.TABLE",
+    "no table": "neither is; name one with table= (--table)",
+    "two things": "both are; name one",
+    "an empty query": "must be a SELECT",
+    "a query that is none": "does not understand the query; try it there first",
+    "two queries": "does not understand the query; try it there first",
+    "a query that breaks out": "does not understand the query; try it there first",
+    "a query that writes": "does not understand the query; try it there first",
+    "a query that writes in WITH": "does not understand the query; try it there first",
+    "a function that writes": "only lets you read; a query must be a SELECT",
+    "a cell that is no number": "cannot make one of the values what the query wants",
+    "columns of one name": "has 2 columns named 'age'",
+    "a connection that is lost": "broke the connection off",
+}
+
+
+@pytest.mark.parametrize("case", READING)
+def test_what_cannot_be_read_is_said(server: Server, guarded, tmp_path: Path, case: str) -> None:
+    if case == "a function that writes":
+        server.do("CREATE SEQUENCE IF NOT EXISTS release.numbers")
+    err = guarded("anonymize", server.uri(), *READING[case], *ROLES, "-o", tmp_path / "out.csv")
+    assert SAID[case] in err
+    assert list(tmp_path.iterdir()) == []
+
+
+WRITING = {
+    "no table": ([], "name it with --output-table"),
+    "exists": (["--output-table", "release.old"], "'release.old' exists in"),
+    "wrong schema": (["--output-table", "relaese.new"], "no schema 'relaese' in"),
+    "source": (
+        ["--output-table", "health.people", "--if-exists", "replace"],
+        "'health.people' in 'postgresql:///postgres' is read to make this release and would be lost",
+    ),
+    "view": (["--output-table", "release.seen", "--if-exists", "replace"], "is a view"),
+    "needed": (
+        ["--output-table", "release.needed", "--if-exists", "replace"],
+        "is needed by views",
+    ),
+    "parts": (["--output-table", "release.parts", "--if-exists", "replace"], "has parts or is one"),
+    "unknown if_exists": (["--output-table", "release.x", "--if-exists", "append"], "'replace'"),
+    "long": (["--output-table", "release." + "x" * 64], "more than 63 bytes"),
+}
+
+
+@pytest.mark.parametrize("case", WRITING)
+def test_what_cannot_be_written_is_said_before_the_work(server: Server, guarded, case: str) -> None:
+    options, sentence = WRITING[case]
+    source = [server.uri(), "--table", "health.people"]
+    assert sentence in guarded("anonymize", *source, *ROLES, "-o", server.uri(), *options)
+
+
+def test_all_problems_are_said_together(server: Server, guarded, tmp_path: Path) -> None:
+    err = guarded(
+        "anonymize", server.uri(), "--table", "health.peopel", "-o", server.uri(),
+        "--output-table", "relaese.new", "--report", tmp_path / "no" / "report.html", "-q", "age",
+    )  # fmt: skip
+    for sentence in ("health.peopel", "schema 'relaese'", "no' does not exist", "k is missing"):
+        assert sentence in err
+
+
+@pytest.mark.parametrize(
+    ("table", "given"),
+    [
+        ({"query": "SELECT * FROM health.people"}, {}),
+        ({"table": "release.seen"}, {}),
+        ({"table": "health.people"}, {"engine": "duckdb"}),
+    ],
+)
+def test_the_source_is_known_through_queries_views_and_other_addresses(
+    server: Server, guarded, table: dict[str, str], given: dict[str, str]
+) -> None:
+    before = server.relations()
+    release = shoal.anonymize(server.uri(), **table, **JOB, **given)
+    other = server.uri().replace("postgresql://postgres@", "postgres://") + "&user=postgres"
+    with pytest.raises(shoal.InputError, match="would be lost"):
+        release.save(other, table="health.people", if_exists="replace")
+    assert server.relations() == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_the_source_is_known_in_files(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"a.{kind}"
+    rows = (filled_sqlite if kind == "sqlite" else filled_duckdb)(path, people(300))
+    (tmp_path / f"b.{kind}").symlink_to(path)
+    for asked in ({"table": "people"}, {"query": "SELECT * FROM (SELECT * FROM People) AS p"}):
+        release = shoal.anonymize(path, **asked, **JOB)
+        for name in ("people", "PEOPLE"):
+            with pytest.raises(shoal.InputError, match="would be lost"):
+                release.save(tmp_path / f"b.{kind}", table=name, if_exists="replace")
+    assert len(rows("SELECT name FROM people")) == 300
+
+
+def test_rights_are_asked_for(server: Server, guarded, monkeypatch) -> None:
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    careful = server.uri("careful")
+    source = [careful, "--table", "health.people"]
+    new = ["--output-table", "release.new"]
+    err = guarded("anonymize", *source, *ROLES, "-o", careful, *new)
+    assert "You may not create tables in schema 'release'" in err
+    server.do("GRANT CREATE ON SCHEMA release TO careful")
+    replace = ["--output-table", "release.old", "--if-exists", "replace"]
+    assert "belongs to somebody else" in guarded(
+        "anonymize", *source, *ROLES, "-o", careful, *replace
+    )
+    stranger = [server.uri("stranger"), "--table", "health.people"]
+    err = guarded("anonymize", *stranger, *ROLES, "-o", careful, *new)
+    assert "does not grant you the right; ask its owner to GRANT it" in err
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("wrong password", "refuses to let you in; check the user, and the password in PGPASSWORD"),
+        ("no password", "refuses to let you in"),
+        ("no user", "refuses to let you in"),
+        ("no database", "has no such database"),
+        (
+            f"postgresql://me:{PASSWORD}@127.0.0.1:1/db",
+            "'postgresql://127.0.0.1:1/db' cannot be reached",
+        ),
+        (f"postgresql://me:{PASSWORD}/db", "'postgresql://…' has an address that cannot be read"),
+        (
+            f"postgresql://h/db?user=a@b&password={PASSWORD}&nonsense=1",
+            "has an address that cannot be read",
+        ),
+        (f"postgresql:///db?service=none&password={PASSWORD}", "has no such service"),
+        (f"mysql://me:{PASSWORD}@host/db", "Databases of kind 'mysql' cannot be used"),
+        ("sqlite://people.db", "write sqlite:///FILE"),
+        ("sqlite:///none.db", "'none.db' does not exist"),
+        ("none.duckdb", "'none.duckdb' does not exist"),
+    ],
+)
+def test_addresses_that_lead_nowhere(server: Server, guarded, address: str, sentence: str) -> None:
+    given = {
+        "wrong password": server.uri("careful", f"{PASSWORD}-not"),
+        "no password": server.uri("careful"),
+        "no user": server.uri("nobody"),
+        "no database": server.uri(name="none"),
+    }.get(address, address)
+    assert sentence in guarded("audit", given, "--table", "people", "-q", "age", "-k", 2)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:p@host:5432/db", "postgresql://host:5432/db"),
+        ("postgres://me:p@ss@host/db?password=x", "postgresql://host/db"),
+        ("postgresql://me:p/w@host/db", "postgresql://host/db"),
+        ("postgresql+psycopg://me:p@h1:1,h2:2/db", "postgresql://h1:1,h2:2/db"),
+        ("postgresql://host/db?password=a@b", "postgresql://b"),
+        ("postgresql://host/db?user=a@b&password=c", "postgresql://…"),
+        ("postgresql://me:secret/db", "postgresql://…"),
+        ("postgresql:///?service=x", "postgresql:///"),
+        ("sqlite:////srv/a b.db", "/srv/a b.db"),
+    ],
+)
+def test_an_address_is_shown_without_user_and_password(address: str, shown: str) -> None:
+    assert str(database_of(address)) == shown
+    assert "secret" not in repr(database_of(address))
+    assert address not in repr(shoal.DatabaseTable(address, "t"))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["evaluate", "t.csv", "t.csv", "--holdout"],
+        ["evaluate", "t.csv", "t.csv", "--population"],
+        ["audit", "t.csv", "--settings"],
+        ["audit", "t.csv", "-q", "age", "-k", "2", "--junit"],
+        ["anonymize", "t.csv", "-q", "age", "-k", "2", "-o", "o.csv", "--report"],
+    ],
+)
+def test_an_address_in_the_place_of_a_file_shows_no_password(shell, options: list[str]) -> None:
+    for address in ("postgresql://me:{}@host/db", "postgresql://host/db?user=me&password={}"):
+        code, out, err = shell(*options, address.format(PASSWORD))
+        assert (code, PASSWORD in out + err) == (2, False)
+
+
+def test_an_address_that_was_made_a_path_is_refused() -> None:
+    path = Path(f"postgresql://me:{PASSWORD}@host/db")
+    release = shoal.anonymize(people(60), **JOB)
+    for attempt in (
+        lambda: shoal.audit(path, table="t", quasi_identifiers=["age"], k=2),
+        lambda: release.save(path, table="t"),
+    ):
+        with pytest.raises(shoal.InputError, match="must be text, not a path"):
+            attempt()
+
+
+def test_a_password_file_is_enough(server: Server, shell, monkeypatch, tmp_path: Path) -> None:
+    file = tmp_path / "passwords"
+    file.write_text(f"*:*:*:careful:{PASSWORD}\n")
+    file.chmod(0o600)
+    asked = ["audit", server.uri("careful"), "--table", "health.people", "-q", "town", "-k", 2]
+    assert shell(*asked)[0] == 2
+    monkeypatch.setenv("PGPASSFILE", str(file))
+    assert shell(*asked)[0] == 0
+
+
+def test_a_password_is_used_and_never_seen(server: Server, shell, tmp_path: Path) -> None:
+    server.do(
+        "GRANT USAGE, CREATE ON SCHEMA release TO careful", "DROP TABLE IF EXISTS release.new"
+    )
+    uri = server.uri("careful", PASSWORD)
+    files = ["--report", tmp_path / "r.html", "--save-settings", tmp_path / "s.toml"]
+    where = ["-o", uri, "--output-table", "release.new"]
+    code, out, err = shell(
+        "anonymize", uri, "--table", "health.people", *ROLES, *where, *files, "--verbose"
+    )
+    assert code == 0
+    seen = out + err + "".join(path.read_text() for path in tmp_path.iterdir())
+    assert len(list(tmp_path.iterdir())) == 2
+    assert not [secret for secret in (*SECRETS, "careful") if secret in seen]
+    server.do("DROP TABLE release.new")
+
+
+def test_no_traceback_shows_what_the_database_said(server: Server) -> None:
+    uri, query = server.uri("careful", PASSWORD), "SELECT name::integer AS age FROM health.people"
+    for given in ({"query": query}, {"table": "none"}):
+        with pytest.raises(shoal.InputError) as raised:
+            shoal.anonymize(uri, **given, quasi_identifiers=["age"], k=2)
+        shown = "".join(traceback.format_exception(raised.value))
+        assert not [secret for secret in SECRETS if secret in shown]
+
+
+def test_a_connection_lost_while_writing_leaves_the_old_table(server: Server, guarded) -> None:
+    server.do(
+        "CREATE OR REPLACE FUNCTION health.hang_up() RETURNS event_trigger LANGUAGE plpgsql AS "
+        "'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); END'",
+        "CREATE EVENT TRIGGER hang_up ON ddl_command_end WHEN TAG IN ('ALTER TABLE') "
+        "EXECUTE FUNCTION health.hang_up()",
+    )
+    before = server.relations()
+    try:
+        release = shoal.anonymize(server.uri(), table="health.people", **JOB)
+        with pytest.raises(shoal.InputError, match="broke the connection off"):
+            release.save(server.uri(), table="release.old", if_exists="replace")
+    finally:
+        server.do("DROP EVENT TRIGGER hang_up")
+    assert server.relations() == before
+    assert server.rows("SELECT one FROM release.old") == [(1,)]
