@@ -13,8 +13,9 @@ from shoal.engines.opening import EngineName
 from shoal.generalization import Model
 from shoal.measures import ObjectiveName
 from shoal.methods import Method, MethodName
+from shoal.notebook import following
 from shoal.privacy import Requirement
-from shoal.progress import Progress, silent
+from shoal.progress import Progress
 from shoal.refine import Refine
 from shoal.release import Release
 from shoal.series import History
@@ -240,7 +241,8 @@ def anonymize(
         `[]` for the first. Makes a release that is safe beside all of them: `person` names who stays, and everybody
         keeps the set of sensitive values of their group. See the page on running it nightly.
     progress
-        A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop.
+        A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop. A notebook shows a bar
+        if none is given.
 
     Returns
     -------
@@ -284,6 +286,5 @@ def anonymize(
         input=input,
         series=None if previous is None else True,
     )
-    return make_release(
-        data, settings, progress or silent, order_seed, engine, memory, None, previous
-    )
+    with following(progress) as report:
+        return make_release(data, settings, report, order_seed, engine, memory, None, previous)

@@ -30,8 +30,9 @@ from shoal.io.texts import texts_of
 from shoal.mapping import Mapping, mapping_of
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
+from shoal.notebook import following
 from shoal.privacy import Audit, Verdict
-from shoal.progress import Progress, silent
+from shoal.progress import Progress
 from shoal.recoding import Recoding, recoding_of
 from shoal.report import Making, write_report
 from shoal.report.brief import brief_facts, brief_html
@@ -259,11 +260,9 @@ class Release(Generic[FrameT]):
             raise InputError("Give 'seconds' or 'passes', a number above 0.")
         if self._certifier is None:
             return None
-        return self._certifier.certify(
-            inf if seconds is None else seconds,
-            MOST_PASSES if passes is None else passes,
-            progress or silent,
-        )
+        most = (inf if seconds is None else seconds, MOST_PASSES if passes is None else passes)
+        with following(progress) as report:
+            return self._certifier.certify(*most, report)
 
     @property
     def certificate_reason(self) -> str:

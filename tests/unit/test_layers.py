@@ -51,6 +51,7 @@ ORDER = (
     "table",
     "generalization",
     "progress",
+    "notebook",
     "whole",
     "auditing",
     "errors",
