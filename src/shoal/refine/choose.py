@@ -36,9 +36,10 @@ def choose_quickly(refined: Refined, seed: int, progress: Progress) -> Refined:
         settle_down(found, reach_of(found), progress)
         return found
 
-    if not (problem.arrays.form == TREE).all():
+    passes = PASSES if (problem.arrays.form == TREE).all() else 0
+    if not passes:
         return chosen(refined)
-    for done in range(PASSES):
-        relaxation.advance(partial(go_on, "relaxing", done, PASSES))
+    for done in range(passes):
+        relaxation.advance(partial(go_on, "relaxing", done, passes))
     found = chosen(Refined.of(problem, relaxation.round()))
     return found if found.cost < refined.cost else chosen(refined)
