@@ -19,9 +19,13 @@ from partitions import (
 )
 from reference_splitting import varied_sample
 
+import shoal
 from shoal.kernels.refining import rounding
+from shoal.progress import Progress, silent
+from shoal.refine.choose import choose_quickly
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
+from shoal.refine.repack import can_repack
 
 
 @st.composite
@@ -84,6 +88,41 @@ def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxe
     assert is_met(problem, groups)
     cost = Refined.of(problem, groups).cost
     assert relaxation.total <= min(cost, refined.cost) + TOLERANCE * max(1.0, cost)
+
+
+@settings(max_examples=several(100))
+@given(starts(measures=reference.MONOTONE), st.integers(0, 9))
+def test_cells_chosen_quickly_meet_k_cost_no_more_and_are_the_same_for_the_same_seed(
+    start: Start, seed: int
+) -> None:
+    problem = start.problem
+    assert can_repack(problem)
+    before = start.refined()
+    found = choose_quickly(before, seed, silent)
+    assert is_met(problem, found.groups)
+    assert found.cost <= before.cost + TOLERANCE * max(1.0, before.cost)
+    again = choose_quickly(start.refined(), seed, silent)
+    assert found.groups.tolist() == again.groups.tolist()
+
+
+def test_choosing_cells_can_be_cancelled_in_every_stage() -> None:
+    data = shoal.samples.adult()[:1100]
+    columns = ["sex", "race", "workclass"]
+    stages: list[str] = []
+
+    def run(progress: Progress) -> None:
+        shoal.anonymize(data, quasi_identifiers=columns, others="drop", k=5, progress=progress)
+
+    run(lambda stage, done, total: stages.append(stage))
+    for wanted in ("refining: relaxing", "refining: choosing cells"):
+        assert wanted in stages
+
+        def stop(stage: str, done: int, total: int, wanted: str = wanted) -> None:
+            if stage == wanted:
+                raise shoal.Cancelled
+
+        with pytest.raises(shoal.Cancelled):
+            run(stop)
 
 
 @pytest.mark.parametrize("measure", ["pmi", "wmi", "entropy"])
