@@ -19,7 +19,7 @@ from shoal.counted import Assignment, reduced, solve
 from shoal.counted.aside import set_aside
 from shoal.counted.assignment import pick
 from shoal.counted.complying import complying
-from shoal.counted.rounds import _line, cut
+from shoal.counted.cutting import cut, line_of
 from shoal.evaluation.comparison import comparison_of
 from shoal.evaluation.distributions import compare_distributions
 from shoal.evaluation.downcoding import measure_downcoding
@@ -323,8 +323,8 @@ def test_parts_of_a_round_hold_all_rows_once_and_are_cut_elsewhere_the_next_time
     table = reduced(encoded(2000, 10, ages=60))
     problem, counts = problem_of(table), table.counts
     assert counts is not None
-    lines, used = [_line(problem, j) for j in range(4)], np.zeros(4)
-    parts = [cut(lines, counts, 200, used) for _ in range(2)]
+    lines, used = [line_of(problem, j) for j in range(4)], np.zeros(4)
+    parts = [cut(lines, counts, counts, 200, used) for _ in range(2)]
     for found in parts:
         assert len(found) >= 8
         assert sorted(np.concatenate([part.rows for part in found]).tolist()) == list(
@@ -340,7 +340,7 @@ def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> 
     table = reduced(encoded(300, 11, ages=12))
     problem = problem_of(table, objective=objective)
     for j, column in enumerate(table.columns):
-        line, form = _line(problem, j), column.form
+        line, form = line_of(problem, j), column.form
         place = {
             int(code): int(at) for code, at in zip(table.codes[:, j], line.places, strict=True)
         }

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.covering.borrowing import Covering, Visits, walk_lending
 from shoal.methods.ladders import Ladder
-from shoal.methods.lattice import Keys, Rows, part_costs
+from shoal.methods.lattice import Keys, Rows, part_costs, rows_of
 from shoal.problem import Problem
 
 # Terms of borrowing: what it may add to what a cell's own records pay, as a share of that, and how many records a
@@ -63,6 +63,15 @@ def terms_of(problem: Problem) -> Terms:
     )
 
 
+@dataclass(frozen=True)
+class Stock:
+    """Groups that stand before a cover begins and may lend records; sizes and counts include records not to be lent."""
+
+    group: Ints  # the standing group of each record, −1 for records that are to be covered
+    size: Records  # of each standing group
+    tally: Ints  # [standing groups, values], members by sensitive value
+
+
 @dataclass
 class Lending:
     """A cover of the table in the making: cells take uncovered records and are lent others by finished groups.
@@ -82,11 +91,16 @@ class Lending:
 
     @classmethod
     def of(
-        cls, problem: Problem, ladders: list[Ladder], parts: list[list[int]], keys: Keys
+        cls,
+        problem: Problem,
+        ladders: list[Ladder],
+        parts: list[list[int]],
+        keys: Keys,
+        stock: Stock | None = None,
     ) -> Lending:
-        """Begin with no record covered."""
-        n = problem.table.records
-        room = n // problem.k + 1
+        """Begin with no record covered, or with those of the stock."""
+        n, standing = problem.table.records, 0 if stock is None else stock.size.size
+        room = standing + n // problem.k + 1
         order = np.argsort(problem.points.of_record, kind="stable").astype(np.int32)
         covering = Covering(
             values=problem.values[order],
@@ -98,14 +112,12 @@ class Lending:
             size=np.zeros(room, np.int64),
             price=np.zeros(room),
         )
+        costs, left = part_costs(problem, ladders, parts), n
+        if stock is not None:
+            cheapest = rows_of(np.zeros((1, len(ladders)), np.int32), ladders, parts)[0]
+            left = _begin(covering, order, stock, costs[cheapest].sum(axis=0))
         return cls(
-            problem,
-            terms_of(problem),
-            keys,
-            part_costs(problem, ladders, parts),
-            order,
-            covering,
-            n,
+            problem, terms_of(problem), keys, costs, order, covering, left, n - left, standing
         )
 
     @property
@@ -147,3 +159,15 @@ class Lending:
             self.covered,
             self.groups,
         )
+
+
+def _begin(covering: Covering, order: Ints, stock: Stock, costs: Floats) -> int:
+    """Cover the records of a stock, which pay what their own values cost; returns how many are still uncovered."""
+    group, standing = stock.group[order], stock.size.size
+    covering.group[:] = group
+    uncovered, covered = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
+    covering.uncovered[: uncovered.size] = uncovered
+    covering.covered[: covered.size] = covered
+    covering.size[:standing], covering.tally[:standing] = stock.size, stock.tally
+    covering.price[group[covered]] = costs[covering.columns[covered]]
+    return int(uncovered.size)

@@ -92,29 +92,45 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
 
 
 @inner
+def list_runs(columns, covered, first, runs, number):
+    """List where runs of records of the same point begin in `covered`, from place `first` on; return their number.
+
+    `runs` has `number` entries already. The entry after the last one is the length of `covered`.
+    """
+    column = -1
+    for at in range(first, covered.size):
+        if columns[covered[at]] != column:
+            column = columns[covered[at]]
+            runs[number] = at
+            number += 1
+    runs[number] = covered.size
+    return number
+
+
+@inner
 def find_lenders(
-    part_keys, step, columns, covered, cells, table, table_key, table_weight, first, following
+    part_keys, step, columns, covered, runs, cells, table, table_key, table_weight, first, following
 ):
     """Build a linked list of the covered records in each cell: it starts at first[cell] and goes on by `following`.
 
-    The hash table is that of `sort_by_cell`; `table` is its size. Records of the same point, which mostly follow
-    each other in `covered`, are looked up once.
+    The hash table is that of `sort_by_cell`; `table` is its size. Records of a run, which are of the same point, are
+    looked up once; `runs` says where each run begins in `covered`, and ends with the length of `covered`.
     """
     mask = np.uint64(table - 1)
-    column, cell = -1, -1
-    for i in covered:
-        if columns[i] != column:
-            column = columns[i]
-            key = part_keys[step[0], column]
-            for part in range(1, step.size):
-                key ^= part_keys[step[part], column]
-            bucket = key & mask
-            while table_weight[bucket] != 0 and table_key[bucket] != key:
-                bucket = (bucket + np.uint64(1)) & mask
-            cell = NUMBERED - table_weight[bucket] if table_weight[bucket] < 0 else -1
+    for run in range(runs.size - 1):
+        column = columns[covered[runs[run]]]
+        key = part_keys[step[0], column]
+        for part in range(1, step.size):
+            key ^= part_keys[step[part], column]
+        bucket = key & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != key:
+            bucket = (bucket + np.uint64(1)) & mask
+        cell = NUMBERED - table_weight[bucket] if table_weight[bucket] < 0 else -1
         if 0 <= cell < cells:
-            following[i] = first[cell]
-            first[cell] = i
+            for at in range(runs[run], runs[run + 1]):
+                i = covered[at]
+                following[i] = first[cell]
+                first[cell] = i
 
 
 @inner
@@ -248,6 +264,8 @@ def walk_lending(
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
     keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
     first, following = np.empty(n, np.int64), np.empty(n, np.int64)
+    runs, columns = np.empty(n + 1, np.int64), cover.columns
+    run = list_runs(columns, cover.covered[:covered], 0, runs, 0)
     counts = np.zeros(q.start[-1], np.int32)
     for step in range(steps.shape[0]):
         if left == 0:
@@ -267,8 +285,9 @@ def walk_lending(
             find_lenders(
                 part_keys,
                 steps[step],
-                cover.columns,
+                columns,
                 cover.covered[:covered],
+                runs[: run + 1],
                 cells,
                 table_size(left),
                 table_key,
@@ -300,5 +319,7 @@ def walk_lending(
                 else:
                     give_back(cover, borrowed)
         if groups > before:
+            known = covered
             left, covered = set_apart(cover, left, covered)
+            run = list_runs(columns, cover.covered[:covered], known, runs, run)
     return left, covered, groups
