@@ -96,3 +96,16 @@ def together(parts: list[Assignment]) -> Assignment:
         np.concatenate([part.counts for part in parts]),
         np.unique(np.concatenate(groups), return_inverse=True)[1].astype(np.int32),
     )
+
+
+def joined(one: Assignment, other: Assignment) -> Assignment:
+    """Both assignments together; groups of the second get numbers of their own."""
+    shift = int(one.groups.max(initial=-1)) + 1
+    groups = np.where(other.groups >= 0, other.groups + shift, -1).astype(np.int32)
+    forms = other.forms if not one.rows.size else one.forms if not other.rows.size else None
+    return Assignment(
+        np.concatenate([one.rows, other.rows]),
+        np.concatenate([one.counts, other.counts]),
+        np.concatenate([one.groups, groups]),
+        forms,
+    )

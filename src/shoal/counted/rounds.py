@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.counted.aside import can_be_solved
-from shoal.counted.assignment import Assignment, costs_of, pick, together
+from shoal.counted.assignment import Assignment, costs_of, pick
 from shoal.counted.complying import complies_as_one
 from shoal.counted.cutting import NOWHERE, Part, cut, line_of
-from shoal.counted.stock import solve_part, without
+from shoal.counted.stock import Solved, Standing, solve_part
 from shoal.counted.threads import in_threads
 from shoal.generalization.forms import Floats, Records
 from shoal.methods import Method
@@ -28,75 +28,70 @@ KEPT = 0.2  # share of a round's records that stay in groups which might gain fr
 def solve_in_rounds(
     problem: Problem,
     left: Records,
-    aside: Records,
+    standing: Standing,
     method: Method,
     seed: int,
     progress: Progress,
     most: int,
     chance: np.random.Generator,
-) -> tuple[Assignment, Records, Records]:
-    """Assign records in rounds until at most `most` are left, some of them lent by those that are set aside.
+) -> tuple[Records, Standing]:
+    """Group records in rounds until at most `most` are left; groups that are kept stand from then on.
 
-    Returns the assignment, and what is left and still set aside of each row.
+    Returns what is left of each row, and all groups that stand.
     """
-    found: list[Assignment] = []
     lines = [line_of(problem, j) for j in range(len(problem.columns))]
     used = np.zeros(len(lines))
     while left.sum() > most:
         progress(
             "solving in rounds", int(problem.table.records - left.sum()), problem.table.records
         )
-        parts = cut(lines, left, left + aside, most, used)
-        kept = _round(problem, left, aside, parts, method, seed, progress, most, chance)
-        if not kept.rows.size:
+        present = left + np.bincount(standing.first, minlength=left.size)
+        parts = cut(lines, left, present, most, used)
+        kept = _round(problem, left, standing, parts, method, seed, progress, most, chance)
+        if kept is None:
             break
-        found.append(kept)
-        left, aside = without(kept, left, aside)
-    return together(found), left, aside
+        left, standing = kept.left_of(left), standing.after(problem, kept)
+    return left, standing
 
 
 def _round(
     problem: Problem,
     left: Records,
-    aside: Records,
+    standing: Standing,
     parts: list[Part],
     method: Method,
     seed: int,
     progress: Progress,
     most: int,
     chance: np.random.Generator,
-) -> Assignment:
+) -> Solved | None:
     """Solve every part of what is left alone, and keep the groups that would gain least from reaching across a cut."""
     parts = [part for part in parts if complies_as_one(pick(problem, part.rows), left[part.rows])]
 
-    def work(
-        job: tuple[Part, np.random.Generator], progress: Progress
-    ) -> tuple[Assignment, Floats]:
+    def work(job: tuple[Part, np.random.Generator], progress: Progress) -> tuple[Solved, Floats]:
         part, own = job
-        records, found = solve_part(
-            problem, left, aside, part.rows, method, seed, progress, most, own
-        )
-        solved = Assignment.of(records, np.ones_like(records), found.groups)
-        return solved, costs_of(problem, solved) / max(part.across, NOWHERE)
+        found = solve_part(problem, left, standing, part.rows, method, seed, progress, most, own)
+        groups = Assignment.of(found.rows, np.ones_like(found.rows), found.groups)
+        return found, costs_of(problem, groups) / max(part.across, NOWHERE)
 
     jobs = list(zip(parts, chance.spawn(len(parts)), strict=True))
     if not jobs:
-        return together([])
-    solved, shares = zip(*in_threads(jobs, work, "solving in rounds", progress), strict=True)
-    return _kept(problem, left, aside, together(list(solved)), np.concatenate(shares), most)
+        return None
+    found, shares = zip(*in_threads(jobs, work, "solving in rounds", progress), strict=True)
+    shifts = np.cumsum([0, *(share.size for share in shares)])
+    solved = Solved(
+        np.concatenate([one.rows for one in found]),
+        np.concatenate([one.pieces for one in found]),
+        np.concatenate([one.groups + by for one, by in zip(found, shifts, strict=False)]),
+    )
+    return _kept(problem, left, solved, np.concatenate(shares), most)
 
 
 def _kept(
-    problem: Problem,
-    left: Records,
-    aside: Records,
-    solved: Assignment,
-    shares: Floats,
-    most: int,
-) -> Assignment:
+    problem: Problem, left: Records, solved: Solved, shares: Floats, most: int
+) -> Solved | None:
     """The groups of least share: those below 1, and some others; as few as let what is left be solved at once."""
-    own = np.where(aside[solved.rows] > 0, 0, solved.counts)
-    sizes = np.bincount(solved.groups, own, shares.size)
+    sizes = np.bincount(solved.groups, solved.pieces < 0, shares.size)
     order = np.argsort(shares, kind="stable")
     reached = np.cumsum(sizes[order])
     safe = float(sizes[shares <= 1].sum())
@@ -105,9 +100,8 @@ def _kept(
     while number > 0:
         stays = np.zeros(shares.size, dtype=bool)
         stays[order[:number]] = True
-        piece = stays[solved.groups]
-        kept = Assignment.of(solved.rows[piece], solved.counts[piece], solved.groups[piece])
-        if can_be_solved(problem, without(kept, left, aside)[0]):
+        kept = solved.only(stays[solved.groups])
+        if can_be_solved(problem, kept.left_of(left)):
             return kept
         number //= 2
-    return together([])
+    return None

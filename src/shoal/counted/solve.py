@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.counted.aside import COMFORTABLE, brought_in, can_be_solved, set_aside, standing
-from shoal.counted.assignment import Assignment, pick
+from shoal.counted.assignment import Assignment, joined, pick
 from shoal.counted.refining import refined
 from shoal.counted.rounds import solve_in_rounds
-from shoal.counted.stock import all_comply, borrows, solve_part, without
+from shoal.counted.stock import Standing, all_comply, borrows, solve_part
 from shoal.errors import InputError
 from shoal.generalization.forms import Ints, Records
 from shoal.methods import Method
@@ -85,15 +85,14 @@ class _Run:
 
     def whole(self) -> Solved:
         """Solve all records at once."""
-        nothing = np.zeros_like(self.counts)
-        return self._solve(nothing, nothing, self._chance())
+        return self._solve(self.counts, self._nothing(), self._chance())
 
     def with_lenders(self) -> Solved:
         """Solve what cannot be set aside together with some of what can."""
         chance = self._chance()
         self.progress("setting aside", 0, 1)
-        aside = set_aside(self.problem, self.most, chance)
-        return self._solve(aside, np.zeros_like(aside), chance)
+        left = self.counts - set_aside(self.problem, self.most, chance)
+        return self._solve(left, self._nothing(), chance)
 
     def beside_stock(self) -> Solved | None:
         """Set aside all that meets the requirement alone, as a stock to borrow from; None if the rest cannot do so."""
@@ -101,34 +100,38 @@ class _Run:
         aside = standing(self.problem)
         if not can_be_solved(self.problem, self.counts - aside):
             return None
-        solved = self._solve(aside, aside, self._chance())
-        released = solved.assignment.released()
-        complies = all_comply(self.problem, released)
-        return solved if complies else None
+        stock = Standing.set_aside(self.problem, aside)
+        solved = self._solve(self.counts - aside, stock, self._chance())
+        return solved if all_comply(self.problem, solved.assignment.released()) else None
+
+    def _nothing(self) -> Standing:
+        return Standing.set_aside(self.problem, np.zeros_like(self.counts))
 
     def _chance(self) -> np.random.Generator:
         return np.random.default_rng([self.seed % 2**64, self.secret])
 
-    def _solve(self, aside: Records, stock: Records, chance: np.random.Generator) -> Solved:
-        """Group what is not set aside, with records of the stock where it can borrow."""
+    def _solve(self, left: Records, stock: Standing, chance: np.random.Generator) -> Solved:
+        """Group what is left, with records of the stock where it can borrow; all others are released exactly."""
         problem, method, most = self.problem, self.method, self.most
         how = (method, self.seed, self.progress, most, chance)
-        left: Records = self.counts - aside
-        found, notes = Assignment.of(*_nothing()), list(aside_notes(aside, problem))
+        notes = list(aside_notes(self.counts - left, problem))
         if left.sum() > most:
-            found, left, stock = solve_in_rounds(problem, left, stock, *how)
-            notes.append(rounds_note(problem, found))
-        is_cut = found.rows.size > 0
+            left, stock = solve_in_rounds(problem, left, stock, *how)
+            notes.append(rounds_note(problem, stock.kept))
+        is_cut, found = stock.kept.rows.size > 0, stock.kept
         if left.any():
             self.progress("grouping", 0, 1)
-            every = np.flatnonzero(left + stock)
-            rest, partition = solve_part(problem, left, stock, every, *how)
-            last = Assignment.of(rest, np.ones_like(rest), partition.groups, partition.forms)
-            stock = without(last, left, stock)[1]
-            found = joined(found, last)
-            notes += partition.notes
+            solved = solve_part(problem, left, stock, np.arange(left.size), *how)
+            stock = stock.after(problem, solved)
+            found = stock.kept
+            if solved.forms is not None:
+                found = Assignment.of(
+                    solved.rows, np.ones_like(solved.rows), solved.groups, solved.forms
+                )
+            notes += solved.notes
         if found.rows.size and self._may_refine(found):
-            found, more = self._refined(found, stock, is_cut, chance)
+            aside = stock.aside(self.counts.size)
+            found, more = self._refined(found, aside, is_cut, chance)
             notes += more
         found = self._leave_out(found)
         exact = self.counts - np.bincount(found.rows, found.counts, self.counts.size)
@@ -143,12 +146,12 @@ class _Run:
         return self.budget is not None and chosen.may_be_refined()
 
     def _refined(
-        self, found: Assignment, stock: Records, is_cut: bool, chance: np.random.Generator
+        self, found: Assignment, aside: Records, is_cut: bool, chance: np.random.Generator
     ) -> tuple[Assignment, tuple[str, ...]]:
         """Refine what a method made, together with as many records of the stock as there is room for."""
         self.progress("refining", 0, 1)
         room = max(0, min(self.most, COMFORTABLE) - int(found.counts.sum()))
-        more = brought_in(self.problem, stock, room, chance)
+        more = brought_in(self.problem, aside, room, chance)
         rows = np.flatnonzero(more)
         if rows.size:
             place = distinct_rows(self.problem.codes[rows]).place
@@ -199,19 +202,6 @@ def aside_notes(aside: Records, problem: Problem) -> tuple[str, ...]:
     return (
         f"{number:,} of {problem.table.records:,} records meet the requirement with their equals alone and are "
         "released exactly",
-    )
-
-
-def joined(one: Assignment, other: Assignment) -> Assignment:
-    """Both assignments together; groups of the second get numbers of their own."""
-    shift = int(one.groups.max(initial=-1)) + 1
-    groups = np.where(other.groups >= 0, other.groups + shift, -1).astype(np.int32)
-    forms = other.forms if not one.rows.size else one.forms if not other.rows.size else None
-    return Assignment(
-        np.concatenate([one.rows, other.rows]),
-        np.concatenate([one.counts, other.counts]),
-        np.concatenate([one.groups, groups]),
-        forms,
     )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.covering.borrowing import Covering, Visits, walk_lending
 from shoal.methods.ladders import Ladder
-from shoal.methods.lattice import Keys, Rows, part_costs, rows_of
+from shoal.methods.lattice import Keys, Rows, part_costs
 from shoal.problem import Problem
 
 # Terms of borrowing: what it may add to what a cell's own records pay, as a share of that, and how many records a
@@ -70,6 +70,7 @@ class Stock:
     group: Ints  # the standing group of each record, −1 for records that are to be covered
     size: Records  # of each standing group
     tally: Ints  # [standing groups, values], members by sensitive value
+    price: Floats  # what each standing group costs a record of it
 
 
 @dataclass
@@ -112,10 +113,8 @@ class Lending:
             size=np.zeros(room, np.int64),
             price=np.zeros(room),
         )
-        costs, left = part_costs(problem, ladders, parts), n
-        if stock is not None:
-            cheapest = rows_of(np.zeros((1, len(ladders)), np.int32), ladders, parts)[0]
-            left = _begin(covering, order, stock, costs[cheapest].sum(axis=0))
+        left = n if stock is None else _begin(covering, order, stock)
+        costs = part_costs(problem, ladders, parts)
         return cls(
             problem, terms_of(problem), keys, costs, order, covering, left, n - left, standing
         )
@@ -161,13 +160,13 @@ class Lending:
         )
 
 
-def _begin(covering: Covering, order: Ints, stock: Stock, costs: Floats) -> int:
-    """Cover the records of a stock, which pay what their own values cost; returns how many are still uncovered."""
+def _begin(covering: Covering, order: Ints, stock: Stock) -> int:
+    """Cover the records of a stock; returns how many are still uncovered."""
     group, standing = stock.group[order], stock.size.size
     covering.group[:] = group
     uncovered, covered = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
     covering.uncovered[: uncovered.size] = uncovered
     covering.covered[: covered.size] = covered
     covering.size[:standing], covering.tally[:standing] = stock.size, stock.tally
-    covering.price[group[covered]] = costs[covering.columns[covered]]
+    covering.price[:standing] = stock.price
     return int(uncovered.size)
