@@ -54,6 +54,12 @@ def standing(problem: Problem) -> Records:
     return np.where(complying(problem, place, counts)[place], counts, 0)
 
 
+def solved_at_once(problem: Problem) -> int:
+    """Return how many records have to be solved: all, or those that do not meet the requirement alone."""
+    records = problem.table.records
+    return records if records <= COMFORTABLE else records - int(standing(problem).sum())
+
+
 def brought_in(problem: Problem, aside: Records, most: int, chance: np.random.Generator) -> Records:
     """Return how many records of each row that are set aside may take part in refinement, at most so many.
 

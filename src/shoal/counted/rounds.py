@@ -15,7 +15,7 @@ from shoal.counted.aside import can_be_solved
 from shoal.counted.assignment import Assignment, costs_of, pick
 from shoal.counted.complying import complies_as_one
 from shoal.counted.cutting import NOWHERE, Part, cut, line_of
-from shoal.counted.stock import Solved, Standing, solve_part
+from shoal.counted.stock import Solved, Standing, borrows, solve_part
 from shoal.counted.threads import in_threads
 from shoal.generalization.forms import Floats, Records
 from shoal.methods import Method
@@ -66,11 +66,18 @@ def _round(
     chance: np.random.Generator,
 ) -> Solved | None:
     """Solve every part of what is left alone, and keep the groups that would gain least from reaching across a cut."""
-    parts = [part for part in parts if complies_as_one(pick(problem, part.rows), left[part.rows])]
+    if not borrows(method.choose(most)):
+        parts = [
+            part for part in parts if complies_as_one(pick(problem, part.rows), left[part.rows])
+        ]
 
     def work(job: tuple[Part, np.random.Generator], progress: Progress) -> tuple[Solved, Floats]:
         part, own = job
-        found = solve_part(problem, left, standing, part.rows, method, seed, progress, most, own)
+        found = solve_part(
+            problem, left, standing, part.rows, method, seed, progress, most, own, settles=False
+        )
+        if not found.rows.size:
+            return found, np.zeros(0)
         groups = Assignment.of(found.rows, np.ones_like(found.rows), found.groups)
         return found, costs_of(problem, groups) / max(part.across, NOWHERE)
 
@@ -84,13 +91,22 @@ def _round(
         np.concatenate([one.pieces for one in found]),
         np.concatenate([one.groups + by for one, by in zip(found, shifts, strict=False)]),
     )
-    return _kept(problem, left, solved, np.concatenate(shares), most)
+    must_comply = not borrows(method.choose(most))
+    return _kept(problem, left, solved, np.concatenate(shares), most, must_comply)
 
 
 def _kept(
-    problem: Problem, left: Records, solved: Solved, shares: Floats, most: int
+    problem: Problem,
+    left: Records,
+    solved: Solved,
+    shares: Floats,
+    most: int,
+    must_comply: bool,
 ) -> Solved | None:
-    """The groups of least share: those below 1, and some others; as few as let what is left be solved at once."""
+    """The groups of least share: those below 1, and some others; as few as let what is left be solved at once.
+
+    Where what is left cannot borrow, it must be able to meet the requirement.
+    """
     sizes = np.bincount(solved.groups, solved.pieces < 0, shares.size)
     order = np.argsort(shares, kind="stable")
     reached = np.cumsum(sizes[order])
@@ -101,7 +117,7 @@ def _kept(
         stays = np.zeros(shares.size, dtype=bool)
         stays[order[:number]] = True
         kept = solved.only(stays[solved.groups])
-        if can_be_solved(problem, kept.left_of(left)):
+        if not must_comply or can_be_solved(problem, kept.left_of(left)):
             return kept
         number //= 2
     return None

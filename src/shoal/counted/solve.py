@@ -10,6 +10,7 @@ from shoal.counted.aside import COMFORTABLE, brought_in, can_be_solved, set_asid
 from shoal.counted.assignment import Assignment, joined, pick
 from shoal.counted.refining import refined
 from shoal.counted.rounds import solve_in_rounds
+from shoal.counted.settling import settle_in_parts
 from shoal.counted.stock import Standing, all_comply, borrows, solve_part
 from shoal.errors import InputError
 from shoal.generalization.forms import Ints, Records
@@ -119,16 +120,19 @@ class _Run:
             left, stock = solve_in_rounds(problem, left, stock, *how)
             notes.append(rounds_note(problem, stock.kept))
         is_cut, found = stock.kept.rows.size > 0, stock.kept
-        if left.any():
+        if left.any() and left.sum() <= max(most, problem.k):
             self.progress("grouping", 0, 1)
-            solved = solve_part(problem, left, stock, np.arange(left.size), *how)
-            stock = stock.after(problem, solved)
+            every = np.arange(left.size)
+            solved = solve_part(problem, left, stock, every, *how, settles=not is_cut)
+            left, stock = solved.left_of(left), stock.after(problem, solved)
             found = stock.kept
             if solved.forms is not None:
                 found = Assignment.of(
                     solved.rows, np.ones_like(solved.rows), solved.groups, solved.forms
                 )
             notes += solved.notes
+        if left.any():
+            found = settle_in_parts(problem, left, stock.kept, self.progress, most)
         if found.rows.size and self._may_refine(found):
             aside = stock.aside(self.counts.size)
             found, more = self._refined(found, aside, is_cut, chance)

@@ -53,6 +53,13 @@ class Standing:
         number = int(place.max(initial=-1)) + 1
         return cls.of(problem, Assignment.of(rows, aside[rows], place), number)
 
+    def with_kept(self, problem: Problem, kept: Assignment) -> Standing:
+        """The same combinations set aside, with other groups kept."""
+        own = self.found.groups < self.exact
+        found = self.found
+        aside = Assignment(found.rows[own], found.counts[own], found.groups[own])
+        return Standing.of(problem, joined(aside, kept), self.exact)
+
     @property
     def kept(self) -> Assignment:
         """The groups that rounds kept, numbered from 0."""
@@ -107,22 +114,24 @@ def solve_part(
     progress: Progress,
     most: int,
     chance: np.random.Generator,
+    settles: bool = True,
 ) -> Solved:
     """Group the records of some rows that are left, with records lent by the groups that stand there.
 
-    At most `most` records may be lent. Only `cover` borrows; other methods group what is left.
+    At most `most` records may be lent. Only `cover` borrows, and it alone can leave records without a group which it
+    has no good one for, unless it `settles` them; other methods group what is left.
     """
     own = records_of(problem, rows, left[rows], chance)
     chosen = method.choose(own.size)
     notes = () if chosen is method else (f"chose {chosen.name}",)
     pieces, stock = _lenders(problem, left, standing, rows, most, chance)
-    if not isinstance(chosen, Cover) or chosen.guarantee or not pieces.size:
+    if not isinstance(chosen, Cover) or chosen.guarantee or (settles and not pieces.size):
         found = chosen.partition(pick(problem, own), seed, progress)
         nobody = np.full(own.size, -1)
         return Solved(own, nobody, found.groups, (*notes, *found.notes), found.forms)
     records = np.concatenate([own, standing.found.rows[pieces]])
     stock = replace(stock, group=np.concatenate([np.full(own.size, -1, np.int32), stock.group]))
-    found = chosen.partition_beside(pick(problem, records), stock, seed, progress)
+    found = chosen.partition_beside(pick(problem, records), stock, seed, progress, settles)
     pieces = np.concatenate([np.full(own.size, -1), pieces])
     used = found.groups >= 0
     return Solved(records[used], pieces[used], found.groups[used], (*notes, *found.notes))

@@ -69,15 +69,22 @@ class Cover(Method):
         return Partition(settle(problem, record_group, progress), notes)
 
     def partition_beside(
-        self, problem: Problem, stock: Stock, seed: int, progress: Progress
+        self,
+        problem: Problem,
+        stock: Stock,
+        seed: int,
+        progress: Progress,
+        settles: bool = True,
     ) -> Partition:
-        """Cut records into groups that may borrow records of a stock; those that nobody borrowed get no group (−1)."""
+        """Cut records into groups that may borrow records of a stock; those that nobody borrowed get no group (−1).
+
+        Unless it `settles` them, records that no cell took get none either.
+        """
         found, notes = self._cover(problem, seed, progress, stock)
-        groups, standing = np.full_like(found, -1), stock.size.size
+        groups, standing = np.maximum(found - stock.size.size, -1), stock.size.size
         ours = np.flatnonzero((found < 0) | (found >= standing))
-        if ours.size:
-            own = np.maximum(found[ours] - standing, -1)
-            groups[ours] = settle(problem, own, progress, ours)
+        if settles and ours.size:
+            groups[ours] = settle(problem, groups[ours], progress, ours)
         return Partition(groups, notes)
 
     def _cover(
