@@ -134,6 +134,29 @@ def find_lenders(
 
 
 @inner
+def cell_cost(part_costs, step, column):
+    """Return what a record of a point pays in its cell: the sum over the parts of the columns.
+
+    `step` names a row of `part_costs` for each part, `column` is the point.
+    """
+    cost = 0.0
+    for part in range(step.size):
+        cost += part_costs[step[part], column]
+    return cost
+
+
+@inner
+def wants_lenders(q, cover, part_costs, step, limit, order, bounds):
+    """Return whether a cell that costs no more than the limit may have to borrow; if none has to, nobody need lend."""
+    for cell in range(bounds.size - 1):
+        if bounds[cell + 1] - bounds[cell] < q.k or cover.values.shape[1] > 0:
+            column = cover.columns[cover.uncovered[order[bounds[cell]]]]
+            if cell_cost(part_costs, step, column) <= limit:
+                return True
+    return False
+
+
+@inner
 def shift(cover, i, counts, by):
     """Add record i to a row of counts (by = 1), or take it off (by = -1)."""
     for t in range(cover.values.shape[1]):
@@ -195,18 +218,6 @@ def found_group(cover, members, borrowed, counts, cost, g):
         cover.tally[g, value] = counts[value]
     cover.size[g] = members.size + borrowed.size
     cover.price[g] = cost
-
-
-@inner
-def cell_cost(part_costs, step, column):
-    """Return what a record of a point pays in its cell: the sum over the parts of the columns.
-
-    `step` names a row of `part_costs` for each part, `column` is the point.
-    """
-    cost = 0.0
-    for part in range(step.size):
-        cost += part_costs[step[part], column]
-    return cost
 
 
 @inner
@@ -282,6 +293,7 @@ def walk_lending(
             continue
         if markup > 0.0:
             first[:cells] = -1
+        if markup > 0.0 and wants_lenders(q, cover, part_costs, steps[step], limit, order, bounds):
             find_lenders(
                 part_keys,
                 steps[step],
