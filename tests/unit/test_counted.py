@@ -431,7 +431,7 @@ def test_a_release_is_the_same_on_any_number_of_threads() -> None:
     problem = problem_of(reduced(encoded(900, 3, ages=40)), 4)
     found = []
     for number in (1, 3):
-        with patch("shoal.counted.threads.MOST_THREADS", number):
+        with patch("shoal.counted.threads.threads", return_value=number):
             solved = solve(problem, Cover(), Refine(), seed=0, progress=silent, most=150)
         found.append(solved.assignment)
     assert found[0].rows.tolist() == found[1].rows.tolist()

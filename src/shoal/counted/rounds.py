@@ -14,9 +14,9 @@ import numpy as np
 from shoal.counted.aside import can_be_solved
 from shoal.counted.assignment import Assignment, costs_of, pick
 from shoal.counted.complying import complies_as_one
-from shoal.counted.cutting import NOWHERE, Part, cut, line_of
+from shoal.counted.cutting import NOWHERE, Mix, Part, cut, line_of
 from shoal.counted.stock import Solved, Standing, borrows, solve_part
-from shoal.counted.threads import in_threads
+from shoal.counted.threads import FEW_THREADS, in_threads
 from shoal.generalization.forms import Floats, Records
 from shoal.methods import Method
 from shoal.problem import Problem
@@ -40,13 +40,13 @@ def solve_in_rounds(
     Returns what is left of each row, and all groups that stand.
     """
     lines = [line_of(problem, j) for j in range(len(problem.columns))]
-    used = np.zeros(len(lines))
+    used, mix = np.zeros(len(lines)), Mix.of(problem)
     while left.sum() > most:
         progress(
             "solving in rounds", int(problem.table.records - left.sum()), problem.table.records
         )
         present = left + np.bincount(standing.first, minlength=left.size)
-        parts = cut(lines, left, present, most, used)
+        parts = cut(lines, left, present, most, used, mix)
         kept = _round(problem, left, standing, parts, method, seed, progress, most, chance)
         if kept is None:
             break
@@ -84,7 +84,9 @@ def _round(
     jobs = list(zip(parts, chance.spawn(len(parts)), strict=True))
     if not jobs:
         return None
-    found, shares = zip(*in_threads(jobs, work, "solving in rounds", progress), strict=True)
+    found, shares = zip(
+        *in_threads(jobs, work, "solving in rounds", progress, FEW_THREADS), strict=True
+    )
     shifts = np.cumsum([0, *(share.size for share in shares)])
     solved = Solved(
         np.concatenate([one.rows for one in found]),

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.counted.assignment import Assignment, pick, together
 from shoal.counted.complying import complies_as_one
 from shoal.counted.cutting import Part, cut, line_of
-from shoal.counted.threads import in_threads
+from shoal.counted.threads import FEW_THREADS, in_threads
 from shoal.generalization.forms import Records
 from shoal.methods.settle import settle
 from shoal.problem import Problem
@@ -28,7 +28,7 @@ def settle_in_parts(
     def work(part: tuple[Records, Records], progress: Progress) -> Assignment:
         return _settled(problem, left, found, *part, progress)
 
-    done = in_threads(inside, work, "settling", progress)
+    done = in_threads(inside, work, "settling", progress, FEW_THREADS)
     touched = np.zeros(sizes.size, dtype=bool)
     for _, pieces in inside:
         touched[found.groups[pieces]] = True

@@ -181,7 +181,7 @@ class _Run:
 def rounds_note(problem: Problem, found: Assignment) -> str:
     """Say how much was solved in rounds."""
     note = f"solved in rounds: {found.counts.sum():,} records in parts, the others at once"
-    more = "; with requirements beyond k that loses much, so give more memory"
+    more = "; with requirements beyond k that loses more, so give more memory where you can"
     return note + more * bool(problem.tallied)
 
 

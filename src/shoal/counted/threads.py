@@ -12,6 +12,8 @@ from shoal.errors import Cancelled
 from shoal.progress import Progress
 
 MOST_THREADS = 8
+# Threads for jobs as large as memory allows: solving a part takes less than half of what refining it would.
+FEW_THREADS = 2
 WAIT = 0.2  # seconds between two looks at whether somebody wants to stop
 
 T = TypeVar("T")
@@ -19,9 +21,13 @@ R = TypeVar("R")
 
 
 def in_threads(
-    jobs: Sequence[T], work: Callable[[T, Progress], R], stage: str, progress: Progress
+    jobs: Sequence[T],
+    work: Callable[[T, Progress], R],
+    stage: str,
+    progress: Progress,
+    most: int = MOST_THREADS,
 ) -> list[R]:
-    """Do all jobs and return what they give, in their order.
+    """Do all jobs, in so many threads at most, and return what they give, in their order.
 
     The first is done alone, so that kernels which others need are compiled once. Where `progress` raises an error, the
     jobs under way are stopped.
@@ -33,7 +39,7 @@ def in_threads(
             raise Cancelled("stopped")
 
     found = [work(job, progress) for job in jobs[:1]]
-    with ThreadPoolExecutor(threads()) as pool:
+    with ThreadPoolExecutor(min(most, threads())) as pool:
         futures = [pool.submit(work, job, checking) for job in jobs[1:]]
         waiting: set[Future[R]] = set(futures)
         try:
