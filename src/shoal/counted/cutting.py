@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.counted.complying import Booleans, keep_limits
 from shoal.generalization.forms import Floats, Ints, Records, SetForm, TreeForm
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.problem import Problem
@@ -15,8 +14,6 @@ EVEN = 0.2  # share of the records of a part that a cut leaves on its smaller si
 MOST_PAIRED = (
     300  # values of a subset column of which all pairs are looked at; with more, it is not cut
 )
-SPARE = 0.5  # how much more a sensitive value may differ from its share on one side of a cut, as a share of that
-UNFAIR = 1e-3  # what a cut is worth that leaves a side short of sensitive values, as a share of what it would be
 NOWHERE = 1e-12  # stands for the cost of reaching across a cut where that is nothing
 
 
@@ -40,48 +37,12 @@ class Line:
         return Line(self.places[rows], self.across)
 
 
-@dataclass(frozen=True)
-class Mix:
-    """The sensitive values of rows, by which cuts are avoided that leave one side short of some of them."""
-
-    problem: Problem
-    share: Floats  # of each sensitive value among all records
-
-    @classmethod
-    def of(cls, problem: Problem) -> Mix | None:
-        """The mix of a problem; None where k is all that is required."""
-        if not problem.tallied:
-            return None
-        total = np.zeros(problem.tallied)
-        for values in problem.values.T:
-            total += problem.table.count(values, problem.tallied)
-        return cls(problem, total / problem.table.records)
-
-    def is_fair(self, line: Line, rows: Records, weights: Records) -> Booleans:
-        """Whether both sides of a cut after each place of a line would meet the requirement with something to spare.
-
-        That is, also if each sensitive value differed from its share in the table by more than it does.
-        """
-        tally = np.zeros((line.across.size, self.share.size))
-        for values in self.problem.values[rows].T:
-            np.add.at(tally, (line.places[rows], values), weights)
-        before = np.cumsum(tally, axis=0)
-        size = np.cumsum(np.bincount(line.places[rows], weights, line.across.size))
-        fair = np.ones(size.size, dtype=bool)
-        for side, records in ((before, size), (before[-1] - before, size[-1] - size)):
-            expected = records[:, None] * self.share
-            worse = np.maximum(0.0, side + SPARE * (side - expected))
-            fair &= keep_limits(self.problem.rules, worse, records)
-        return fair
-
-
 def cut(
     lines: list[Line],
     left: Records,
     all_records: Records,
     most: int,
     used: Floats,
-    mix: Mix | None = None,
 ) -> list[Part]:
     """Cut rows into parts with at most `most` records that are left, between values of one column at a time.
 
@@ -99,7 +60,7 @@ def cut(
             continue
         best, column, place = -1.0, 0, 0
         for j, line in enumerate(lines):
-            at, value = _best_cut(line, rows, left[rows], mix)
+            at, value = _best_cut(line, rows, left[rows])
             if value * worth[j] > best:
                 best, column, place = value * worth[j], j, at
         is_before = lines[column].places[rows] <= place
@@ -112,15 +73,13 @@ def cut(
     return done
 
 
-def _best_cut(line: Line, rows: Records, weights: Records, mix: Mix | None) -> tuple[int, float]:
+def _best_cut(line: Line, rows: Records, weights: Records) -> tuple[int, float]:
     """The value after which a part is best cut along a line, and how good that is: 0 where it cannot be cut."""
     total = np.bincount(line.places[rows], weights, line.across.size)
     reached = np.cumsum(total) / total.sum()
     smaller = np.minimum(reached, 1 - reached)
     worth = np.where(smaller > 0, np.minimum(smaller, EVEN) / EVEN * (line.across + NOWHERE), 0.0)
     worth = worth * (1 + 1e-6 * smaller)  # of equals, the most even
-    if mix is not None and worth.any():
-        worth = np.where(mix.is_fair(line, rows, weights), worth, UNFAIR * worth)
     return int(worth.argmax()), float(worth.max())
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from shoal.counted.aside import can_be_solved
 from shoal.counted.assignment import Assignment, costs_of, pick
 from shoal.counted.complying import complies_as_one
-from shoal.counted.cutting import NOWHERE, Mix, Part, cut, line_of
+from shoal.counted.cutting import NOWHERE, Part, cut, line_of
 from shoal.counted.stock import Solved, Standing, borrows, solve_part
 from shoal.counted.threads import FEW_THREADS, in_threads
 from shoal.generalization.forms import Floats, Records
@@ -40,13 +40,13 @@ def solve_in_rounds(
     Returns what is left of each row, and all groups that stand.
     """
     lines = [line_of(problem, j) for j in range(len(problem.columns))]
-    used, mix = np.zeros(len(lines)), Mix.of(problem)
+    used = np.zeros(len(lines))
     while left.sum() > most:
         progress(
             "solving in rounds", int(problem.table.records - left.sum()), problem.table.records
         )
         present = left + np.bincount(standing.first, minlength=left.size)
-        parts = cut(lines, left, present, most, used, mix)
+        parts = cut(lines, left, present, most, used)
         kept = _round(problem, left, standing, parts, method, seed, progress, most, chance)
         if kept is None:
             break

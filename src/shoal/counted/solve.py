@@ -21,7 +21,7 @@ from shoal.progress import Progress
 from shoal.refine import Refine
 from shoal.table.rows import distinct_rows
 
-SWEEPS = 3  # of refinement where groups were made in rounds, each with other cuts
+SWEEPS = 4  # of refinement where groups were made in rounds, each with other cuts
 
 
 @dataclass(frozen=True)
