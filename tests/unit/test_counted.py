@@ -305,6 +305,16 @@ def test_left_out_records_are_counted_by_the_whole_table() -> None:
     assert sizes[sizes > 0].min() >= 5
 
 
+def test_nothing_is_left_out_where_all_records_meet_the_requirement_with_their_equals() -> None:
+    table = pa.table({"age": np.repeat([30, 31], 20), "ill": ["flu", "none"] * 20})
+    problem = Problem.of(reduced(encode(open_frame(table), ["age"], ["ill"])), "lm", 5)
+    solved = solve(
+        problem, Cover(), Refine(), seed=0, progress=silent, most=10, suppression_limit=0.1
+    )
+    assert solved.assignment.left_out == 0
+    assert loss(solved.assignment.close(problem)[1], "lm") == 0
+
+
 def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_not_fit() -> None:
     table = reduced(encoded(300, 9))
     problem = problem_of(replace(table), 4)

@@ -120,10 +120,11 @@ class _Run:
             left, stock = solve_in_rounds(problem, left, stock, *how)
             notes.append(rounds_note(problem, stock.kept))
         is_cut, found = stock.kept.rows.size > 0, stock.kept
-        if left.any() and left.sum() <= max(most, problem.k):
+        can_settle = is_cut and borrows(method.choose(most))
+        if left.any() and (left.sum() <= most or not can_settle):
             self.progress("grouping", 0, 1)
             every = np.arange(left.size)
-            solved = solve_part(problem, left, stock, every, *how, settles=not is_cut)
+            solved = solve_part(problem, left, stock, every, *how, settles=not can_settle)
             left, stock = solved.left_of(left), stock.after(problem, solved)
             found = stock.kept
             if solved.forms is not None:
@@ -168,7 +169,7 @@ class _Run:
 
     def _leave_out(self, found: Assignment) -> Assignment:
         """Leave out the records that cost most, as many as the suppression limit allows."""
-        if not self.suppression_limit:
+        if not self.suppression_limit or not found.rows.size:
             return found
         self.progress("leaving out", 0, 1)
         rows, groups = np.repeat(found.rows, found.counts), np.repeat(found.groups, found.counts)
