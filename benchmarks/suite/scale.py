@@ -1,6 +1,7 @@
 """Tables of any size: what setting aside and rounds lose, and DuckDB from Parquet to Parquet and from CSV to CSV.
 
-Without --records, 10⁷ generated records have to keep the bars; `--records 100000000` has bars of its own.
+Without --records, 10⁷ generated records have to keep the bars; `--records 100000000` has bars of its own, and
+`--records 1000000000` solves and certifies the counts that so many records would have.
 """
 
 from __future__ import annotations
@@ -17,19 +18,24 @@ from typing import Any
 import numpy as np
 
 import shoal
+from benchmarks.billion import draw_counts
 from benchmarks.tables import Table, Tables, Unavailable
-from shoal.counted import reduced, solve
+from shoal.bounds.certificate import Certifier
+from shoal.counted import Assignment, reduced, solve
 from shoal.counted.aside import set_aside
+from shoal.counted.assignment import pick
+from shoal.engines.memory import most_at_once
 from shoal.measures import loss
-from shoal.methods import Cover
+from shoal.methods import Auto, Cover
 from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.refine import Refine
+from shoal.refine import Refine, refine
 from shoal.table import encode, open_frame
 
 USUAL = 10_000_000
 # seconds and gigabytes at most, by records
 BARS = {10_000_000: (360, 6.0), 100_000_000: (2700, 12.0)}
+BILLION, CERTIFY = 1_000_000_000, 120  # records as counts, and seconds for their certificate
 MEMORY = {10_000_000: "5GB", 100_000_000: "10GB"}
 LOSSES = (("adult_9", 10), ("adult_9", 50), ("fars", 10), ("census_kdd", 10), ("adult_million", 10))
 DIVERSE = (
@@ -38,6 +44,7 @@ DIVERSE = (
 )
 MOST_MORE = {"set aside": 1.01, "set aside, diverse": 1.03, "rounds": 1.03}
 PARTS = 8
+PASSES = 20  # of the certificate, at most
 
 
 def run(tables: Tables) -> list[dict[str, object]]:
@@ -50,6 +57,9 @@ def run(tables: Tables) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     records = tables.records or USUAL
     whole = Tables(tables.folder)
+    if records == BILLION:
+        with context.Pool(1) as pool:
+            return [pool.apply(_billion, (whole,))]
     if tables.records is None:
         for name, k in LOSSES:
             with context.Pool(1) as pool:
@@ -76,16 +86,19 @@ def _diverse(tables: Tables, asked: int) -> list[dict[str, object]]:
 def _compared(
     table: Table, k: int, requirements: tuple[Any, ...], kind: str
 ) -> Iterator[dict[str, object]]:
-    """What is lost if all records are solved at once, with as few as possible, and in rounds of several parts."""
+    """What is lost in memory, with as few records as possible solved at once, and in rounds of several parts."""
     small = reduced(encode(open_frame(table.data), table.models, table.sensitive))
     problem = Problem.of(small, "lm", k, requirements=requirements)
     assert small.counts is not None
     rest = int((small.counts - set_aside(problem, 1)).sum())
     first = 0.0
-    for way, most in (("at once", small.records), (kind, rest), ("rounds", rest // PARTS)):
+    for way, most in (("in memory", small.records), (kind, rest), ("rounds", rest // PARTS)):
         start = time.perf_counter()
-        solved = solve(problem, Cover(), Refine(), seed=0, progress=silent, most=most)
-        found = loss(solved.assignment.close(problem)[1], "lm")
+        found = (
+            _in_memory(problem)
+            if way == "in memory"
+            else loss(_solved(problem, most).close(problem)[1], "lm")
+        )
         first = first or found
         yield {
             "table": table.name,
@@ -100,13 +113,25 @@ def _compared(
         }
 
 
+def _in_memory(problem: Problem) -> float:
+    """What is lost if records are solved one by one, as a table in memory is."""
+    counts = problem.table.counts
+    part = pick(problem, np.repeat(np.arange(problem.table.rows), counts))
+    groups = Cover().partition(part, 0, silent).groups
+    return loss(part.close(refine(part, groups, 0, silent, Refine())[0]), "lm")
+
+
+def _solved(problem: Problem, most: int) -> Assignment:
+    return solve(problem, Cover(), Refine(), seed=0, progress=silent, most=most).assignment
+
+
 def _engine(tables: Tables, records: int, suffix: str) -> dict[str, object]:
     """A generated table through DuckDB, from a file to a file."""
     source = tables.adult_9()
     with TemporaryDirectory() as folder:
         path, target = Path(folder, f"table{suffix}"), Path(folder, f"release{suffix}")
         draw(source, records, path)
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         release = shoal.anonymize(
             path,
             quasi_identifiers=source.models,
@@ -115,9 +140,8 @@ def _engine(tables: Tables, records: int, suffix: str) -> dict[str, object]:
             memory=MEMORY.get(records, "5GB"),
         )
         release.save(target)
-        wall = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak_gb = peak / (2**30 if sys.platform == "darwin" else 2**20)
+        wall, cpu = time.perf_counter() - start, time.process_time() - cpu
+    peak_gb = _peak()
     seconds, gigabytes = BARS.get(records, (float("inf"), float("inf")))
     return {
         "table": f"generated{suffix}",
@@ -126,9 +150,41 @@ def _engine(tables: Tables, records: int, suffix: str) -> dict[str, object]:
         "records": records,
         "loss": round(release.loss(), 5),
         "wall_s": round(wall, 1),
+        "cpu_s": round(cpu, 1),
         "peak_gb": round(peak_gb, 2),
         "met": wall <= seconds and peak_gb <= gigabytes,
     }
+
+
+def _billion(tables: Tables) -> dict[str, object]:
+    """A billion records as counts: solved and certified, as they would be after an engine had counted them."""
+    start, cpu = time.perf_counter(), time.process_time()
+    table = draw_counts(tables.adult_9(), BILLION)
+    problem = Problem.of(table, "lm", 10)
+    most = most_at_once(10 * 10**9)
+    solved = solve(problem, Auto(), Refine(), seed=0, progress=silent, most=most)
+    closed = solved.assignment.close(problem)[1]
+    found = loss(closed, "lm")
+    certifier = Certifier(closed, k=10, objective="lm", weights={}, w=0.5, loss=found)
+    certificate = certifier.certify(CERTIFY, PASSES)
+    return {
+        "table": f"counts, {table.rows:,} combinations",
+        "k": 10,
+        "way": "counts",
+        "records": table.records,
+        "loss": round(found, 6),
+        "more": f"at most {certificate.ratio:.2f} × optimum" if certificate else "no certificate",
+        "wall_s": round(time.perf_counter() - start, 1),
+        "cpu_s": round(time.process_time() - cpu, 1),
+        "peak_gb": round(_peak(), 2),
+        "met": closed.sizes.min() >= 10 and certificate is not None,
+    }
+
+
+def _peak() -> float:
+    """Gigabytes of memory at most, so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**30 if sys.platform == "darwin" else 2**20)
 
 
 def draw(source: Table, records: int, path: Path) -> None:

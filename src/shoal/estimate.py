@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shoal.compiling import missing_kernels
+from shoal.counted.aside import solved_at_once
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import size_of
-from shoal.plan import Plan
+from shoal.plan import Outlook
 
 MEASURED = 40_000  # records of Adult with 8 quasi-identifiers, k = 10, on two cores
 SECONDS = {
@@ -27,6 +28,8 @@ SECONDS = {
 }  # of a method alone for so many records, by `python -m benchmarks growth`
 REFINING = 3.0  # seconds of quick refinement for so many records, about what `lowest_loss` takes beyond `cover`
 REQUIREMENTS = 3.0  # times longer where sensitive values are counted
+# Seconds in which an engine encodes, counts, joins, writes and audits a million records; `python -m benchmarks scale`.
+SCANNED, MILLION = 5.0, 1_000_000
 PROCESSES = 2  # that compile at once, at least on most machines
 BLOCK = 50_000  # records; quadratic methods cut larger tables into parts
 SPREAD = 2.5  # how far a guess may be off, either way
@@ -42,9 +45,12 @@ class Estimate:
     compiles: bool  # whether kernels are compiled first, which is in the seconds
 
 
-def estimate(plan: Plan) -> Estimate:
+def estimate(plan: Outlook) -> Estimate:
     """Guess how long a run takes, from measurements of other tables."""
     settings, records = plan.settings, plan.problem.table.records
+    scanned = 0.0
+    if plan.problem.table.counts is not None:
+        scanned, records = SCANNED * records / MILLION, solved_at_once(plan.problem)
     share = records / MEASURED
     seconds = SECONDS.get(settings.method.name, 3.0) * share
     if settings.method.growth.startswith("n²"):
@@ -56,7 +62,7 @@ def estimate(plan: Plan) -> Estimate:
     first = sum(kernel.seconds for kernel in missing_kernels(settings, records)) / PROCESSES
     return Estimate(
         combinations=size_of(make_ladders(plan.problem)),
-        least=0.3 + seconds / SPREAD + first / SPREAD,
-        most=1.0 + seconds * SPREAD + first * SPREAD,
+        least=0.3 + (scanned + seconds + first) / SPREAD,
+        most=1.0 + (scanned + seconds + first) * SPREAD,
         compiles=first > 0,
     )

@@ -27,13 +27,19 @@ from shoal.table.source import Source
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A table that is ready to be anonymized: columns with roles, encoded, its requirements feasible."""
+class Outlook:
+    """What is known of a run before it: columns with roles, encoded, the requirements feasible."""
 
-    source: Source
     settings: Settings
     roles: Roles
     problem: Problem
+
+
+@dataclass(frozen=True)
+class Plan(Outlook):
+    """A table that is ready to be anonymized."""
+
+    source: Source
     pseudonyms: Mapping[str, pa.Array] = field(default_factory=dict)  # of all records, by column
     people: People | None = None  # where persons are counted
 
@@ -101,11 +107,11 @@ def prepare(source: Source, settings: Settings) -> Plan:
     raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
     if person is None:
         check_feasible(encoded, settings.k, settings.requirements)
-        return Plan(source, settings, roles, problem_of(encoded, settings), pseudonyms)
+        return Plan(settings, roles, problem_of(encoded, settings), source, pseudonyms)
     check_feasible_for(person, encoded, settings.k, settings.requirements)
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
-    return Plan(source, settings, roles, problem, pseudonyms, people)
+    return Plan(settings, roles, problem, source, pseudonyms, people)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:

@@ -569,6 +569,16 @@ def test_the_command_line_says_the_same_for_every_engine(
         assert (code, error) == (0, "")
         said.append(out.replace(how, "ENGINE"))
     assert said[0] == said[1] == said[2]
+    dry = ("anonymize", path, *roles, "--dry-run", "--json", "--engine")
+    plans = [json.loads(shell(*dry, how)[1]) for how in ("memory", *ENGINES)]
+    for plan in plans:
+        del plan["seconds"]
+    assert plans[0] == plans[1] == plans[2]
+    assert plans[0]["records"] == 400
+    for how in ENGINES:
+        code, _, error = shell("anonymize", path, *roles[:-1], "401", "--dry-run", "--engine", how)
+        assert code == 3
+        assert "401" in error
     code, _, error = shell(
         "anonymize", path, *roles, "--engine", "sparc", "--memory", "x", "-o", "y.csv"
     )

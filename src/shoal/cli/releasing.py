@@ -43,7 +43,7 @@ def anonymize(
     json: a.Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.cli.run import Outputs, look_ahead, run, run_large
+    from shoal.cli.run import Outputs, look_ahead, look_ahead_on, run, run_large
     from shoal.recoding.recoding import recoding_problems
     from shoal.settings import make_settings
 
@@ -121,9 +121,9 @@ def anonymize(
     if on != "memory" and not dry_run:
         run_large(source, chosen, wanted, on, memory, quiet, verbose, json)
     elif on != "memory":
-        raise InputError(
-            "A dry run reads the whole table into memory; leave out --dry-run for a large one."
-        )
+        parent = output.parent if output is not None else None
+        beside = parent if parent is not None and parent.is_dir() else None
+        look_ahead_on(table, chosen, on, memory, beside, quiet, json)
     elif dry_run:
         look_ahead(source, chosen, wanted, json)
     else:

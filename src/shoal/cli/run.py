@@ -142,6 +142,30 @@ def look_ahead(table: Any, settings: Settings, wanted: Outputs, json: bool) -> N
     show_plan(plan, estimate(plan), json)
 
 
+def look_ahead_on(
+    table: Any,
+    settings: Settings,
+    engine: str,
+    memory: str | None,
+    beside: Path | None,
+    quiet: bool,
+    json: bool,
+) -> None:
+    """Check and count a table that is not in memory, and say what would be done."""
+    from shoal.engines.opening import open_large
+    from shoal.engines.way import look_ahead_large
+
+    with progress_bar(quiet or json) as progress:
+        opened = open_large(
+            table, settings.input, engine, memory=memory, beside=beside, progress=progress
+        )
+        try:
+            plan = look_ahead_large(opened, settings, progress)
+        finally:
+            opened.close()
+    show_plan(plan, estimate(plan), json)
+
+
 def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
     """Sentences for what the output could not hold, or should not."""
     if wanted.table is None:

@@ -17,7 +17,7 @@ from rich.table import Table
 from shoal.cli import say
 from shoal.compiling import STAGE as COMPILING
 from shoal.estimate import Estimate
-from shoal.plan import Plan
+from shoal.plan import Outlook
 from shoal.privacy import Audit
 from shoal.progress import Progress as Report
 from shoal.progress import silent
@@ -149,7 +149,7 @@ def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
     ]
 
 
-def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
+def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
     """Say what a run would do."""
     roles, problem = plan.roles, plan.problem
     models = {column.name: column.model.name for column in problem.columns}
@@ -196,7 +196,7 @@ def show_plan(plan: Plan, guess: Estimate, as_json: bool) -> None:
         say(f"{name:{width}}  {text}")
 
 
-def _of_persons(plan: Plan) -> str:
+def _of_persons(plan: Outlook) -> str:
     return f" persons, told apart by {plan.settings.person}" if plan.settings.person else ""
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.generalization.forms import Ints, Records
+from shoal.generalization.forms import Floats, Ints, Records
+from shoal.kernels.shared.groups import group_costs
 from shoal.problem import Closing, Problem
 from shoal.table.closed import Closed
 from shoal.table.rows import distinct_rows
@@ -75,3 +76,36 @@ def records_of(
     place = np.repeat(distinct_rows(seen).place, counts)
     records = np.repeat(rows, counts)
     return records[np.lexsort((chance.random(records.size), place))]
+
+
+def costs_of(problem: Problem, solved: Assignment) -> Floats:
+    """What each group costs a record of it, on average."""
+    closures, counts = pick(problem, solved.rows, solved.counts).closures(solved.groups)
+    return group_costs(problem.arrays, closures, counts).sum(axis=0) / counts.sum(axis=0)
+
+
+def together(parts: list[Assignment]) -> Assignment:
+    """All assignments as one, groups numbered one after the other."""
+    if not parts:
+        nothing = np.zeros(0, np.int64)
+        return Assignment(nothing, nothing, np.zeros(0, np.int32))
+    shifts = np.cumsum([0, *(int(part.groups.max(initial=-1)) + 1 for part in parts)])
+    groups = [part.groups + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Assignment(
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        np.unique(np.concatenate(groups), return_inverse=True)[1].astype(np.int32),
+    )
+
+
+def joined(one: Assignment, other: Assignment) -> Assignment:
+    """Both assignments together; groups of the second get numbers of their own."""
+    shift = int(one.groups.max(initial=-1)) + 1
+    groups = np.where(other.groups >= 0, other.groups + shift, -1).astype(np.int32)
+    forms = other.forms if not one.rows.size else one.forms if not other.rows.size else None
+    return Assignment(
+        np.concatenate([one.rows, other.rows]),
+        np.concatenate([one.counts, other.counts]),
+        np.concatenate([one.groups, groups]),
+        forms,
+    )

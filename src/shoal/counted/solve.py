@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.counted.aside import set_aside
-from shoal.counted.assignment import Assignment, pick, records_of
+from shoal.counted.aside import COMFORTABLE, brought_in, can_be_solved, set_aside, standing
+from shoal.counted.assignment import Assignment, joined, pick
+from shoal.counted.refining import refined
 from shoal.counted.rounds import solve_in_rounds
+from shoal.counted.settling import settle_in_parts
+from shoal.counted.stock import Standing, all_comply, borrows, solve_part
 from shoal.errors import InputError
 from shoal.generalization.forms import Ints, Records
-from shoal.methods import Method, Partition
+from shoal.methods import Method
 from shoal.methods.suppress import suppress
 from shoal.problem import Problem
 from shoal.progress import Progress
-from shoal.refine import Refine, refine
+from shoal.refine import Refine
 from shoal.table.rows import distinct_rows
+
+SWEEPS = 4  # of refinement where groups were made in rounds, each with other cuts
 
 
 @dataclass(frozen=True)
@@ -50,39 +55,135 @@ def solve(
     InputError
         Where such a method is given more than `most` records.
     """
-    counts = problem.table.counts
-    assert counts is not None
-    progress("setting aside", 0, 1)
-    chance = np.random.default_rng([seed % 2**64, secret])
-    aside = np.zeros_like(counts)
-    if may_set_aside(method):
-        aside = set_aside(problem, most, chance)
-    elif problem.table.records > most:
+    if not may_set_aside(method) and problem.table.records > most:
         raise InputError(too_many(method, problem.table.records, most))
-    left: Records = counts - aside
-    found, notes = Assignment.of(*_nothing()), list(aside_notes(aside, problem))
-    if left.sum() > most:
-        found, left = solve_in_rounds(problem, left, method, seed, progress, most, chance)
-        notes.append(
-            f"solved in rounds: {found.counts.sum():,} records in parts, the others at once"
-            + (
-                "; with requirements beyond k that loses much, so give more memory"
-                * bool(problem.tallied)
-            )
+    run = _Run(problem, method, budget, seed, progress, most, suppression_limit, secret)
+    comfortable = min(most, COMFORTABLE)
+    if may_set_aside(method) and problem.table.records > comfortable:
+        solved = run.beside_stock() if borrows(method.choose(comfortable)) else None
+        return solved or run.with_lenders()
+    return run.whole()
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A counted problem and how it is to be solved."""
+
+    problem: Problem
+    method: Method
+    budget: Refine | None
+    seed: int
+    progress: Progress
+    most: int
+    suppression_limit: float
+    secret: int
+
+    @property
+    def counts(self) -> Records:
+        counts = self.problem.table.counts
+        assert counts is not None
+        return counts
+
+    def whole(self) -> Solved:
+        """Solve all records at once."""
+        return self._solve(self.counts, self._nothing(), self._chance())
+
+    def with_lenders(self) -> Solved:
+        """Solve what cannot be set aside together with some of what can."""
+        chance = self._chance()
+        self.progress("setting aside", 0, 1)
+        left = self.counts - set_aside(self.problem, self.most, chance)
+        return self._solve(left, self._nothing(), chance)
+
+    def beside_stock(self) -> Solved | None:
+        """Set aside all that meets the requirement alone, as a stock to borrow from; None if the rest cannot do so."""
+        self.progress("setting aside", 0, 1)
+        aside = standing(self.problem)
+        if not can_be_solved(self.problem, self.counts - aside):
+            return None
+        stock = Standing.set_aside(self.problem, aside)
+        solved = self._solve(self.counts - aside, stock, self._chance())
+        return solved if all_comply(self.problem, solved.assignment.released()) else None
+
+    def _nothing(self) -> Standing:
+        return Standing.set_aside(self.problem, np.zeros_like(self.counts))
+
+    def _chance(self) -> np.random.Generator:
+        return np.random.default_rng([self.seed % 2**64, self.secret])
+
+    def _solve(self, left: Records, stock: Standing, chance: np.random.Generator) -> Solved:
+        """Group what is left, with records of the stock where it can borrow; all others are released exactly."""
+        problem, method, most = self.problem, self.method, self.most
+        how = (method, self.seed, self.progress, most, chance)
+        notes = list(aside_notes(self.counts - left, problem))
+        if left.sum() > most:
+            left, stock = solve_in_rounds(problem, left, stock, *how)
+            notes.append(rounds_note(problem, stock.kept))
+        is_cut, found = stock.kept.rows.size > 0, stock.kept
+        can_settle = is_cut and borrows(method.choose(most))
+        if left.any() and (left.sum() <= most or not can_settle):
+            self.progress("grouping", 0, 1)
+            every = np.arange(left.size)
+            solved = solve_part(problem, left, stock, every, *how, settles=not can_settle)
+            left, stock = solved.left_of(left), stock.after(problem, solved)
+            found = stock.kept
+            if solved.forms is not None:
+                found = Assignment.of(
+                    solved.rows, np.ones_like(solved.rows), solved.groups, solved.forms
+                )
+            notes += solved.notes
+        if left.any():
+            found = settle_in_parts(problem, left, stock.kept, self.progress, most)
+        if found.rows.size and self._may_refine(found):
+            aside = stock.aside(self.counts.size)
+            found, more = self._refined(found, aside, is_cut, chance)
+            notes += more
+        found = self._leave_out(found)
+        exact = self.counts - np.bincount(found.rows, found.counts, self.counts.size)
+        rows = np.flatnonzero(exact)
+        if rows.size:
+            place = distinct_rows(problem.codes[rows]).place
+            found = joined(found, Assignment.of(rows, exact[rows].astype(np.int64), place))
+        return Solved(found, tuple(notes))
+
+    def _may_refine(self, found: Assignment) -> bool:
+        chosen = self.method.choose(int(found.counts.sum()))
+        return self.budget is not None and chosen.may_be_refined()
+
+    def _refined(
+        self, found: Assignment, aside: Records, is_cut: bool, chance: np.random.Generator
+    ) -> tuple[Assignment, tuple[str, ...]]:
+        """Refine what a method made, together with as many records of the stock as there is room for."""
+        self.progress("refining", 0, 1)
+        room = max(0, min(self.most, COMFORTABLE) - int(found.counts.sum()))
+        more = brought_in(self.problem, aside, room, chance)
+        rows = np.flatnonzero(more)
+        if rows.size:
+            place = distinct_rows(self.problem.codes[rows]).place
+            found = joined(found, Assignment.of(rows, more[rows], place))
+        assert self.budget is not None
+        sweeps = SWEEPS if is_cut else 1
+        return refined(
+            self.problem, found, self.budget, self.seed, self.progress, self.most, sweeps, chance
         )
-    rest = records_of(problem, np.arange(left.size), left, chance)
-    if rest.size:
-        part = pick(problem, rest)
-        partition = _grouped(part, method, budget, seed, progress)
-        progress("leaving out", 0, 1)
-        groups = suppress(part, partition.groups, suppression_limit, problem.table.records)
-        notes += partition.notes
-        found = joined(found, Assignment.of(rest, np.ones_like(rest), groups, partition.forms))
-    exact = np.flatnonzero(aside)
-    if exact.size:
-        place = distinct_rows(problem.codes[exact]).place
-        found = joined(found, Assignment.of(exact, aside[exact], place))
-    return Solved(found, tuple(notes))
+
+    def _leave_out(self, found: Assignment) -> Assignment:
+        """Leave out the records that cost most, as many as the suppression limit allows."""
+        if not self.suppression_limit or not found.rows.size:
+            return found
+        self.progress("leaving out", 0, 1)
+        rows, groups = np.repeat(found.rows, found.counts), np.repeat(found.groups, found.counts)
+        forms = None if found.forms is None else np.repeat(found.forms, found.counts, axis=0)
+        part, records = pick(self.problem, rows), self.problem.table.records
+        left = suppress(part, groups, self.suppression_limit, records)
+        return Assignment.of(rows, np.ones_like(rows), left, forms)
+
+
+def rounds_note(problem: Problem, found: Assignment) -> str:
+    """Say how much was solved in rounds."""
+    note = f"solved in rounds: {found.counts.sum():,} records in parts, the others at once"
+    more = "; with requirements beyond k that loses more, so give more memory where you can"
+    return note + more * bool(problem.tallied)
 
 
 def may_set_aside(method: Method) -> bool:
@@ -107,32 +208,6 @@ def aside_notes(aside: Records, problem: Problem) -> tuple[str, ...]:
         f"{number:,} of {problem.table.records:,} records meet the requirement with their equals alone and are "
         "released exactly",
     )
-
-
-def joined(one: Assignment, other: Assignment) -> Assignment:
-    """Both assignments together; groups of the second get numbers of their own."""
-    shift = int(one.groups.max(initial=-1)) + 1
-    groups = np.where(other.groups >= 0, other.groups + shift, -1).astype(np.int32)
-    forms = other.forms if not one.rows.size else one.forms if not other.rows.size else None
-    return Assignment(
-        np.concatenate([one.rows, other.rows]),
-        np.concatenate([one.counts, other.counts]),
-        np.concatenate([one.groups, groups]),
-        forms,
-    )
-
-
-def _grouped(
-    problem: Problem, method: Method, budget: Refine | None, seed: int, progress: Progress
-) -> Partition:
-    """Group records by a method and refine what it made."""
-    progress("grouping", 0, 1)
-    partition = method.partition(problem, seed, progress)
-    if budget is None or not method.choose(problem.table.records).may_be_refined():
-        return partition
-    progress("refining", 0, 1)
-    groups, notes = refine(problem, partition.groups, seed, progress, budget)
-    return replace(partition, groups=groups, notes=(*partition.notes, *notes))
 
 
 def _guarantees(method: Method) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -23,7 +23,7 @@ from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Records
-from shoal.plan import check_roles, problem_of, spelled_out
+from shoal.plan import Outlook, check_roles, problem_of, spelled_out
 from shoal.privacy import check_feasible, group_notes
 from shoal.problem import Problem
 from shoal.progress import Progress, Watch, silent
@@ -45,18 +45,10 @@ def make_large_release(
     engine, watch = opened.engine, Watch(progress)
     with speaking_of(engine.name):
         names = opened.frame.collect_schema().names()
-        roles = _checked(opened, names, settings)
-        codes = watch(
-            "encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text)
-        )
-        refuse_slow(settings, codes.records)
-        told_apart = [name for name in settings.identifiers if name not in settings.allow]
-        frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
-        keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
-        progress("reducing", table.records, 0)
-        raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
-        check_feasible(table, settings.k, settings.requirements)
-        problem = problem_of(table, settings)
+        counted = _count(opened, settings, watch)
+        roles, codes, frame = counted.roles, counted.codes, counted.frame
+        problem, told_apart = counted.problem, counted.told_apart
+        table = problem.table
         secret = secret_of(engine, frame, settings.seed)
         with compiling_for(settings, table.records, watch.progress, watch.again):
             solved = watch(
@@ -68,7 +60,7 @@ def make_large_release(
         )
         progress("rendering", table.records, 0)
         pieces = Pieces.of(assignment, table.rows)
-        grouped = join_back(engine, frame, codes, keys, pieces, secret)
+        grouped = join_back(engine, frame, codes, counted.keys, pieces, secret)
         released = render_frame(engine, grouped, closed, names, settings.render)
         staged = watch(
             "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
@@ -93,6 +85,40 @@ def make_large_release(
             seconds=watch.seconds,
             opened=opened,
         )
+
+
+def look_ahead_large(opened: Opened, settings: Settings, progress: Progress = silent) -> Outlook:
+    """Check and count a frame of an engine, without anonymizing it."""
+    with speaking_of(opened.engine.name):
+        counted = _count(opened, settings, Watch(progress))
+    return Outlook(settings, counted.roles, counted.problem)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """A large table as counts, checked and ready to be solved."""
+
+    roles: Roles
+    codes: Codes
+    frame: Lazy  # staged
+    keys: list[Records]  # the packed codes of each row of the counted table
+    problem: Problem
+    told_apart: list[str]  # identifiers that tell persons apart
+
+
+def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
+    """Encode and count a large table, and judge whether it can be released as the settings say."""
+    engine, names = opened.engine, opened.frame.collect_schema().names()
+    roles = _checked(opened, names, settings)
+    codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
+    refuse_slow(settings, codes.records)
+    told_apart = [name for name in settings.identifiers if name not in settings.allow]
+    frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
+    keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
+    watch.progress("reducing", table.records, 0)
+    raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
+    check_feasible(table, settings.k, settings.requirements)
+    return _Counted(roles, codes, frame, keys, problem_of(table, settings), told_apart)
 
 
 def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:

@@ -11,7 +11,7 @@ from shoal.methods.base import Method, Partition, least_problems
 from shoal.methods.greedy_cover import covered_with_guarantee
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import Lattice, make_lattice, size_of
-from shoal.methods.lending import Lending, terms_of
+from shoal.methods.lending import Lending, Stock, terms_of
 from shoal.methods.proposals import walk_proposals
 from shoal.methods.rounding import rounded
 from shoal.methods.settle import settle
@@ -65,28 +65,54 @@ class Cover(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         if self.guarantee:
             return covered_with_guarantee(problem, seed, progress)
+        record_group, notes = self._cover(problem, seed, progress)
+        return Partition(settle(problem, record_group, progress), notes)
+
+    def partition_beside(
+        self,
+        problem: Problem,
+        stock: Stock,
+        seed: int,
+        progress: Progress,
+        settles: bool = True,
+    ) -> Partition:
+        """Cut records into groups that may borrow records of a stock; those that nobody borrowed get no group (−1).
+
+        Unless it `settles` them, records that no cell took get none either.
+        """
+        found, notes = self._cover(problem, seed, progress, stock)
+        groups, standing = np.maximum(found - stock.size.size, -1), stock.size.size
+        ours = np.flatnonzero((found < 0) | (found >= standing))
+        if settles and ours.size:
+            groups[ours] = settle(problem, groups[ours], progress, ours)
+        return Partition(groups, notes)
+
+    def _cover(
+        self, problem: Problem, seed: int, progress: Progress, stock: Stock | None = None
+    ) -> tuple[Ints, tuple[str, ...]]:
+        """The group of every record, −1 for those not covered; standing groups come first."""
         ladders = make_ladders(problem)
-        points, notes = size_of(ladders), []
-        looks = problem.table.records * points * terms_of(problem).kinds
+        points, records = size_of(ladders), problem.table.records
+        wanted = records if stock is None else int((stock.group < 0).sum())
+        looks = wanted * points * terms_of(problem).kinds
         if points <= self.max_points and looks <= MOST_LOOKS:
-            record_group = _walk(
-                problem, make_lattice(problem, ladders, self.max_points, seed), progress
-            )
-        else:
-            record_group, visited = walk_proposals(problem, ladders, seed, progress)
-            notes.append(
-                f"not every lattice point was visited: {visited:,} of {points:,.0f}, those that records proposed"
-            )
-        return Partition(settle(problem, record_group, progress), tuple(notes))
+            lattice = make_lattice(problem, ladders, self.max_points, seed)
+            return _walk(problem, lattice, progress, stock), ()
+        found, visited = walk_proposals(problem, ladders, seed, progress, stock)
+        return found, (
+            f"not every lattice point was visited: {visited:,} of {points:,.0f}, those that records proposed",
+        )
 
 
-def _walk(problem: Problem, lattice: Lattice, progress: Progress) -> Ints:
+def _walk(
+    problem: Problem, lattice: Lattice, progress: Progress, stock: Stock | None = None
+) -> Ints:
     """Walk the whole lattice and return the group of every record, −1 for those not covered.
 
     Every lattice point is visited under each of the terms, in order of price.
     """
     steps, costs = lattice.steps, lattice.costs
-    lending = Lending.of(problem, lattice.ladders, lattice.parts, lattice.keys)
+    lending = Lending.of(problem, lattice.ladders, lattice.parts, lattice.keys, stock)
     terms, waiting = lending.terms, np.zeros((lending.terms.kinds, len(steps)))
     visits = np.argsort(rounded(np.outer(terms.price, costs)), axis=None, kind="stable")
     for start in range(0, visits.size, CHUNK):

@@ -63,6 +63,16 @@ def terms_of(problem: Problem) -> Terms:
     )
 
 
+@dataclass(frozen=True)
+class Stock:
+    """Groups that stand before a cover begins and may lend records; sizes and counts include records not to be lent."""
+
+    group: Ints  # the standing group of each record, −1 for records that are to be covered
+    size: Records  # of each standing group
+    tally: Ints  # [standing groups, values], members by sensitive value
+    price: Floats  # what each standing group costs a record of it
+
+
 @dataclass
 class Lending:
     """A cover of the table in the making: cells take uncovered records and are lent others by finished groups.
@@ -82,11 +92,16 @@ class Lending:
 
     @classmethod
     def of(
-        cls, problem: Problem, ladders: list[Ladder], parts: list[list[int]], keys: Keys
+        cls,
+        problem: Problem,
+        ladders: list[Ladder],
+        parts: list[list[int]],
+        keys: Keys,
+        stock: Stock | None = None,
     ) -> Lending:
-        """Begin with no record covered."""
-        n = problem.table.records
-        room = n // problem.k + 1
+        """Begin with no record covered, or with those of the stock."""
+        n, standing = problem.table.records, 0 if stock is None else stock.size.size
+        room = standing + n // problem.k + 1
         order = np.argsort(problem.points.of_record, kind="stable").astype(np.int32)
         covering = Covering(
             values=problem.values[order],
@@ -98,14 +113,10 @@ class Lending:
             size=np.zeros(room, np.int64),
             price=np.zeros(room),
         )
+        left = n if stock is None else _begin(covering, order, stock)
+        costs = part_costs(problem, ladders, parts)
         return cls(
-            problem,
-            terms_of(problem),
-            keys,
-            part_costs(problem, ladders, parts),
-            order,
-            covering,
-            n,
+            problem, terms_of(problem), keys, costs, order, covering, left, n - left, standing
         )
 
     @property
@@ -147,3 +158,15 @@ class Lending:
             self.covered,
             self.groups,
         )
+
+
+def _begin(covering: Covering, order: Ints, stock: Stock) -> int:
+    """Cover the records of a stock; returns how many are still uncovered."""
+    group, standing = stock.group[order], stock.size.size
+    covering.group[:] = group
+    uncovered, covered = np.flatnonzero(group < 0), np.flatnonzero(group >= 0)
+    covering.uncovered[: uncovered.size] = uncovered
+    covering.covered[: covered.size] = covered
+    covering.size[:standing], covering.tally[:standing] = stock.size, stock.tally
+    covering.price[:standing] = stock.price
+    return int(uncovered.size)

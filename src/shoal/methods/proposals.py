@@ -15,7 +15,7 @@ from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.covering.proposals import Rungs, propose_points
 from shoal.methods.ladders import Ladder
 from shoal.methods.lattice import make_keys, rows_of, split_columns
-from shoal.methods.lending import Lending, Terms
+from shoal.methods.lending import Lending, Stock, Terms
 from shoal.methods.rounding import TOLERANCE, rounded
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -33,14 +33,18 @@ CHUNK = 256  # visits between two reports of progress
 
 
 def walk_proposals(
-    problem: Problem, ladders: list[Ladder], seed: int, progress: Progress
+    problem: Problem,
+    ladders: list[Ladder],
+    seed: int,
+    progress: Progress,
+    stock: Stock | None = None,
 ) -> tuple[Ints, int]:
     """Return the group of every record, −1 for those not covered, and the number of points visited."""
-    n = problem.table.records
     parts = split_columns(ladders, len(problem.points.codes))
-    lending = Lending.of(problem, ladders, parts, make_keys(problem, ladders, parts, seed))
-    queue = _Queue(ladders, lending.terms)
-    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (n * lending.terms.kinds)))
+    keys = make_keys(problem, ladders, parts, seed)
+    lending = Lending.of(problem, ladders, parts, keys, stock)
+    queue, n = _Queue(ladders, lending.terms), lending.left
+    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (max(1, n) * lending.terms.kinds)))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
     queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
     _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)

@@ -92,29 +92,68 @@ def sort_by_cell(keys, least, table_key, table_weight, place):
 
 
 @inner
+def list_runs(columns, covered, first, runs, number):
+    """List where runs of records of the same point begin in `covered`, from place `first` on; return their number.
+
+    `runs` has `number` entries already. The entry after the last one is the length of `covered`.
+    """
+    column = -1
+    for at in range(first, covered.size):
+        if columns[covered[at]] != column:
+            column = columns[covered[at]]
+            runs[number] = at
+            number += 1
+    runs[number] = covered.size
+    return number
+
+
+@inner
 def find_lenders(
-    part_keys, step, columns, covered, cells, table, table_key, table_weight, first, following
+    part_keys, step, columns, covered, runs, cells, table, table_key, table_weight, first, following
 ):
     """Build a linked list of the covered records in each cell: it starts at first[cell] and goes on by `following`.
 
-    The hash table is that of `sort_by_cell`; `table` is its size. Records of the same point, which mostly follow
-    each other in `covered`, are looked up once.
+    The hash table is that of `sort_by_cell`; `table` is its size. Records of a run, which are of the same point, are
+    looked up once; `runs` says where each run begins in `covered`, and ends with the length of `covered`.
     """
     mask = np.uint64(table - 1)
-    column, cell = -1, -1
-    for i in covered:
-        if columns[i] != column:
-            column = columns[i]
-            key = part_keys[step[0], column]
-            for part in range(1, step.size):
-                key ^= part_keys[step[part], column]
-            bucket = key & mask
-            while table_weight[bucket] != 0 and table_key[bucket] != key:
-                bucket = (bucket + np.uint64(1)) & mask
-            cell = NUMBERED - table_weight[bucket] if table_weight[bucket] < 0 else -1
+    for run in range(runs.size - 1):
+        column = columns[covered[runs[run]]]
+        key = part_keys[step[0], column]
+        for part in range(1, step.size):
+            key ^= part_keys[step[part], column]
+        bucket = key & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != key:
+            bucket = (bucket + np.uint64(1)) & mask
+        cell = NUMBERED - table_weight[bucket] if table_weight[bucket] < 0 else -1
         if 0 <= cell < cells:
-            following[i] = first[cell]
-            first[cell] = i
+            for at in range(runs[run], runs[run + 1]):
+                i = covered[at]
+                following[i] = first[cell]
+                first[cell] = i
+
+
+@inner
+def cell_cost(part_costs, step, column):
+    """Return what a record of a point pays in its cell: the sum over the parts of the columns.
+
+    `step` names a row of `part_costs` for each part, `column` is the point.
+    """
+    cost = 0.0
+    for part in range(step.size):
+        cost += part_costs[step[part], column]
+    return cost
+
+
+@inner
+def wants_lenders(q, cover, part_costs, step, limit, order, bounds):
+    """Return whether a cell that costs no more than the limit may have to borrow; if none has to, nobody need lend."""
+    for cell in range(bounds.size - 1):
+        if bounds[cell + 1] - bounds[cell] < q.k or cover.values.shape[1] > 0:
+            column = cover.columns[cover.uncovered[order[bounds[cell]]]]
+            if cell_cost(part_costs, step, column) <= limit:
+                return True
+    return False
 
 
 @inner
@@ -182,18 +221,6 @@ def found_group(cover, members, borrowed, counts, cost, g):
 
 
 @inner
-def cell_cost(part_costs, step, column):
-    """Return what a record of a point pays in its cell: the sum over the parts of the columns.
-
-    `step` names a row of `part_costs` for each part, `column` is the point.
-    """
-    cost = 0.0
-    for part in range(step.size):
-        cost += part_costs[step[part], column]
-    return cost
-
-
-@inner
 def forget_poor(q, cover, covered):
     """Keep only those covered records whose group has more than k members and may still lend; return their number.
 
@@ -248,6 +275,8 @@ def walk_lending(
     table_key, table_weight = np.empty(table_size(n), np.uint64), np.empty(table_size(n), np.int64)
     keys, place = np.empty(n, np.uint64), np.empty(n, np.int64)
     first, following = np.empty(n, np.int64), np.empty(n, np.int64)
+    runs, columns = np.empty(n + 1, np.int64), cover.columns
+    run = list_runs(columns, cover.covered[:covered], 0, runs, 0)
     counts = np.zeros(q.start[-1], np.int32)
     for step in range(steps.shape[0]):
         if left == 0:
@@ -264,11 +293,13 @@ def walk_lending(
             continue
         if markup > 0.0:
             first[:cells] = -1
+        if markup > 0.0 and wants_lenders(q, cover, part_costs, steps[step], limit, order, bounds):
             find_lenders(
                 part_keys,
                 steps[step],
-                cover.columns,
+                columns,
                 cover.covered[:covered],
+                runs[: run + 1],
                 cells,
                 table_size(left),
                 table_key,
@@ -300,5 +331,7 @@ def walk_lending(
                 else:
                     give_back(cover, borrowed)
         if groups > before:
+            known = covered
             left, covered = set_apart(cover, left, covered)
+            run = list_runs(columns, cover.covered[:covered], known, runs, run)
     return left, covered, groups

@@ -1,0 +1,184 @@
+"""The stock: groups that stand already lend records to groups that lack some.
+
+Combinations that are set aside stand as groups of their own. A cover of all records would begin with these, at no
+cost, and borrow from them later; so what the others borrow is the same, although most records that are set aside never
+become part of the problem. Groups that a round keeps stand, too, and lend in later rounds what they can spare (spec
+§7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.counted.aside import shared_out
+from shoal.counted.assignment import Assignment, costs_of, joined, pick, records_of
+from shoal.counted.complying import complying
+from shoal.generalization.forms import Floats, Ints, Records
+from shoal.methods import Cover, Method
+from shoal.methods.lending import Stock
+from shoal.problem import Problem
+from shoal.progress import Progress
+from shoal.table.rows import distinct_rows
+
+MOST_LENT = 2  # records that a group which stands may lend, as a multiple of k
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Groups that stand: first `exact` combinations that are set aside, then groups that rounds kept."""
+
+    found: Assignment
+    exact: int
+    sizes: Records
+    prices: Floats  # what each group costs a record of it
+    first: Records  # a row of each group
+
+    @classmethod
+    def of(cls, problem: Problem, found: Assignment, exact: int) -> Standing:
+        """Tell what groups are like that are numbered without gaps, each with a record at least."""
+        if not found.rows.size:
+            nothing = np.zeros(0, np.int64)
+            return cls(found, 0, nothing, np.zeros(0), nothing)
+        sizes = np.bincount(found.groups, found.counts).astype(np.int64)
+        first = found.rows[np.unique(found.groups, return_index=True)[1]]
+        return cls(found, exact, sizes, costs_of(problem, found), first)
+
+    @classmethod
+    def set_aside(cls, problem: Problem, aside: Records) -> Standing:
+        """Begin with what is set aside of each row."""
+        rows = np.flatnonzero(aside)
+        place = distinct_rows(problem.codes[rows]).place
+        number = int(place.max(initial=-1)) + 1
+        return cls.of(problem, Assignment.of(rows, aside[rows], place), number)
+
+    def with_kept(self, problem: Problem, kept: Assignment) -> Standing:
+        """The same combinations set aside, with other groups kept."""
+        own = self.found.groups < self.exact
+        found = self.found
+        aside = Assignment(found.rows[own], found.counts[own], found.groups[own])
+        return Standing.of(problem, joined(aside, kept), self.exact)
+
+    @property
+    def kept(self) -> Assignment:
+        """The groups that rounds kept, numbered from 0."""
+        own = self.found.groups >= self.exact
+        found = self.found
+        return Assignment(found.rows[own], found.counts[own], found.groups[own] - self.exact)
+
+    def aside(self, rows: int) -> Records:
+        """What is still set aside of each row."""
+        own = self.found.groups < self.exact
+        numbers = np.bincount(self.found.rows[own], self.found.counts[own], rows)
+        return numbers.astype(np.int64)
+
+    def after(self, problem: Problem, solved: Solved) -> Standing:
+        """The groups that stand once those of a solution do, less what these were lent."""
+        lent = np.bincount(solved.pieces[solved.pieces >= 0], minlength=self.found.rows.size)
+        counts = self.found.counts - lent
+        some = counts > 0
+        rest = Assignment(self.found.rows[some], counts[some], self.found.groups[some])
+        new = Assignment.of(solved.rows, np.ones_like(solved.rows), solved.groups)
+        return Standing.of(problem, joined(rest, new), self.exact)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Records that have a group: the row of each, and the piece of what stands that lent it, −1 for none."""
+
+    rows: Records
+    pieces: Records
+    groups: Ints
+    notes: tuple[str, ...] = ()
+    forms: Ints | None = None
+
+    def only(self, chosen: np.ndarray) -> Solved:
+        """Some of the records; groups are numbered anew."""
+        groups = np.unique(self.groups[chosen], return_inverse=True)[1].astype(np.int32)
+        return Solved(self.rows[chosen], self.pieces[chosen], groups)
+
+    def left_of(self, left: Records) -> Records:
+        """What remains to be solved of each row."""
+        own = self.rows[self.pieces < 0]
+        return left - np.bincount(own, minlength=left.size)
+
+
+def solve_part(
+    problem: Problem,
+    left: Records,
+    standing: Standing,
+    rows: Records,
+    method: Method,
+    seed: int,
+    progress: Progress,
+    most: int,
+    chance: np.random.Generator,
+    settles: bool = True,
+) -> Solved:
+    """Group the records of some rows that are left, with records lent by the groups that stand there.
+
+    At most `most` records may be lent. Only `cover` borrows, and it alone can leave records without a group which it
+    has no good one for, unless it `settles` them; other methods group what is left.
+    """
+    own = records_of(problem, rows, left[rows], chance)
+    chosen = method.choose(own.size)
+    notes = () if chosen is method else (f"chose {chosen.name}",)
+    pieces, stock = _lenders(problem, left, standing, rows, most, chance)
+    if not isinstance(chosen, Cover) or chosen.guarantee or (settles and not pieces.size):
+        found = chosen.partition(pick(problem, own), seed, progress)
+        nobody = np.full(own.size, -1)
+        return Solved(own, nobody, found.groups, (*notes, *found.notes), found.forms)
+    records = np.concatenate([own, standing.found.rows[pieces]])
+    stock = replace(stock, group=np.concatenate([np.full(own.size, -1, np.int32), stock.group]))
+    found = chosen.partition_beside(pick(problem, records), stock, seed, progress, settles)
+    pieces = np.concatenate([np.full(own.size, -1), pieces])
+    used = found.groups >= 0
+    return Solved(records[used], pieces[used], found.groups[used], (*notes, *found.notes))
+
+
+def _lenders(
+    problem: Problem,
+    left: Records,
+    standing: Standing,
+    rows: Records,
+    most: int,
+    chance: np.random.Generator,
+) -> tuple[Records, Stock]:
+    """The piece of every record that may be lent, and the stock of groups that they are of."""
+    is_here = np.zeros(left.size, dtype=bool)
+    is_here[rows] = True
+    lends = is_here[standing.first] & (standing.sizes > problem.k)
+    groups, found = np.flatnonzero(lends), standing.found
+    group_of = np.full(standing.sizes.size, -1, np.int32)
+    group_of[groups] = np.arange(groups.size)
+    pieces = np.flatnonzero(lends[found.groups])
+    place, counts, sizes = (
+        group_of[found.groups[pieces]],
+        found.counts[pieces],
+        standing.sizes[groups],
+    )
+    tally = np.zeros((groups.size, problem.tallied), np.int32)
+    for values in problem.values[found.rows[pieces]].T:
+        np.add.at(tally, (place, values), counts)
+    wanted = np.minimum(sizes - problem.k, MOST_LENT * problem.k)
+    if problem.tallied:  # of a group that was kept, the record that another lacks may be any
+        wanted = np.where(groups < standing.exact, wanted, sizes)
+    wanted = np.minimum(wanted, max(1, most // max(1, groups.size)))
+    shares = shared_out(place, counts, wanted, chance.random())
+    lent = np.repeat(np.arange(pieces.size), shares)
+    codes, own = problem.codes, found.rows[pieces]
+    seen = np.column_stack([codes[own], problem.classes[own], problem.values[own]])
+    lent = lent[np.lexsort((chance.random(lent.size), distinct_rows(seen).place[lent]))]
+    return pieces[lent], Stock(place[lent], sizes, tally, standing.prices[groups])
+
+
+def borrows(method: Method) -> bool:
+    """Whether a method can borrow from a stock."""
+    return isinstance(method, Cover) and not method.guarantee
+
+
+def all_comply(problem: Problem, found: Assignment) -> bool:
+    """Whether all groups of an assignment meet the requirement."""
+    groups = np.unique(found.groups, return_inverse=True)[1].astype(np.int32)
+    return bool(complying(pick(problem, found.rows), groups, found.counts).all())
