@@ -79,7 +79,7 @@ def names(session: Any) -> list[str]:
 
 
 def test_random_cases_keep_every_promise(session: Any) -> None:
-    tried = [try_on("spark", number, ("agglomerative",), session) for number in range(6)]
+    tried = [try_on("spark", number, ("agglomerative",), session) for number in range(3)]
     assert not [outcome for outcome in tried if outcome.kind == "failed"]
     assert sum(outcome.kind == "released" for outcome in tried) >= 1
 
@@ -113,12 +113,12 @@ def test_partitions_and_a_task_that_fails_once_change_nothing(
     failing = frame.repartition(5).mapInArrow(fails_once, frame.schema)
     found = []
     with patch("shoal.engines.way.most_at_once", lambda memory: most):
-        for given in (frame.coalesce(1), frame.repartition(7), failing):
+        for given in (frame.coalesce(1), failing):
             release = shoal.anonymize(given, **ASKED)
             found.append(rows_of(release.data))
             release.close()  # type: ignore[attr-defined]
     assert mark.exists()
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 def test_a_release_is_saved_to_a_table_or_a_folder(session: Any, tmp_path: Path) -> None:
