@@ -95,6 +95,7 @@ class Lending:
             uncovered=np.arange(n, dtype=np.int32),
             covered=np.empty(n, np.int32),
             tally=np.zeros((room, problem.tallied), np.int32),
+            known=np.zeros((room, problem.tallied), np.int8),
             size=np.zeros(room, np.int64),
             price=np.zeros(room),
         )

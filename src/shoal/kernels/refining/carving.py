@@ -31,11 +31,13 @@ from shoal.kernels.refining.search import (
     finish,
     free_group,
     keep_if_better,
+    may_exchange,
     transfer,
     undo,
 )
 from shoal.kernels.shared.arrays import order_of, taken
-from shoal.kernels.shared.rules import lacking
+from shoal.kernels.shared.rules import lacking, lacking_with
+from shoal.kernels.shared.state import stays_diverse_without
 
 FEWEST = 10  # a cell is examined if at least k / FEWEST records want into it
 PATIENCE = 50  # attempts to found a group in one call of `carve_points`
@@ -150,11 +152,17 @@ def look_at(x, buffers, g):
 
 
 @inner
-def has_supply(x, buffers, reach, g):
-    """Return whether group g can still be supplied along its stored chain; if so, mark the chain as used up."""
+def has_supply(x, buffers, reach, i):
+    """Return whether the group of record i can still be supplied along its stored chain; if so, mark that as used up.
+
+    The record that comes must be able to take the place of i.
+    """
+    g = x.s.group[i]
     source = reach.source[g]
     look_at(x, buffers, source)
-    if buffers.spare[source] <= 0 or not is_open(x, reach, g):
+    if buffers.spare[source] <= 0 or source == g or not is_open(x, reach, g):
+        return False
+    if not may_exchange(x, g, i, reach.via[g]):
         return False
     to = g
     while to != source:
@@ -180,7 +188,7 @@ def take_spared(x, buffers, reach, wants):
     for i in wants:
         g = x.s.group[i]
         look_at(x, buffers, g)
-        if buffers.spare[g] > 0:
+        if buffers.spare[g] > 0 and stays_diverse_without(x.q, x.s, i):
             buffers.spare[g] -= 1
             buffers.place[i] = TAKEN
             taken += 1
@@ -189,7 +197,7 @@ def take_spared(x, buffers, reach, wants):
         elif (
             taken < x.q.k
             and reach.value[g] > buffers.here[i] + GAIN
-            and has_supply(x, buffers, reach, g)
+            and has_supply(x, buffers, reach, i)
         ):
             buffers.place[i] = TAKEN
             taken += 1
@@ -227,11 +235,11 @@ def price_of_padding(x, buffers, reach, padding, need, most):
             break
         g = x.s.group[i]
         look_at(x, buffers, g)
-        if buffers.spare[g] > 0:
+        if buffers.spare[g] > 0 and stays_diverse_without(x.q, x.s, i):
             buffers.spare[g] -= 1
             cost += buffers.here[i] - x.price[i]
             need -= 1
-        elif reach.value[g] > -np.inf and has_supply(x, buffers, reach, g):
+        elif reach.value[g] > -np.inf and has_supply(x, buffers, reach, i):
             cost += buffers.here[i] - reach.value[g]
             need -= 1
     return cost if need <= 0 else np.inf
@@ -278,23 +286,23 @@ def can_part(x, reach, i):
         return True
     if x.s.size[own] != x.q.k or not is_open(x, reach, own):
         return False
+    if not may_exchange(x, own, i, reach.via[own]):
+        return False
     draw(x, reach, own)
     return True
 
 
-@inner
+@allocating
 def fill_up(x, reach, padding, g):
     """Let records of `padding` join group g in order until it meets the requirement; skip those that do not help."""
     counts = x.s.tally[g]
     lack = lacking(x.q, counts, max(1, x.s.size[g]))
+    kept = np.full(counts.size, -1.0)
     for i in padding:
         if lack <= 0.0:
             break
-        for t in range(x.s.values.shape[1]):
-            counts[x.s.values[i, t]] += 1
-        now = lacking(x.q, counts, x.s.size[g] + 1)
-        for t in range(x.s.values.shape[1]):
-            counts[x.s.values[i, t]] -= 1
+        now = lacking_with(x.q, x.s.values, i, counts, x.s.size[g], kept)
         if now < lack and can_part(x, reach, i):
             transfer(x, i, g)
             lack = now
+            kept[:] = -1.0

@@ -13,7 +13,7 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.covering.borrowing import NUMBERED
-from shoal.kernels.refining.search import FAR
+from shoal.kernels.refining.search import FAR, can_spare, may_exchange
 from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
 
 # Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
@@ -138,17 +138,26 @@ def price_out_rare(keys, costs, weights, k):
 def note_offers(x, lattice, reach):
     """Note for each point the highest price and the best offer of its records, and each record's offer.
 
-    The offer of a record is the saving elsewhere if it is removed from its group: its price if the group has more
-    than k records, otherwise the value of the group's supply, see `reach`.
+    The offer of a record is the saving elsewhere if it is removed from its group: its price if the group can spare it,
+    otherwise the value of the group's supply, see `reach`.
     """
     for p in range(lattice.top.size):
         lattice.top[p], lattice.best[p] = 0.0, -np.inf
         for at in range(lattice.first[p], lattice.first[p + 1]):
             i = lattice.records[at]
             g = x.s.group[i]
-            lattice.scratch.offer[i] = x.price[i] if x.s.size[g] > x.q.k else reach.value[g]
+            lattice.scratch.offer[i] = x.price[i] if can_spare(x, i) else supply_of(x, reach, i)
             lattice.top[p] = max(lattice.top[p], x.price[i])
             lattice.best[p] = max(lattice.best[p], lattice.scratch.offer[i])
+
+
+@inner
+def supply_of(x, reach, i):
+    """Return the value of the supply of record i's group, −inf where the record that comes cannot take its place."""
+    g = x.s.group[i]
+    if reach.via[g] < 0 or may_exchange(x, g, i, reach.via[g]):
+        return reach.value[g]
+    return -np.inf
 
 
 @inner
