@@ -1,4 +1,4 @@
-"""Requirements beyond k: loss, CPU beside k alone and certificate, on Adult 30,162 × 8 and on a table with rare values."""
+"""Requirements beyond k: loss, CPU beside k alone and certificate, on Adult × 8 and on a table with rare values."""
 
 from __future__ import annotations
 

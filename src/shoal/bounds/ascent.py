@@ -42,6 +42,8 @@ MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound m
 class Ascent:
     """Dual variables y of the covering problem, improved step by step; `valid` is the best feasible vector found."""
 
+    over = "cells of k records"
+
     def __init__(self, cells: Cells, above: Floats) -> None:
         """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid."""
         self.k, self.trees = cells.problem.k, cells.trees()

@@ -151,7 +151,7 @@ class Certifier:
     def _keep_ascent(self) -> None:
         assert self._ascent is not None
         some = "some " if self._ascent.slack > 0 else ""
-        self._keep(self._ascent.valid, f"dual ascent over {some}cells of k records")
+        self._keep(self._ascent.valid, f"dual ascent over {some}{self._ascent.over}")
 
     def _keep(self, least: Floats, how: str) -> None:
         """Make a certificate of `least`, the least that each point can cost, and keep it if it is the best so far."""

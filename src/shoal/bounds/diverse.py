@@ -20,6 +20,7 @@ from shoal.kernels.bounding.diverse_ascent import project_groups, repair_diverse
 from shoal.kernels.bounding.diverse_groups import make_sorted
 from shoal.kernels.shared.rules import Rules
 
+FIRST_LOOKS = 500_000_000  # points looked at before there is a first bound: some 5 seconds
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
@@ -27,12 +28,20 @@ MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound 
 class DiverseAscent(Ascent):
     """The ascent for a problem with requirements beyond k."""
 
+    over = "cells with groups that keep all requirements"
+
     def __init__(self, cells: Cells, above: Floats) -> None:
         problem = cells.problem
         self._rules = problem.rules
         self._need = distinct_needed(problem.rules)
         self._values = problem.values[cells.points.first]
         super().__init__(cells, above)
+
+    def begin(self) -> None:
+        super().begin()
+        looks = self._looks
+        while looks < FIRST_LOOKS and self.slack == 0.0 and self.advance():
+            looks += self._looks
 
     def _forget(self) -> None:
         super()._forget()

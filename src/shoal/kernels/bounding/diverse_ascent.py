@@ -6,13 +6,14 @@ import numpy as np
 
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
 from shoal.kernels.bounding.diverse_groups import (
+    best_lift,
     cap_excess,
-    end_above,
     excess,
     least_excess,
+    picked_slope,
     sort_cell,
 )
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compilation import allocating, inner, kernel
 
 LISTED = 1e-9  # a cell is listed if the duals of a group in it exceed its cost by this
 SORT_LOOKS = 4  # work of sorting a member, in points looked at
@@ -24,8 +25,8 @@ def repair_diverse(
 ):
     """Lower `duals` until in no group that keeps the requirements they exceed its cost, and list groups where they did.
 
-    One walk over all cells suffices, as in `repair`, and `slack` means the same. need[t] is the least number of distinct
-    values in tally t. A cell without any group that keeps the requirements is left alone, and so are all below it.
+    One walk over all cells suffices, as in `repair`, and `slack` means the same. need[t] is the least number of
+    distinct values in tally t. A cell that has fewer is left alone, and so are all below it.
 
     A listed group is members[bounds[c]:bounds[c + 1]], points of which it takes `shares` records each, and
     limits[c], what their duals may sum up to; `cells` is the number of groups listed so far.
@@ -49,7 +50,7 @@ def repair_diverse(
                 walk.reach[f] = -np.inf
                 holds = True
                 break
-            _, _, over = least_excess(q, t, cell, kinds, need[t])
+            _, _, over, _, _ = least_excess(q, t, cell, kinds, need[t])
             if over <= 0.0:
                 holds = True
                 break
@@ -61,10 +62,16 @@ def repair_diverse(
             continue
         if best != need.size - 1:
             kinds = sort_cell(cell, inside, values, best, duals, trees.weights, limit)
-        pull, lift, over = least_excess(q, best, cell, kinds, need[best])
+        pull, lift, over, low, high = least_excess(q, best, cell, kinds, need[best])
         if over > LISTED and limit == cost and cells < limits.size:
             if bounds[cells] + inside.size <= members.size:
-                cells = list_group(cell, kinds, q.k, pull, lift, cost, trees.weights, cells, bounds, limits, members, shares)
+                ends = low, best_lift(cell, kinds, need[best], k, low)
+                records, end = list_group(
+                    cell, kinds, need[best], k, ends, high, bounds[cells], members, shares
+                )
+                limits[cells] = records * cost
+                cells += 1
+                bounds[cells] = end
         cap = cap_excess(cell, kinds, need[best], k, pull, lift)
         lower(cell, kinds, pull, lift, limit, cap, duals)
         if limit < cost:
@@ -72,27 +79,38 @@ def repair_diverse(
     return False, cells
 
 
-@inner
-def list_group(cell, kinds, k, pull, lift, cost, weights, cells, bounds, limits, members, shares):
-    """List the records that were last summed up; return the number of groups listed."""
-    end, total, records = bounds[cells], 0.0, 0
+@allocating
+def list_group(cell, kinds, need, k, low, high, end, members, shares):
+    """List a group of parts of records, between those summed up at two pulls, so that their slopes sum up to 0.
+
+    The group is written from place `end` on; returns its number of records and its end.
+    """
+    far = high, best_lift(cell, kinds, need, k, high)
+    excess(cell, kinds, need, k, low[0], low[1], np.inf)
+    slope = picked_slope(cell, kinds)
+    before = np.empty(kinds)
     for m in range(kinds):
-        shift = pull * cell.slope[m] + lift
-        low, high = cell.begin[m], cell.begin[m + 1]
-        last = end_above(cell.z, low, high, -shift)
-        for at in range(low, last):
+        before[m] = cell.picked[m]
+    excess(cell, kinds, need, k, far[0], far[1], np.inf)
+    other = picked_slope(cell, kinds)
+    part = other / (other - slope) if slope < 0.0 < other else (1.0 if slope >= 0.0 else 0.0)
+    records = 0.0
+    for m in range(kinds):
+        low_place, low_end = cell.begin[m], cell.begin[m + 1]
+        left, right = before[m], 1.0 * cell.picked[m]
+        for at in range(low_place, low_end):
+            weight = cell.held[at + 1] - cell.held[at]
+            a, b = min(left, weight), min(right, weight)
+            if a <= 0.0 and b <= 0.0:
+                break
+            left -= a
+            right -= b
             members[end] = cell.item[at]
-            shares[end] = weights[cell.item[at]]
-            end += 1
-        if last == low and cell.picked[m] > 0:
-            members[end] = cell.item[low]
-            shares[end] = 1.0
-            end += 1
-        total -= cell.picked[m] * (pull * cell.slope[m] + lift)
-        records += cell.picked[m]
-    limits[cells] = records * cost + total + lift * k
-    bounds[cells + 1] = end
-    return cells + 1
+            shares[end] = part * a + (1.0 - part) * b
+            if shares[end] > 0.0:
+                records += shares[end]
+                end += 1
+    return records, end
 
 
 @inner

@@ -1,12 +1,12 @@
 """How much the duals of a group can exceed what it costs, over all groups in a cell that keep the requirements.
 
 Let z be a record's dual less what the cell costs a record. A group that keeps the requirements may not have a sum of z
-above 0. The largest such sum is hard to find, but multipliers bound it from above (Lagrangian relaxation): a record counts
-as z plus `lift`, which stands for k, plus `pull` times the slope of its sensitive value, and all records that count for
-more than 0 are summed up; then `lift` times k is taken off. Slopes are those of a linear inequality that every
-group keeps: the sum of its records' slopes is at least 0. What is asked of the number of distinct values is kept exactly:
-the best record of as many values as needed counts even if it counts for less than 0. Any `lift` and `pull` of at least 0
-give a valid bound, so they are searched for only roughly.
+above 0. The largest such sum is hard to find, but multipliers bound it from above (Lagrangian relaxation): a record
+counts as z plus `lift`, which stands for k, plus `pull` times the slope of its sensitive value, and all records that
+count for more than 0 are summed up; then `lift` times k is taken off. Slopes are those of a linear inequality that every
+group keeps: the sum of its records' slopes is at least 0. What is asked of the number of distinct values is kept
+exactly: the best record of as many values as needed counts even if it counts for less than 0. Any `lift` and `pull` of
+at least 0 give a valid bound, so they are searched for only roughly.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from shoal.kernels.shared.rules import EPSILON
 HALVINGS = 22  # steps of the search for a lift
 ROUNDS = 2  # inequalities that are tried, one after the other
 GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
-SMOOTH = 0.05  # share of the whole cell in the distribution that an inequality for entropy is made of
+SMOOTH = (
+    0.05  # share of the whole cell in the distribution that an inequality for entropy is made of
+)
 TOLERANCE = 4 * EPSILON  # by which slopes are raised, since limits are kept up to rounding
 
 
@@ -40,7 +42,7 @@ class Sorted(NamedTuple):
     first: np.ndarray  # int64[all values], scratch, zero between uses
     item: np.ndarray  # int64[points], the members
     z: np.ndarray  # float64[points], their duals less the cost
-    count: np.ndarray  # int64[points + 1], records of the members before each
+    held: np.ndarray  # int64[points + 1], records of the members before each
     sum: np.ndarray  # float64[points + 1], the sum of z over these
     node: np.ndarray  # float64[nodes], scratch for trees of values
 
@@ -58,7 +60,7 @@ def make_sorted(points, q):
         first=np.zeros(values, np.int64),
         item=np.zeros(points, np.int64),
         z=np.zeros(points),
-        count=np.zeros(points + 1, np.int64),
+        held=np.zeros(points + 1, np.int64),
         sum=np.zeros(points + 1),
         node=np.zeros(2 * int(np.diff(q.node).max(initial=1))),
     )
@@ -93,7 +95,7 @@ def sort_cell(cell, members, values, t, duals, weights, cost):
             i = items[at - low]
             cell.item[at] = i
             cell.z[at] = duals[i] - cost
-            cell.count[at + 1] = cell.count[at] + weights[i]
+            cell.held[at + 1] = cell.held[at] + weights[i]
             cell.sum[at + 1] = cell.sum[at] + weights[i] * cell.z[at]
     return kinds
 
@@ -121,13 +123,13 @@ def excess(cell, kinds, need, k, pull, lift, cap):
         shift = pull * cell.slope[m] + lift
         low, high = cell.begin[m], cell.begin[m + 1]
         last = end_above(cell.z, low, high, -shift)
-        cell.picked[m] = cell.count[last] - cell.count[low]
+        cell.picked[m] = cell.held[last] - cell.held[low]
         if last > low:
             over = end_above(cell.z, low, last, cap - shift)
             total += cell.sum[last] - cell.sum[over]
-            total += shift * (cell.count[last] - cell.count[over])
+            total += shift * (cell.held[last] - cell.held[over])
             if over > low:
-                total += cap * (cell.count[over] - cell.count[low])
+                total += cap * (cell.held[over] - cell.held[low])
             chosen += 1
         else:
             cell.best[m] = cell.z[low] + shift
@@ -187,8 +189,8 @@ def set_slopes(q, t, cell, kinds):
     Every group that keeps the limits has slopes that sum up to at least 0: a cap allows at most so many records of a
     value; no distribution has more surprise under its own probabilities than under those of another (Gibbs'
     inequality), so that the mean surprise under any is at least the entropy asked for; at most c times the records
-    outside the ℓ − 1 most frequent values may have one value; and the earth mover's distance is at least what any potential
-    on the tree of values says.
+    outside the ℓ − 1 most frequent values may have one value; and the earth mover's distance is at least what any
+    potential on the tree of values says.
     """
     records = 0
     for m in range(kinds):
@@ -231,9 +233,9 @@ def add_entropy(q, t, cell, kinds, records):
             entropy -= cell.picked[m] / records * np.log(cell.picked[m] / records)
     if entropy >= q.entropy[t] - EPSILON:
         return False
-    whole = cell.count[cell.begin[kinds]]
+    whole = cell.held[cell.begin[kinds]]
     for m in range(kinds):
-        own = cell.count[cell.begin[m + 1]] - cell.count[cell.begin[m]]
+        own = cell.held[cell.begin[m + 1]] - cell.held[cell.begin[m]]
         share = (1 - SMOOTH) * cell.picked[m] / records + SMOOTH * own / whole
         cell.slope[m] -= np.log(share) + q.entropy[t]
     return True
@@ -300,10 +302,11 @@ def keep_slopes(slopes, kept, kinds):
 
 @inner
 def least_excess(q, t, cell, kinds, need):
-    """Search for multipliers that make the bound low: (pull, lift, bound); `slope` holds the slopes that go with them.
+    """Search for multipliers that make the bound low: (pull, lift, bound, two pulls around the best one).
 
-    Ends as soon as the bound is not above 0.
+    `slope` holds the slopes that go with them. Ends as soon as the bound is not above 0.
     """
+    below, above = 0.0, 0.0
     for m in range(kinds):
         cell.slope[m] = 0.0
         cell.kept[m] = 0.0
@@ -337,7 +340,8 @@ def least_excess(q, t, cell, kinds, need):
         excess(cell, kinds, need, q.k, pull, lift, np.inf)
         if least >= before:
             break
-    return pull, lift, least
+        below, above = low, high
+    return pull, lift, least, below, above
 
 
 @inner

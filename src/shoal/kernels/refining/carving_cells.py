@@ -18,6 +18,8 @@ from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
 
 # Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
 ELSEWHERE, HERE, TAKEN = 0, 1, 2
+# Where more than k is required, a record of a rare value may let so many others in, and be worth as much as they gain.
+RARE = 6
 ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision numbers
 
 
@@ -145,7 +147,6 @@ def note_offers(x, lattice, reach):
         lattice.top[p], lattice.best[p] = 0.0, -np.inf
         for at in range(lattice.first[p], lattice.first[p + 1]):
             i = lattice.records[at]
-            g = x.s.group[i]
             lattice.scratch.offer[i] = x.price[i] if can_spare(x, i) else supply_of(x, reach, i)
             lattice.top[p] = max(lattice.top[p], x.price[i])
             lattice.best[p] = max(lattice.best[p], lattice.scratch.offer[i])
@@ -209,7 +210,8 @@ def find_budgets(x, buffers, order, bounds):
         for at in range(bounds[cell], bounds[cell + 1]):
             i = buffers.wanting[order[at]]
             gain += x.price[i] - buffers.here[i]
-        buffers.budget[cell] = 2.0 * gain / max(1, max(x.q.k - wants, wants))
+        needs = wants if x.s.values.shape[1] == 0 else wants // RARE
+        buffers.budget[cell] = 2.0 * gain / max(1, max(x.q.k - wants, needs))
         most = max(most, buffers.budget[cell])
     return most
 
