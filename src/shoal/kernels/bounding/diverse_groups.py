@@ -3,8 +3,8 @@
 Let z be a record's dual less what the cell costs a record. A group that keeps the requirements may not have a sum of z
 above 0. The largest such sum is hard to find, but multipliers bound it from above (Lagrangian relaxation): a record
 counts as z plus `lift`, which stands for k, plus `pull` times the slope of its sensitive value, and all records that
-count for more than 0 are summed up; then `lift` times k is taken off. Slopes are those of a linear inequality that every
-group keeps: the sum of its records' slopes is at least 0. What is asked of the number of distinct values is kept
+count for more than 0 are summed up; then `lift` times k is taken off. Slopes are those of a linear inequality that
+every group keeps: the sum of its records' slopes is at least 0. What is asked of the number of distinct values is kept
 exactly: the best record of as many values as needed counts even if it counts for less than 0. Any `lift` and `pull` of
 at least 0 give a valid bound, so they are searched for only roughly.
 """
