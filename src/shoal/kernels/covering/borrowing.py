@@ -210,13 +210,13 @@ def cell_cost(part_costs, step, column):
 
 @inner
 def forget_poor(q, cover, covered):
-    """Keep only those covered records whose group has more than k members and may still lend them; return their number.
+    """Keep only those covered records whose group has more than k members and may still lend; return their number.
 
-    Groups never grow, so the other records can hardly ever be lent again.
+    Groups never grow, so the other records can never be lent again.
     """
     kept = 0
     for i in cover.covered[:covered]:
-        if cover.size[cover.group[i]] > q.k and lends(q, cover, i):
+        if cover.size[cover.group[i]] > q.k:
             cover.covered[kept] = i
             kept += 1
     return kept
