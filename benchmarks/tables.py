@@ -220,6 +220,37 @@ class Tables:
             models[name] = shoal.Order(EDUCATION if name == "education" else known)
         return Table("census_ordered", table.data, models)
 
+    def skewed(self) -> Table:
+        """30,000 × 8, drawn: two intervals, six suppressions; a sensitive column of 15 values, the first most frequent.
+
+        Every record is of one of 40 sorts, which decide what its columns are likely to be. Half of the records draw
+        their sensitive value from those of their sort, so that some sorts have few of them.
+        """
+        rng = np.random.default_rng(11)
+        records, sorts = 30_000, 40
+        sort = rng.integers(0, sorts, records)
+        centre = rng.integers(20, 80, sorts)
+        columns = {
+            "age": np.clip(rng.normal(centre[sort], 12), 16, 95).astype(np.int64),
+            "level": np.clip(rng.normal(centre[sort] / 5, 3), 1, 16).astype(np.int64),
+        }
+        for j, size in enumerate((2, 5, 7, 9, 16, 40)):
+            usual = rng.integers(0, size, sorts)[sort]
+            chance = rng.zipf(1.6, records) % size
+            columns[f"group {j}"] = np.where(rng.random(records) < 0.6, usual, chance)
+        likely = 1 / np.arange(1, 16)
+        drawn = rng.choice(15, records, p=likely / likely.sum())
+        own = rng.choice(15, (sorts, 4), p=likely / likely.sum())
+        chosen = own[sort, rng.integers(0, 4, records)]
+        columns["secret"] = np.where(rng.random(records) < 0.5, chosen, drawn)
+        texts = {
+            name: pa.array(values if j < 2 else np.char.add("v", values.astype(str)))
+            for j, (name, values) in enumerate(columns.items())
+        }
+        data = pa.table(texts).slice(0, self.records)
+        models = {**_intervals("age", "level"), **_suppressed([*columns][2:-1])}
+        return Table("skewed", data, models, ("secret",))
+
     def credit_card(self) -> Table:
         """30,000 × 11, suppression only: clients of a bank; whether they default is sensitive."""
         data = self.read("creditcard/creditcard.csv.gz")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from reference import Closure, Column, Objective, close
+from reference import Closure, Column, Meets, Objective, close
 
 Cell = tuple[int, ...]  # records
 
@@ -65,3 +65,9 @@ def capped(numbers: Sequence[float], k: int, limit: float) -> list[float]:
         else:
             low = cap
     return [min(number, low) for number in numbers]
+
+
+def largest_excess(numbers: Sequence[float], cost: float, meets: Meets) -> float:
+    """The most by which the numbers of a group that meets a requirement exceed its cost."""
+    everyone = groups(len(numbers), 1)
+    return max(sum(numbers[i] - cost for i in group) for group in everyone if meets(group))

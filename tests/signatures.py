@@ -56,6 +56,9 @@ def jobs() -> dict[str, Callable[[], object]]:
     }  # parts of runs that leave the choice of method to shoal, or nearly
     for name, job in defaults.items():
         made[f"{name}{WITH_LIMITS}"] = lambda job=job: run(**job, requirements=limits)
+    made[f"certificate{WITH_LIMITS}"] = lambda: run(
+        method="cover", records=MANY, requirements=limits
+    ).certify(passes=1)
     return made
 
 

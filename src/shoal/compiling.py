@@ -35,9 +35,10 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
             parts.append("refine longer")
     if settings.person and chosen.recoding == "local" and chosen.name != "exact":
         parts.append("persons")
+    parts += _wanted_later.get()
     if settings.requirements:
         parts += [f"{part}{WITH_LIMITS}" for part in parts]
-    return (*parts, *_wanted_later.get())
+    return tuple(parts)
 
 
 def missing_kernels(settings: Settings, records: int) -> list[Signature]:

@@ -89,6 +89,13 @@ class Problem:
         return int(self.rules.start[-1])
 
     @property
+    def counts_values_only(self) -> bool:
+        """Whether nothing beyond k is asked of a group but numbers of distinct sensitive values."""
+        rules = self.rules
+        shares = rules.capped.any() or (rules.entropy > 0).any() or (rules.depth > 0).any()
+        return not shares and bool(np.isinf(rules.distance).all())
+
+    @property
     def codes(self) -> Ints:
         return self.table.codes
 

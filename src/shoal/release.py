@@ -239,8 +239,8 @@ class Release(Generic[FrameT]):
     def certificate(self) -> Certificate | None:
         """How far from the least possible the objective is, None where `certificate_reason` says why.
 
-        Found when first asked for, in some seconds; `certify` improves it. Requirements
-        beyond k, and k of persons, may cost more than the certificate knows of, never less.
+        Found when first asked for, in some seconds; `certify` improves it. Where persons are
+        counted, releases may cost more than the certificate knows of, never less.
         """
         return self._certifier.certificate if self._certifier else None
 
@@ -285,6 +285,7 @@ class Release(Generic[FrameT]):
             weights=settings.weights,
             w=settings.w,
             loss=self.loss(),
+            requirements=() if settings.person else settings.requirements,
         )
 
     def save(

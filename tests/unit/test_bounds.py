@@ -318,11 +318,13 @@ def test_a_sum_is_bounded_as_a_sum_and_weights_count():
     assert found.loss() == pytest.approx(15)
 
 
-def test_requirements_beyond_k_leave_the_bound_as_it_is():
+def test_requirements_beyond_k_raise_the_bound():
+    # All three values in every group: two groups of three records, and no f of zip 2 has value b or c.
     strict = shoal.anonymize(PEOPLE, **ROLES, k=2, requirements=[shoal.LDiversity(3)])
-    assert strict.certificate.bound == shoal.anonymize(PEOPLE, **ROLES, k=2).certificate.bound
-    assert strict.certificate.ratio > 1
-    assert str(strict.certificate).startswith("at most ")
+    assert strict.certificate.bound > shoal.anonymize(PEOPLE, **ROLES, k=2).certificate.bound
+    assert strict.certify(passes=50).bound == pytest.approx(3 / 12)
+    assert strict.certificate.ratio == 1.0
+    assert strict.certificate.how.endswith("groups that keep all requirements")
 
 
 def test_a_release_without_groups_has_no_certificate_and_says_why():

@@ -96,9 +96,9 @@ def visits_of(problem: Problem, terms: Sequence[tuple[float, float]]) -> list[tw
 
 def walked(problem: Problem, terms: Sequence[tuple[float, float]]) -> tuple[list[Group], Group]:
     lattice = make_lattice(problem, make_ladders(problem), 10_000, 0)
-    chosen = "SCARCE_TERMS" if problem.tallied else "TERMS"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lending, chosen, terms)
+        for chosen in ("TERMS", "SCARCE_TERMS", "DISTINCT_TERMS"):
+            patch.setattr(lending, chosen, terms)
         patch.setattr(cover, "CHUNK", 5)
         found = cover._walk(problem, lattice, silent)
     groups = [np.flatnonzero(found == g).tolist() for g in range(found.max() + 1)]
@@ -181,7 +181,7 @@ def test_records_in_many_columns_are_not_left_to_one_group():
 
 
 @pytest.mark.parametrize("max_points", [30_000, 1])
-@pytest.mark.parametrize(("chosen", "kind"), [("TERMS", "k"), ("SCARCE_TERMS", "distinct")])
+@pytest.mark.parametrize(("chosen", "kind"), [("TERMS", "k"), ("DISTINCT_TERMS", "distinct")])
 def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch):
     """What waits has a place for each of the terms in force: a fourth one must not write beyond it."""
     visits: list[int] = []

@@ -42,6 +42,8 @@ MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound m
 class Ascent:
     """Dual variables y of the covering problem, improved step by step; `valid` is the best feasible vector found."""
 
+    over = "cells of k records"
+
     def __init__(self, cells: Cells, above: Floats) -> None:
         """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid."""
         self.k, self.trees = cells.problem.k, cells.trees()
@@ -129,8 +131,7 @@ class Ascent:
                 members,
             )
         self._looks = int(walk.top[1])
-        if lowered @ self.trees.weights > self.total:
-            self.valid = lowered
+        self._keep(lowered)
         if not self._moved:
             self._forget()  # what a looser walk listed
         size = bounds[listed]
@@ -139,6 +140,11 @@ class Ascent:
         self._members = np.concatenate([self._members, members[:size]])
         self._taken = np.concatenate([self._taken, np.zeros(size)])
         return True
+
+    def _keep(self, lowered: Floats) -> None:
+        """Keep valid numbers if they are the best so far."""
+        if lowered @ self.trees.weights > self.total:
+            self.valid = lowered
 
     def _move(self) -> None:
         """Project y onto the listed cells, drop those that take nothing, and step where the cover is not 1."""

@@ -18,19 +18,23 @@ from shoal.table.rows import Distinct, distinct_rows
 class Cells:
     """A problem as bounds see it: its distinct records as points, and the trees above their values.
 
-    Requirements beyond k play no part.
+    Requirements beyond k play no part, unless points are told apart `by_value`, the sensitive values that they ask for.
 
     A column of subsets becomes a tree of two levels, any closure of several values costing what the cheapest pair
     does: where costs never fall as closures grow, no release costs less for it.
     """
 
     problem: Problem
+    by_value: bool = False
 
     @cached_property
     def points(self) -> Distinct:
         """The points, sorted by columns in the order of the walk, so that those of a cell lie close together."""
         problem = self.problem
-        found = distinct_rows(np.column_stack([problem.codes[:, self._order], problem.classes]))
+        told = [problem.values] if self.by_value else []
+        found = distinct_rows(
+            np.column_stack([problem.codes[:, self._order], problem.classes, *told])
+        )
         return found._replace(counts=problem.table.count(found.place).astype(np.int64))
 
     @property

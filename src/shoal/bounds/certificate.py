@@ -1,9 +1,9 @@
-"""The certificate: how far a release's loss can be from the least of all releases that meet k."""
+"""The certificate: how far a release's loss can be from the least of all releases that meet the requirement."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, inf, isfinite
@@ -12,10 +12,12 @@ import numpy as np
 
 from shoal.bounds.ascent import Ascent
 from shoal.bounds.cells import Cells
+from shoal.bounds.diverse import DiverseAscent
 from shoal.bounds.records import cell_bound, nearest_bound
 from shoal.generalization.forms import Floats
 from shoal.kernels.shared.groups import group_costs
 from shoal.measures.additive import ADDITIVE
+from shoal.privacy import Requirement
 from shoal.problem import Problem, relative_weights
 from shoal.progress import Progress, silent
 from shoal.table.closed import Closed
@@ -28,7 +30,7 @@ LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proof that no release of the table that meets k loses less than `bound`.
+    """A proof that no release of the table that meets the requirement loses less than `bound`.
 
     Attributes
     ----------
@@ -48,7 +50,7 @@ class Certificate:
         """What notebooks show."""
         return (
             f"<p>Certificate: the loss is {escape(str(self))}.<br>"
-            f"No release that meets k loses less than {self.bound:.4g} ({escape(self.how)}).</p>"
+            f"No release that meets the requirement loses less than {self.bound:.4g} ({escape(self.how)}).</p>"
         )
 
     def __str__(self) -> str:
@@ -71,9 +73,12 @@ class Certifier:
         weights: Mapping[str, float],
         w: float,
         loss: float,
+        requirements: Sequence[Requirement] = (),
     ) -> None:
         table = closed.table
-        self.problem = Problem.of(table, objective, k, relative_weights(weights, table), w)
+        self.problem = Problem.of(
+            table, objective, k, relative_weights(weights, table), w, requirements
+        )
         self.certificate: Certificate | None = None
         self.reason = ""
         self._loss = loss
@@ -95,12 +100,21 @@ class Certifier:
             self._ascent = Ascent(self._cells, self._cells.least_of_points(released))
             self._ascent.begin()
             self._keep_ascent()
+            if self.problem.tallied:
+                self._begin_diverse(released)
         if released is None or not self._cells.exact:
             self._keep(cell_bound(self._cells), "cheapest cell of k records")
         if monotone and (self.certificate is None or self.certificate.ratio > LOOSE):
             nearest = nearest_bound(self._cells)
             if nearest is not None:
                 self._keep(nearest, "nearest k − 1 records")
+
+    def _begin_diverse(self, released: Floats) -> None:
+        """Go on with what requirements beyond k ask for."""
+        self._cells = Cells(self.problem, by_value=True)
+        self._ascent = DiverseAscent(self._cells, self._cells.least_of_points(released))
+        self._ascent.begin()
+        self._keep_ascent()
 
     def certify(
         self, seconds: float, passes: int, progress: Progress = silent
@@ -137,7 +151,7 @@ class Certifier:
     def _keep_ascent(self) -> None:
         assert self._ascent is not None
         some = "some " if self._ascent.slack > 0 else ""
-        self._keep(self._ascent.valid, f"dual ascent over {some}cells of k records")
+        self._keep(self._ascent.valid, f"dual ascent over {some}{self._ascent.over}")
 
     def _keep(self, least: Floats, how: str) -> None:
         """Make a certificate of `least`, the least that each point can cost, and keep it if it is the best so far."""

@@ -21,6 +21,9 @@ from shoal.progress import Progress
 CHUNK = 256  # lattice points between two reports of progress
 # Lattice points times terms of borrowing times records of a whole walk; beyond, only proposed points are visited.
 MOST_LOOKS = 4_000_000_000
+# The same where more than k is required: records stay uncovered for longer, so that every visit takes longer. On Adult
+# the whole walk takes three times as long and loses as much.
+MOST_DIVERSE_LOOKS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ class Cover(Method):
         points, records = size_of(ladders), problem.table.records
         wanted = records if stock is None else int((stock.group < 0).sum())
         looks = wanted * points * terms_of(problem).kinds
-        if points <= self.max_points and looks <= MOST_LOOKS:
+        most = MOST_DIVERSE_LOOKS if problem.tallied else MOST_LOOKS
+        if points <= self.max_points and looks <= most:
             lattice = make_lattice(problem, ladders, self.max_points, seed)
             return _walk(problem, lattice, progress, stock), ()
         found, visited = walk_proposals(problem, ladders, seed, progress, stock)

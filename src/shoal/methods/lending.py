@@ -17,7 +17,10 @@ from shoal.problem import Problem
 # cell may borrow for each of its own. Under the terms for scarce sensitive values, cells that borrow are visited
 # much later, so that groups which can do without borrowing are formed first.
 TERMS = ((0.0, 0.0), (0.05, 0.5), (0.15, 0.5))
-SCARCE_TERMS = ((0.0, 0.0), (0.2, 0.05), (0.8, 0.2))
+SCARCE_TERMS = ((0.0, 0.0), (0.1, 0.05), (0.8, 0.2))
+# Where nothing is asked for but a number of distinct values, one borrowed record often suffices, and more terms lose
+# about 1 % less on Adult; otherwise they take half as long again for nothing.
+DISTINCT_TERMS = ((0.0, 0.0), (0.05, 0.05), (0.2, 0.1), (0.8, 0.2))
 
 # If hierarchies are uneven, the cells of a lattice point differ in cost. So every point is visited several times,
 # once for each of these multiples of its mean cost: cells that cost more than that have to wait for a later visit,
@@ -50,7 +53,8 @@ class Terms:
 
 def terms_of(problem: Problem) -> Terms:
     """Return the visits that every lattice point gets."""
-    borrowing = np.array(SCARCE_TERMS if problem.tallied else TERMS)
+    terms = DISTINCT_TERMS if problem.counts_values_only else SCARCE_TERMS
+    borrowing = np.array(terms if problem.tallied else TERMS)
     markup, share = np.repeat(borrowing, len(REACHES), axis=0).T
     reach = np.tile(REACHES, len(borrowing))
     limit = np.where(reach < REACHES[-1], (1 + ROUNDING) * reach, np.inf)
@@ -110,6 +114,7 @@ class Lending:
             uncovered=np.arange(n, dtype=np.int32),
             covered=np.empty(n, np.int32),
             tally=np.zeros((room, problem.tallied), np.int32),
+            known=np.zeros((room, problem.tallied), np.int8),
             size=np.zeros(room, np.int64),
             price=np.zeros(room),
         )

@@ -23,6 +23,7 @@ from shoal.progress import Progress
 # Records that propose a point in a round. In large tables, where every visit takes longer, they are fewer, such that
 # visits times records stay below MOST_LOOKS; but with too few proposals the cheapest quarter says little.
 SEEDS, FEWEST_SEEDS = 1000, 200
+DIVERSE_SEEDS = 600  # in place of SEEDS where more than k is required: a round covers fewer records
 MOST_LOOKS = 150_000_000
 SHARE = 0.25  # share of the proposals, by cost, that decides what a round visits
 # Share of the records left that a round should cover. If it covers fewer, proposed cells must hold twice as many
@@ -44,7 +45,8 @@ def walk_proposals(
     keys = make_keys(problem, ladders, parts, seed)
     lending = Lending.of(problem, ladders, parts, keys, stock)
     queue, n = _Queue(ladders, lending.terms), lending.left
-    most = max(FEWEST_SEEDS, min(SEEDS, MOST_LOOKS // (max(1, n) * lending.terms.kinds)))
+    seeds_of_round = DIVERSE_SEEDS if problem.tallied else SEEDS
+    most = max(FEWEST_SEEDS, min(seeds_of_round, MOST_LOOKS // (max(1, n) * lending.terms.kinds)))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
     queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
     _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)

@@ -73,11 +73,13 @@ def _certificate(facts: Facts) -> list[Markup]:
     if found is None:
         why = f"No certificate: {facts.making.no_certificate}. "
         return [element("p", why, more("certificate"))]
+    has_more, knows = len(facts.promises) > 1, found.how.endswith("all requirements")
     beyond = (
         " It does not know of the requirements beyond k, which may cost more."
-        if len(facts.promises) > 1
+        if has_more and not knows
         else ""
     )
+    kept = f"k = {facts.k:,}{' and all requirements' if knows else ''}"
     two = measure.digits == 2
     verdict = f"about {found.ratio:.2g} times the optimum" if two else str(found)
     bound, lost = (number(value, measure.digits) for value in (found.bound, measure.value))
@@ -85,7 +87,7 @@ def _certificate(facts: Facts) -> list[Markup]:
         element("p", element("strong", f"{verdict[0].upper()}{verdict[1:]}."), class_="lead"),
         element(
             "p",
-            f"No release of this table that keeps k = {facts.k:,} can lose less than {bound}, and this one loses "
+            f"No release of this table that keeps {kept} can lose less than {bound}, and this one loses "
             f"{lost} ({measure.name}, both rounded). Found by: {found.how}.{beyond} ",
             more("certificate"),
         ),

@@ -71,9 +71,9 @@ WORDS = {
     ),
     "certificate": (
         "Certificate",
-        "The least loss of all releases that keep k cannot be computed for large tables, but a number that no release "
-        "can go below can. “At most 1.1 times the optimum” means: whatever method or time is spent, at most a tenth of "
-        "the optimum's loss can be saved. It is about loss and k only and says nothing about privacy.",
+        "The least loss of all releases that keep what is required cannot be computed for large tables, but a number "
+        "that no release can go below can. “At most 1.1 times the optimum” means: whatever method or time is spent, at "
+        "most a tenth of the optimum's loss can be saved. It is about loss only and says nothing about privacy.",
     ),
     "settings": (
         "Settings",

@@ -25,11 +25,14 @@ def closest_partner(c, pairs, q, s, g, row, scratch):
     """Return the closest group whose union with g meets the requirement, −1 for none, and the cost that this adds."""
     totals_with_group(c, pairs, s.closures, s.counts, s.size.size, g, row, scratch)
     best, least = -1, np.inf
+    united = np.empty(s.tally.shape[1], np.int32)
     for h in range(s.size.size):
         more = row[h] - s.cost[h] - s.cost[g]
         if h == g or s.size[h] == 0 or more >= least - EPSILON:
             continue
-        if complies(q, s.tally[h] + s.tally[g], s.size[h] + s.size[g]):
+        for v in range(united.size):
+            united[v] = s.tally[h, v] + s.tally[g, v]
+        if complies(q, united, s.size[h] + s.size[g]):
             best, least = h, more
     return best, least
 

@@ -17,7 +17,13 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.arrays import taken
 from shoal.kernels.shared.cells import cell_keys, table_size
-from shoal.kernels.shared.rules import complies, is_diverse, lacking
+from shoal.kernels.shared.rules import (
+    complies,
+    forget_known,
+    lacking,
+    lacking_with,
+    may_give,
+)
 
 ROUNDING = 1e-6  # tolerance, since the costs of parts are single-precision numbers
 NUMBERED = -(1 << 40)  # in a hash table of weights, NUMBERED − c stands for cell number c
@@ -34,6 +40,7 @@ class Covering(NamedTuple):
     uncovered: np.ndarray  # int32[n], a list of uncovered records; its length is kept by the caller
     covered: np.ndarray  # int32[n], a list of covered records that may be lent; its length likewise
     tally: np.ndarray  # int32[groups, values], members of each group by sensitive value
+    known: np.ndarray  # int8[groups, values], what is known of groups and values, see `may_give`
     size: np.ndarray  # int64[groups], number of members
     price: np.ndarray  # float64[groups], what each member paid when the group was made
 
@@ -174,29 +181,35 @@ def borrow(q, cover, counts, size, most, first, following, cost, budget):
     """
     borrowed, number = np.empty(max(0, most - size), np.int32), 0
     lack = lacking(q, counts, size)
+    kept = np.full(counts.size, -1.0)
     m = first
     while m >= 0 and size < most and lack > 0.0:
         g = cover.group[m]
         if cover.size[g] > q.k and cost - cover.price[g] <= budget + ROUNDING:
-            shift(cover, m, counts, 1)
-            now = lacking(q, counts, size + 1)
-            lends = False
-            if now < lack - 1e-12:
+            now = lacking_with(q, cover.values, m, counts, size, kept)
+            if now < lack - 1e-12 and lends(q, cover, m):
+                shift(cover, m, counts, 1)
                 shift(cover, m, cover.tally[g], -1)
-                lends = is_diverse(q, cover.tally[g], cover.size[g] - 1)
-                if not lends:
-                    shift(cover, m, cover.tally[g], 1)
-            if lends:
+                forget_known(cover.known, g)
                 cover.size[g] -= 1
                 size += 1
                 lack = now
+                kept[:] = -1.0
                 budget -= cost - cover.price[g]
                 borrowed[number] = m
                 number += 1
-            else:
-                shift(cover, m, counts, -1)
         m = following[m]
     return borrowed[:number]
+
+
+@inner
+def lends(q, cover, m):
+    """Return whether the group of record m keeps all limits except k without m."""
+    g = cover.group[m]
+    for t in range(cover.values.shape[1]):
+        if not may_give(q, cover.tally, cover.known, cover.size[g], g, t, cover.values[m, t]):
+            return False
+    return True
 
 
 @allocating
@@ -205,6 +218,7 @@ def give_back(cover, borrowed):
     for m in borrowed:
         cover.size[cover.group[m]] += 1
         shift(cover, m, cover.tally[cover.group[m]], 1)
+        forget_known(cover.known, cover.group[m])
 
 
 @allocating
@@ -216,6 +230,7 @@ def found_group(cover, members, borrowed, counts, cost, g):
         cover.group[i] = g
     for value in range(counts.size):
         cover.tally[g, value] = counts[value]
+    forget_known(cover.known, g)
     cover.size[g] = members.size + borrowed.size
     cover.price[g] = cost
 

@@ -36,7 +36,7 @@ def leave_persons_out(x, w, whole, most):
             gains[i] = -np.inf
             if x.s.group[i] >= 0:
                 gains[i] = gain_without(x, w, i, whole, closure, counts)
-        for i in np.argsort(-gains, kind="mergesort"):
+        for i in np.argsort(-np.rint(gains * 1e9), kind="mergesort"):  # equal but for rounding
             if done == most or gains[i] <= GAIN:
                 break
             if gain_without(x, w, i, whole, closure, counts) > GAIN:

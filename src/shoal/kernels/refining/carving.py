@@ -31,15 +31,21 @@ from shoal.kernels.refining.search import (
     finish,
     free_group,
     keep_if_better,
+    may_exchange,
     transfer,
     undo,
 )
 from shoal.kernels.shared.arrays import order_of, taken
-from shoal.kernels.shared.rules import lacking
+from shoal.kernels.shared.rules import lacking, lacking_with
+from shoal.kernels.shared.state import stays_diverse_without
 
 FEWEST = 10  # a cell is examined if at least k / FEWEST records want into it
 PATIENCE = 50  # attempts to found a group in one call of `carve_points`
+DIVERSE_PATIENCE = 25  # the same where shares of values are limited, and attempts take longer
 LUCK = 20  # further attempts for each one that succeeded
+# Cells of a lattice point that are examined where a number of distinct values is required, and where shares of values
+# are limited: those that gain most.
+MOST_DISTINCT, MOST_DIVERSE = 40, 20
 LOOKED, TRIED, CARVED = 0, 1, 2  # indices of the counters in Scratch.number
 DISSOLVED, LISTED = -1, -2  # values of Scratch.spare for a group that is to dissolve
 
@@ -91,7 +97,7 @@ def carve_points(x, lattice, reach, steps):
                 cells,
                 most,
             )
-        for cell in range(cells):
+        for cell in cells_to_try(x, buffers, order, bounds):
             wants = taken(buffers.wanting, order[bounds[cell] : bounds[cell + 1]])
             if wants.size + buffers.others[cell] >= x.q.k:
                 full[at] += 1
@@ -101,6 +107,20 @@ def carve_points(x, lattice, reach, steps):
         for i in buffers.wanting[:wanting]:
             buffers.place[i] = ELSEWHERE
     return carved, gained, full
+
+
+@allocating
+def cells_to_try(x, buffers, order, bounds):
+    """Return the cells in which a group may be carved: all, or where more than k is required those that gain most."""
+    cells = bounds.size - 1
+    less = np.zeros(cells)
+    if x.s.values.shape[1] == 0:
+        return order_of(less)
+    for cell in range(cells):
+        for at in range(bounds[cell], bounds[cell + 1]):
+            i = buffers.wanting[order[at]]
+            less[cell] -= x.price[i] - buffers.here[i]
+    return order_of(less)[: MOST_DISTINCT if counts_values_only(x.q) else MOST_DIVERSE]
 
 
 @allocating
@@ -119,9 +139,12 @@ def carve(x, buffers, reach, wants, other, others):
     gained = 0.0
     if gain > GAIN:
         padding = best_of(buffers, other, others)
-        if number < x.q.k:
+        if x.s.values.shape[1] > 0:
+            gain -= price_of_diversity(x, buffers, reach, wants, padding, gain)
+        elif number < x.q.k:
             gain -= price_of_padding(x, buffers, reach, padding, x.q.k - number, gain)
-        if gain > GAIN and buffers.number[TRIED] < PATIENCE + LUCK * buffers.number[CARVED]:
+        patience = PATIENCE if counts_values_only(x.q) else DIVERSE_PATIENCE
+        if gain > GAIN and buffers.number[TRIED] < patience + LUCK * buffers.number[CARVED]:
             gained = found_group(x, buffers, reach, wants, padding)
             buffers.number[TRIED] += 1
             buffers.number[CARVED] += gained > 0.0
@@ -150,11 +173,17 @@ def look_at(x, buffers, g):
 
 
 @inner
-def has_supply(x, buffers, reach, g):
-    """Return whether group g can still be supplied along its stored chain; if so, mark the chain as used up."""
+def has_supply(x, buffers, reach, i):
+    """Return whether the group of record i can still be supplied along its stored chain; if so, mark that as used up.
+
+    The record that comes must be able to take the place of i.
+    """
+    g = x.s.group[i]
     source = reach.source[g]
     look_at(x, buffers, source)
-    if buffers.spare[source] <= 0 or not is_open(x, reach, g):
+    if buffers.spare[source] <= 0 or source == g or not is_open(x, reach, g):
+        return False
+    if not may_exchange(x, g, i, reach.via[g]):
         return False
     to = g
     while to != source:
@@ -180,7 +209,7 @@ def take_spared(x, buffers, reach, wants):
     for i in wants:
         g = x.s.group[i]
         look_at(x, buffers, g)
-        if buffers.spare[g] > 0:
+        if buffers.spare[g] > 0 and stays_diverse_without(x.q, x.s, i):
             buffers.spare[g] -= 1
             buffers.place[i] = TAKEN
             taken += 1
@@ -189,7 +218,7 @@ def take_spared(x, buffers, reach, wants):
         elif (
             taken < x.q.k
             and reach.value[g] > buffers.here[i] + GAIN
-            and has_supply(x, buffers, reach, g)
+            and has_supply(x, buffers, reach, i)
         ):
             buffers.place[i] = TAKEN
             taken += 1
@@ -227,14 +256,85 @@ def price_of_padding(x, buffers, reach, padding, need, most):
             break
         g = x.s.group[i]
         look_at(x, buffers, g)
-        if buffers.spare[g] > 0:
+        if buffers.spare[g] > 0 and stays_diverse_without(x.q, x.s, i):
             buffers.spare[g] -= 1
             cost += buffers.here[i] - x.price[i]
             need -= 1
-        elif reach.value[g] > -np.inf and has_supply(x, buffers, reach, g):
+        elif reach.value[g] > -np.inf and has_supply(x, buffers, reach, i):
             cost += buffers.here[i] - reach.value[g]
             need -= 1
     return cost if need <= 0 else np.inf
+
+
+@allocating
+def price_of_diversity(x, buffers, reach, wants, padding, most):
+    """Return the estimated cost of making the TAKEN records a group that complies; infinite if it exceeds `most` first.
+
+    Records of `padding` that bring it closer are added in order. If that does not suffice, TAKEN records of the value
+    that is most in excess are left where they are, those that gain least first.
+    """
+    counts, size, cost = np.zeros(x.s.tally.shape[1], np.int32), 0, 0.0
+    for i in wants:
+        if buffers.place[i] == TAKEN:
+            size += 1
+            for t in range(x.s.values.shape[1]):
+                counts[x.s.values[i, t]] += 1
+    lack = lacking(x.q, counts, max(1, size))
+    kept = np.full(counts.size, -1.0)
+    for i in padding:
+        if lack <= 0.0 or cost >= most:
+            break
+        g = x.s.group[i]
+        look_at(x, buffers, g)
+        now = lacking_with(x.q, x.s.values, i, counts, size, kept)
+        if now >= lack:
+            continue
+        if buffers.spare[g] > 0 and stays_diverse_without(x.q, x.s, i):
+            buffers.spare[g] -= 1
+            cost += buffers.here[i] - x.price[i]
+        elif reach.value[g] > -np.inf and has_supply(x, buffers, reach, i):
+            cost += buffers.here[i] - reach.value[g]
+        else:
+            continue
+        lack, size = now, size + 1
+        for t in range(x.s.values.shape[1]):
+            counts[x.s.values[i, t]] += 1
+        kept[:] = -1.0
+    at = wants.size - 1
+    while lack > 0.0 and cost < most and size > x.q.k and at >= 0:
+        i = wants[at]
+        at -= 1
+        if buffers.place[i] != TAKEN or not is_in_excess(x, i, counts, size):
+            continue
+        buffers.place[i] = HERE
+        cost += x.price[i] - buffers.here[i]
+        size -= 1
+        for t in range(x.s.values.shape[1]):
+            counts[x.s.values[i, t]] -= 1
+        lack = lacking(x.q, counts, size)
+    return cost if lack <= 0.0 else np.inf
+
+
+@inner
+def counts_values_only(q):
+    """Return whether nothing is asked of any tally but a number of distinct values."""
+    for t in range(q.start.size - 1):
+        if q.capped[t] or q.entropy[t] > 0.0 or q.depth[t] > 0 or q.distance[t] < np.inf:
+            return False
+    return True
+
+
+@inner
+def is_in_excess(x, i, counts, size):
+    """Return whether a group with these counts has no value, in some tally, further above its share than record i's."""
+    for t in range(x.s.values.shape[1]):
+        near = x.q.distance[t] < np.inf  # then frequent values may be frequent
+        own = x.s.values[i, t]
+        extra = counts[own] / size - (x.q.share[own] if near else 0.0)
+        for v in range(x.q.start[t], x.q.start[t + 1]):
+            if counts[v] / size - (x.q.share[v] if near else 0.0) > extra:
+                return False
+    return True
 
 
 @allocating
@@ -278,23 +378,23 @@ def can_part(x, reach, i):
         return True
     if x.s.size[own] != x.q.k or not is_open(x, reach, own):
         return False
+    if not may_exchange(x, own, i, reach.via[own]):
+        return False
     draw(x, reach, own)
     return True
 
 
-@inner
+@allocating
 def fill_up(x, reach, padding, g):
     """Let records of `padding` join group g in order until it meets the requirement; skip those that do not help."""
     counts = x.s.tally[g]
     lack = lacking(x.q, counts, max(1, x.s.size[g]))
+    kept = np.full(counts.size, -1.0)
     for i in padding:
         if lack <= 0.0:
             break
-        for t in range(x.s.values.shape[1]):
-            counts[x.s.values[i, t]] += 1
-        now = lacking(x.q, counts, x.s.size[g] + 1)
-        for t in range(x.s.values.shape[1]):
-            counts[x.s.values[i, t]] -= 1
+        now = lacking_with(x.q, x.s.values, i, counts, x.s.size[g], kept)
         if now < lack and can_part(x, reach, i):
             transfer(x, i, g)
             lack = now
+            kept[:] = -1.0

@@ -13,11 +13,13 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.covering.borrowing import NUMBERED
-from shoal.kernels.refining.search import FAR
+from shoal.kernels.refining.search import FAR, can_spare, may_exchange
 from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
 
 # Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
 ELSEWHERE, HERE, TAKEN = 0, 1, 2
+# Where more than k is required, a record of a rare value may let so many others in, and be worth as much as they gain.
+RARE = 6
 ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision numbers
 
 
@@ -138,17 +140,25 @@ def price_out_rare(keys, costs, weights, k):
 def note_offers(x, lattice, reach):
     """Note for each point the highest price and the best offer of its records, and each record's offer.
 
-    The offer of a record is the saving elsewhere if it is removed from its group: its price if the group has more
-    than k records, otherwise the value of the group's supply, see `reach`.
+    The offer of a record is the saving elsewhere if it is removed from its group: its price if the group can spare it,
+    otherwise the value of the group's supply, see `reach`.
     """
     for p in range(lattice.top.size):
         lattice.top[p], lattice.best[p] = 0.0, -np.inf
         for at in range(lattice.first[p], lattice.first[p + 1]):
             i = lattice.records[at]
-            g = x.s.group[i]
-            lattice.scratch.offer[i] = x.price[i] if x.s.size[g] > x.q.k else reach.value[g]
+            lattice.scratch.offer[i] = x.price[i] if can_spare(x, i) else supply_of(x, reach, i)
             lattice.top[p] = max(lattice.top[p], x.price[i])
             lattice.best[p] = max(lattice.best[p], lattice.scratch.offer[i])
+
+
+@inner
+def supply_of(x, reach, i):
+    """Return the value of the supply of record i's group, −inf where the record that comes cannot take its place."""
+    g = x.s.group[i]
+    if reach.via[g] < 0 or may_exchange(x, g, i, reach.via[g]):
+        return reach.value[g]
+    return -np.inf
 
 
 @inner
@@ -200,7 +210,8 @@ def find_budgets(x, buffers, order, bounds):
         for at in range(bounds[cell], bounds[cell + 1]):
             i = buffers.wanting[order[at]]
             gain += x.price[i] - buffers.here[i]
-        buffers.budget[cell] = 2.0 * gain / max(1, max(x.q.k - wants, wants))
+        needs = wants if x.s.values.shape[1] == 0 else wants // RARE
+        buffers.budget[cell] = 2.0 * gain / max(1, max(x.q.k - wants, needs))
         most = max(most, buffers.budget[cell])
     return most
 

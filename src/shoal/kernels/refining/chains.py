@@ -6,7 +6,14 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.refining.reach import NONE, find_supplies, holds
-from shoal.kernels.refining.search import GAIN, keep_if_better, transfer
+from shoal.kernels.refining.search import (
+    GAIN,
+    can_spare,
+    keep_if_better,
+    may_exchange,
+    transfer,
+)
+from shoal.kernels.shared.state import stays_diverse_with
 
 ROUNDS = 8  # at most this many times all supplies are found anew
 ENOUGH = 0.5  # a search for a chain ends at this share of the best possible gain
@@ -32,7 +39,8 @@ def shift_chains(x, reach):
             if gain <= GAIN:
                 break
             if is_open(x, reach, g):
-                draw(x, reach, g)
+                if stays_diverse_with(x.q, x.s, reach.via[g], g):
+                    draw(x, reach, g)
             elif x.s.size[g] > 0 and reach.source[g] != g and searches < MOST_SEARCHES:
                 pull(x, reach, g, reach.price[g] + GAIN, reach.price[g] + ENOUGH * gain)
                 searches += 1
@@ -65,6 +73,14 @@ def draw(x, reach, g):
 
 
 @inner
+def may_enter(x, reach, g, to, i):
+    """Return whether group `to` keeps all limits with record i: at the end g of a chain, or as it gives up another."""
+    if to == g:
+        return stays_diverse_with(x.q, x.s, i, g)
+    return may_exchange(x, to, reach.gives[to], i)
+
+
+@inner
 def pull(x, reach, g, least, enough):
     """Search a chain that brings a record into group g, and move records along it as part of the change.
 
@@ -90,13 +106,17 @@ def pull(x, reach, g, least, enough):
             for at in range(reach.first[p], reach.first[p + 1]):
                 i = reach.records[at]
                 h = s.group[i]
-                if reach.seen[h] != reach.clock[0] and holds(x, reach, to, p):
+                if (
+                    reach.seen[h] != reach.clock[0]
+                    and holds(x, reach, to, p)
+                    and may_enter(x, reach, g, to, i)
+                ):
                     reach.seen[h] = reach.clock[0]
                     reach.gives[h] = i
                     reach.next[h] = to
                     reach.queue[tail] = h
                     tail += 1
-                    if s.size[h] > x.q.k and reach.price[h] > most:
+                    if reach.price[h] > most and can_spare(x, i):
                         best, most = h, reach.price[h]
     if best == NONE:
         return False

@@ -16,7 +16,9 @@ from numba import njit
 
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.refining.search import may_exchange
 from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE
+from shoal.kernels.shared.state import stays_diverse_without
 
 NONE = -1  # no group, record or pair
 
@@ -230,6 +232,14 @@ def find_supplies(x, reach):
 
 
 @inner
+def may_leave(x, reach, g, i):
+    """Return whether group g keeps the requirement without record i: at the source of a chain, or on its way."""
+    if reach.source[g] == g:
+        return stays_diverse_without(x.q, x.s, i)
+    return may_exchange(x, g, i, reach.via[g])
+
+
+@inner
 def spread_supply(x, reach, g, tail):
     """Hand the supply of group g on to the groups that could take in one of its records, and queue these.
 
@@ -238,7 +248,7 @@ def spread_supply(x, reach, g, tail):
     i = x.s.head[g]
     while i >= 0:
         p = reach.point[i]
-        if reach.passed[p] != reach.clock[0]:
+        if reach.passed[p] != reach.clock[0] and may_leave(x, reach, g, i):
             reach.passed[p] = reach.clock[0]
             pair = reach.newest[p]
             while pair >= 0:

@@ -15,7 +15,7 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.shared.forms import Compiled, closure_cost
 from shoal.kernels.shared.rows import Pairs, totals_with_record
-from shoal.kernels.shared.rules import Rules, is_diverse
+from shoal.kernels.shared.rules import Rules, tally_is_diverse
 from shoal.kernels.shared.state import (
     State,
     add,
@@ -23,6 +23,7 @@ from shoal.kernels.shared.state import (
     group_complies,
     link,
     stays_diverse_with,
+    stays_diverse_without,
     unlink,
 )
 
@@ -234,18 +235,23 @@ def keep_if_better(x):
 
 
 @inner
+def may_exchange(x, g, gone, come):
+    """Return whether group g keeps all limits except k if record `come` takes the place of its member `gone`."""
+    s = x.s
+    for t in range(s.values.shape[1]):
+        old, new = s.values[gone, t], s.values[come, t]
+        if old != new:
+            s.tally[g, old] -= 1
+            s.tally[g, new] += 1
+            kept = tally_is_diverse(x.q, t, s.tally[g], s.size[g])
+            s.tally[g, old] += 1
+            s.tally[g, new] -= 1
+            if not kept:
+                return False
+    return True
+
+
+@inner
 def can_spare(x, i):
     """Return whether the group of record i meets the requirement without it."""
-    s = x.s
-    g = s.group[i]
-    if s.size[g] <= x.q.k:
-        return False
-    if s.values.shape[1] == 0:
-        return True
-    counts = s.tally[g]
-    for t in range(s.values.shape[1]):
-        counts[s.values[i, t]] -= 1
-    kept = is_diverse(x.q, counts, s.size[g] - 1)
-    for t in range(s.values.shape[1]):
-        counts[s.values[i, t]] += 1
-    return kept
+    return x.s.size[x.s.group[i]] > x.q.k and stays_diverse_without(x.q, x.s, i)

@@ -8,6 +8,7 @@ from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.refining.search import GAIN, free_group, keep_if_better, transfer
 from shoal.kernels.shared.arrays import least_at, order_of, taken
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
+from shoal.kernels.shared.rules import is_diverse
 from shoal.kernels.shared.state import members_of
 
 
@@ -70,10 +71,27 @@ def farthest(x, closures, members, i):
 
 
 @allocating
+def price_out_cuts(x, members, cost):
+    """Set the cost of all cuts to infinity of which a part of at least k records does not keep the limits beyond k."""
+    size, worst = members.size, cost[members.size]
+    whole = x.s.tally[x.s.group[members[0]]]
+    first, second = np.zeros(whole.size, np.int32), whole.copy()
+    for cut in range(1, size):
+        for t in range(x.s.values.shape[1]):
+            first[x.s.values[members[cut - 1], t]] += 1
+            second[x.s.values[members[cut - 1], t]] -= 1
+        if cut < x.q.k or size - cut < x.q.k or cost[cut] >= worst - GAIN:
+            continue
+        if not (is_diverse(x.q, first, cut) and is_diverse(x.q, second, size - cut)):
+            cost[cut] = np.inf
+
+
+@allocating
 def best_cut(x, closures, members):
     """Return the place at which to cut an order of records so that both parts have k records and cost least.
 
-    Costs are computed as if all records were of one class. Returns -1 if the parts cost no less than the whole.
+    Costs are computed as if all records were of one class. Where more than k is required, both parts must keep it.
+    Returns -1 if the parts cost no less than the whole.
     """
     size = members.size
     cost = np.zeros(size + 1)
@@ -84,5 +102,7 @@ def best_cut(x, closures, members):
             widen_closure(x.c, closures, 0, x.codes[i])
             here = (at + 1) * closure_cost(x.c, x.classes[i], closures, 0)
             cost[at + 1 if end == 0 else size - at - 1] += here
+    if x.s.values.shape[1] > 0:
+        price_out_cuts(x, members, cost)
     cut = least_at(cost, x.q.k, size - x.q.k + 1)
     return cut if cost[cut] < cost[size] - GAIN else -1

@@ -10,6 +10,7 @@ from shoal.kernels.refining.search import (
     cost_everywhere,
     finish,
     keep_if_better,
+    may_exchange,
     transfer,
     undo,
 )
@@ -65,10 +66,12 @@ def price_swaps(x, i, added, scratch, closure, counts):
 
 @allocating
 def best_partner(x, i, g):
-    """Return the record of group g whose swap with record i lowers the cost most, −1 if none does."""
+    """Return the record of group g whose swap with record i lowers the cost most and may be, −1 if there is none."""
     best, least = -1, -GAIN
     own = x.s.group[i]
     for partner in members_of(x.s, g):
+        if not (may_exchange(x, own, i, partner) and may_exchange(x, g, partner, i)):
+            continue
         transfer(x, partner, own)
         transfer(x, i, g)
         change = finish(x)

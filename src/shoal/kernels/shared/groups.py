@@ -15,7 +15,7 @@ from shoal.kernels.shared.forms import (
     widen_closure,
 )
 from shoal.kernels.shared.rows import totals_with_record
-from shoal.kernels.shared.rules import is_diverse
+from shoal.kernels.shared.rules import forget_known, may_take
 
 
 @kernel
@@ -103,7 +103,7 @@ def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts,
     """
     size = closures.shape[1]
     current, added, scratch = np.empty(size), np.empty(size), np.empty(size)
-    records_of = np.zeros(size, np.int64)
+    records_of, known = np.zeros(size, np.int64), np.zeros(tally.shape, np.int8)
     for g in range(size):
         current[g] = total_cost(c, closures, counts, g)
         for y in range(counts.shape[0]):
@@ -114,12 +114,13 @@ def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts,
         for g in range(size):
             if added[g] - current[g] >= least:
                 continue
+            takes = True
             for t in range(values.shape[1]):
-                tally[g, values[i, t]] += 1
-            if is_diverse(q, tally[g], records_of[g] + 1):
+                if not may_take(q, tally, known, records_of[g], g, t, values[i, t]):
+                    takes = False
+                    break
+            if takes:
                 best, least = g, added[g] - current[g]
-            for t in range(values.shape[1]):
-                tally[g, values[i, t]] -= 1
         if best < 0:
             continue
         widen_closure(c, closures, best, codes[i])
@@ -127,6 +128,7 @@ def join_cheapest(c, pairs, q, codes, classes, values, groups, closures, counts,
         records_of[best] += 1
         for t in range(values.shape[1]):
             tally[best, values[i, t]] += 1
+        forget_known(known, best)
         current[best] = total_cost(c, closures, counts, best)
         groups[i] = best
 

@@ -16,6 +16,9 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
 EPSILON = 1e-9  # tolerance for rounding in comparisons with limits
+# Bits of what is known of a group and a value: whether it is known that the group may take in or give up a record of
+# that value, and whether it may.
+TAKE_KNOWN, TAKES, GIVE_KNOWN, GIVES = 1, 2, 4, 8
 
 
 @bundle
@@ -104,24 +107,94 @@ def distance_of(q, t, counts, size):
 
 
 @inner
+def tally_is_diverse(q, t, counts, size):
+    """Return whether tally t of a group of `size` records keeps its limits."""
+    if (q.capped[t] or q.distinct[t] > 1) and not spread_enough(q, t, counts, size):
+        return False
+    if q.entropy[t] > 0.0 and entropy_of(q, t, counts, size) < q.entropy[t] - EPSILON:
+        return False
+    if q.depth[t] > 0 and not is_recursive(q, t, counts):
+        return False
+    return not (
+        q.distance[t] < np.inf and distance_of(q, t, counts, size) > q.distance[t] + EPSILON
+    )
+
+
+@inner
 def is_diverse(q, counts, size):
     """Return whether a group of `size` records with these counts keeps all limits except k."""
     for t in range(q.start.size - 1):
-        if (q.capped[t] or q.distinct[t] > 1) and not spread_enough(q, t, counts, size):
-            return False
-        if q.entropy[t] > 0.0 and entropy_of(q, t, counts, size) < q.entropy[t] - EPSILON:
-            return False
-        if q.depth[t] > 0 and not is_recursive(q, t, counts):
-            return False
-        if q.distance[t] < np.inf and distance_of(q, t, counts, size) > q.distance[t] + EPSILON:
+        if not tally_is_diverse(q, t, counts, size):
             return False
     return True
+
+
+@inner
+def may_take(q, tally, known, size, g, t, v):
+    """Return whether tally t of group g, which has `size` records, keeps its limits with one more of value v.
+
+    What was found out stands in `known`, whose row of a group must be cleared by `forget_known` when the group changes.
+    """
+    if known[g, v] & TAKE_KNOWN == 0:
+        counts = tally[g]
+        counts[v] += 1
+        kept = tally_is_diverse(q, t, counts, size + 1)
+        counts[v] -= 1
+        known[g, v] |= TAKE_KNOWN | TAKES if kept else TAKE_KNOWN
+    return known[g, v] & TAKES != 0
+
+
+@inner
+def may_give(q, tally, known, size, g, t, v):
+    """Return whether tally t of group g, which has `size` records, keeps its limits with one less of value v.
+
+    `known` is that of `may_take`.
+    """
+    if known[g, v] & GIVE_KNOWN == 0:
+        counts = tally[g]
+        counts[v] -= 1
+        kept = tally_is_diverse(q, t, counts, size - 1)
+        counts[v] += 1
+        known[g, v] |= GIVE_KNOWN | GIVES if kept else GIVE_KNOWN
+    return known[g, v] & GIVES != 0
+
+
+@inner
+def forget_known(known, g):
+    """Clear what `may_take` and `may_give` found out about group g."""
+    for v in range(known.shape[1]):
+        known[g, v] = 0
 
 
 @kernel
 def keeps_limits(q, counts, size):
     """Return whether a group keeps all limits except k; `is_diverse` for calls from Python."""
     return is_diverse(q, counts, size)
+
+
+@inner
+def tally_shortfall(q, t, counts, size):
+    """Return how far tally t of a group is from keeping its limits; see `shortfall`."""
+    total = 0.0
+    if q.capped[t] or q.distinct[t] > 1:
+        distinct = 0
+        for v in range(q.start[t], q.start[t + 1]):
+            if counts[v] > 0:
+                distinct += 1
+                extra = counts[v] - q.cap[v] * size
+                total += extra if extra > EPSILON else 0.0
+        total += max(0, q.distinct[t] - distinct)
+    if q.entropy[t] > 0.0:
+        lack = q.entropy[t] - entropy_of(q, t, counts, size)
+        total += lack if lack > EPSILON else 0.0
+    if q.depth[t] > 0 and not is_recursive(q, t, counts):
+        most, rest = rank_values(q, t, counts)
+        extra = most - q.factor[t] * rest
+        total += max(extra, 0.0) + 2 * EPSILON  # being equal misses this limit, too
+    if q.distance[t] < np.inf:
+        extra = distance_of(q, t, counts, size) - q.distance[t]
+        total += extra if extra > EPSILON else 0.0
+    return total
 
 
 @inner
@@ -134,24 +207,7 @@ def shortfall(q, counts, size):
     """
     total = 0.0
     for t in range(q.start.size - 1):
-        if q.capped[t] or q.distinct[t] > 1:
-            distinct = 0
-            for v in range(q.start[t], q.start[t + 1]):
-                if counts[v] > 0:
-                    distinct += 1
-                    extra = counts[v] - q.cap[v] * size
-                    total += extra if extra > EPSILON else 0.0
-            total += max(0, q.distinct[t] - distinct)
-        if q.entropy[t] > 0.0:
-            lack = q.entropy[t] - entropy_of(q, t, counts, size)
-            total += lack if lack > EPSILON else 0.0
-        if q.depth[t] > 0 and not is_recursive(q, t, counts):
-            most, rest = rank_values(q, t, counts)
-            extra = most - q.factor[t] * rest
-            total += max(extra, 0.0) + 2 * EPSILON  # being equal misses this limit, too
-        if q.distance[t] < np.inf:
-            extra = distance_of(q, t, counts, size) - q.distance[t]
-            total += extra if extra > EPSILON else 0.0
+        total += tally_shortfall(q, t, counts, size)
     return total
 
 
@@ -159,6 +215,24 @@ def shortfall(q, counts, size):
 def lacking(q, counts, size):
     """Return how far a group is from meeting the whole requirement, k included: 0 if it does."""
     return max(0, q.k - size) / q.k + shortfall(q, counts, size)
+
+
+@inner
+def lacking_with(q, values, i, counts, size, kept):
+    """Return what `lacking` says of a group of `size` records with these counts once record i has joined it.
+
+    kept[v] is the shortfall of its tally with one more record of value v, −1 where it is not known: the caller sets
+    all to −1 whenever the group changes.
+    """
+    total = max(0, q.k - size - 1) / q.k
+    for t in range(values.shape[1]):
+        v = values[i, t]
+        if kept[v] < 0.0:
+            counts[v] += 1
+            kept[v] = tally_shortfall(q, t, counts, size + 1)
+            counts[v] -= 1
+        total += kept[v]
+    return total
 
 
 @inner

@@ -10,7 +10,7 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.arrays import sort_numbers
 from shoal.kernels.shared.forms import join_closures, open_closure, total_cost, widen_closure
-from shoal.kernels.shared.rules import complies, is_diverse
+from shoal.kernels.shared.rules import complies, forget_known, may_give, may_take
 
 
 @bundle
@@ -29,6 +29,7 @@ class State(NamedTuple):
     values: np.ndarray
     # int32[groups, values], how many members of each group have each sensitive value
     tally: np.ndarray
+    known: np.ndarray  # int8[groups, values], what is known of groups and values, see `may_take`
 
 
 def make_state(c, values, tallied, room):
@@ -45,6 +46,7 @@ def make_state(c, values, tallied, room):
         cost=np.zeros(room),
         values=values,
         tally=np.zeros((room, tallied), np.int32),
+        known=np.zeros((room, tallied), np.int8),
     )
 
 
@@ -60,6 +62,7 @@ def link(s, i, g):
     s.size[g] += 1
     for t in range(s.values.shape[1]):
         s.tally[g, s.values[i, t]] += 1
+    forget_known(s.known, g)
 
 
 @inner
@@ -76,6 +79,7 @@ def unlink(s, i):
     s.size[g] -= 1
     for t in range(s.values.shape[1]):
         s.tally[g, s.values[i, t]] -= 1
+    forget_known(s.known, g)
 
 
 @inner
@@ -141,29 +145,21 @@ def cost_without(c, s, codes, classes, i, closure, counts):
 def stays_diverse_without(q, s, i):
     """Return whether the group of record i would keep all limits except k without i."""
     g = s.group[i]
-    if s.values.shape[1] == 0 or s.size[g] == 1:
+    if s.size[g] == 1:
         return True
-    counts = s.tally[g]
     for t in range(s.values.shape[1]):
-        counts[s.values[i, t]] -= 1
-    kept = is_diverse(q, counts, s.size[g] - 1)
-    for t in range(s.values.shape[1]):
-        counts[s.values[i, t]] += 1
-    return kept
+        if not may_give(q, s.tally, s.known, s.size[g], g, t, s.values[i, t]):
+            return False
+    return True
 
 
 @inner
 def stays_diverse_with(q, s, i, g):
     """Return whether group g would keep all limits except k with record i."""
-    if s.values.shape[1] == 0:
-        return True
-    counts = s.tally[g]
     for t in range(s.values.shape[1]):
-        counts[s.values[i, t]] += 1
-    kept = is_diverse(q, counts, s.size[g] + 1)
-    for t in range(s.values.shape[1]):
-        counts[s.values[i, t]] -= 1
-    return kept
+        if not may_take(q, s.tally, s.known, s.size[g], g, t, s.values[i, t]):
+            return False
+    return True
 
 
 @inner

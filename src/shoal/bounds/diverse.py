@@ -1,0 +1,134 @@
+"""Dual ascent under requirements beyond k: fewer groups may be, and so their records must cost more.
+
+The numbers y of records are valid if in no group that keeps the requirements they sum up to more than the group costs;
+then their sum is a lower bound, whatever the requirements. Here y may fall below 0, as it does for records
+whose sensitive value is scarce: cheap groups need such a record, and there are too few of them for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, exp, inf
+
+import numpy as np
+
+from shoal.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
+from shoal.bounds.cells import Cells
+from shoal.generalization.forms import Floats, Ints, Records
+from shoal.kernels.bounding.cell_walk import make_walk
+from shoal.kernels.bounding.diverse_ascent import project_groups, repair_diverse
+from shoal.kernels.bounding.diverse_groups import make_sorted
+from shoal.kernels.shared.rules import Rules
+
+# Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. The first
+# passes gain most.
+FIRST_PASSES, FIRST_LOOKS = 20, 500_000_000
+ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
+MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
+
+
+class DiverseAscent(Ascent):
+    """The ascent for a problem with requirements beyond k."""
+
+    over = "cells with groups that keep all requirements"
+
+    def __init__(self, cells: Cells, above: Floats) -> None:
+        problem = cells.problem
+        self._rules = problem.rules
+        self._need = distinct_needed(problem.rules)
+        self._values = problem.values[cells.points.first]
+        super().__init__(cells, above)
+
+    def begin(self) -> None:
+        super().begin()
+        looks = self._looks
+        for _ in range(FIRST_PASSES):
+            if looks >= FIRST_LOOKS or self.slack > 0.0 or not self.advance():
+                break
+            looks += self._looks
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._shares: Floats = np.empty(0)
+
+    def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
+        bounds, limits = np.zeros(MOST_GROUPS + 1, dtype=np.int64), np.empty(MOST_GROUPS)
+        members, shares = np.empty(MOST_MEMBERS, dtype=np.int32), np.empty(MOST_MEMBERS)
+        lowered, slack = self._y.copy(), self.slack
+        walk, done, listed = make_walk(self.trees, self.k), False, 0
+        scratch = make_sorted(len(lowered), self._rules)
+        while not done:
+            looks = int(walk.top[1])
+            if not go_on(looks):
+                return False
+            slack = inf if looks >= patience else slack
+            done, listed = repair_diverse(
+                self.trees,
+                walk,
+                self._rules,
+                self._need,
+                self._values,
+                scratch,
+                lowered,
+                slack,
+                looks + CHUNK,
+                listed,
+                bounds,
+                limits,
+                members,
+                shares,
+            )
+        self._looks = int(walk.top[1])
+        self._keep(lowered)
+        size = bounds[listed]
+        self._list(bounds[: listed + 1], limits[:listed], members[:size], shares[:size])
+        return True
+
+    def _list(self, bounds: Records, limits: Floats, members: Ints, shares: Floats) -> None:
+        """Add groups to those listed."""
+        if not self._moved:
+            self._forget()  # what a looser walk listed
+        self._bounds = np.concatenate([self._bounds, self._bounds[-1] + bounds[1:]])
+        self._costs = np.concatenate([self._costs, limits])
+        self._members = np.concatenate([self._members, members])
+        self._shares = np.concatenate([self._shares, shares])
+        self._taken = np.concatenate([self._taken, np.zeros(len(limits))])
+
+    def _move(self) -> None:
+        self._moved = True
+        groups = np.arange(self._costs.size)
+        weights = self.trees.weights
+        for sweep in range(SWEEPS):
+            order = groups if sweep % 2 == 0 else groups[::-1].copy()
+            project_groups(
+                self._y,
+                weights,
+                self._bounds,
+                self._costs,
+                self._members,
+                self._shares,
+                self._taken,
+                order,
+            )
+        sizes = np.diff(self._bounds)
+        group = np.repeat(groups, sizes)
+        used = self._taken > 0
+        covered = np.bincount(
+            self._members, self._taken[group] * self._shares, minlength=self._y.size
+        )
+        self._bounds = np.concatenate([[0], np.cumsum(sizes[used])])
+        self._costs, self._members = self._costs[used], self._members[used[group]]
+        self._shares, self._taken = self._shares[used[group]], self._taken[used]
+        self._y += STEP * self._mean - covered / weights
+
+
+def distinct_needed(rules: Rules) -> Records:
+    """The least number of distinct values in each tally of a group, as all its limits together ask for."""
+    need = rules.distinct.copy()
+    for t in range(len(need)):
+        caps = -np.sort(-rules.cap[rules.start[t] : rules.start[t + 1]])
+        enough = np.flatnonzero(np.cumsum(caps) >= 1 - ROUNDING)
+        by_caps = 1 + int(enough[0]) if enough.size else 1
+        by_entropy = ceil(exp(rules.entropy[t]) - ROUNDING)
+        need[t] = max(need[t], by_caps, by_entropy, rules.depth[t])
+    return need

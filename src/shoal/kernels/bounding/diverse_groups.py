@@ -1,0 +1,359 @@
+"""How much the duals of a group can exceed what it costs, over all groups in a cell that keep the requirements.
+
+Let z be a record's dual less what the cell costs a record. A group that keeps the requirements may not have a sum of z
+above 0. The largest such sum is hard to find, but multipliers bound it from above (Lagrangian relaxation): a record
+counts as z plus `lift`, which stands for k, plus `pull` times the slope of its sensitive value, and all records that
+count for more than 0 are summed up; then `lift` times k is taken off. Slopes are those of a linear inequality that
+every group keeps: the sum of its records' slopes is at least 0. What is asked of the number of distinct values is kept
+exactly: the best record of as many values as needed counts even if it counts for less than 0. Any `lift` and `pull` of
+at least 0 give a valid bound, so they are searched for only roughly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.bundles import bundle
+from shoal.kernels.compilation import allocating, inner
+from shoal.kernels.shared.arrays import order_of, taken
+from shoal.kernels.shared.rules import EPSILON
+
+HALVINGS = 22  # steps of the search for a lift
+ROUNDS = 2  # inequalities that are tried, one after the other
+GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
+SMOOTH = (
+    0.05  # share of the whole cell in the distribution that an inequality for entropy is made of
+)
+TOLERANCE = 4 * EPSILON  # by which slopes are raised, since limits are kept up to rounding
+
+
+@bundle
+class Sorted(NamedTuple):
+    """The members of a cell by sensitive value, those of a value by falling dual; and what was last summed up."""
+
+    kind: np.ndarray  # int64[values], the values that occur
+    begin: np.ndarray  # int64[values + 1], where the members of each of them begin
+    slope: np.ndarray  # float64[values], of each of them
+    kept: np.ndarray  # float64[values], the slopes of the best bound so far
+    picked: np.ndarray  # int64[values], records that were summed up, of each of them
+    best: np.ndarray  # float64[values], their sum
+    first: np.ndarray  # int64[all values], scratch, zero between uses
+    item: np.ndarray  # int64[points], the members
+    z: np.ndarray  # float64[points], their duals less the cost
+    held: np.ndarray  # int64[points + 1], records of the members before each
+    sum: np.ndarray  # float64[points + 1], the sum of z over these
+    node: np.ndarray  # float64[nodes], scratch for trees of values
+
+
+def make_sorted(points, q):
+    """Make scratch for cells of so many points at most."""
+    values = int(q.start[-1])
+    return Sorted(
+        kind=np.zeros(values, np.int64),
+        begin=np.zeros(values + 1, np.int64),
+        slope=np.zeros(values),
+        kept=np.zeros(values),
+        picked=np.zeros(values, np.int64),
+        best=np.zeros(values),
+        first=np.zeros(values, np.int64),
+        item=np.zeros(points, np.int64),
+        z=np.zeros(points),
+        held=np.zeros(points + 1, np.int64),
+        sum=np.zeros(points + 1),
+        node=np.zeros(2 * int(np.diff(q.node).max(initial=1))),
+    )
+
+
+@allocating
+def sort_cell(cell, members, values, t, duals, weights, cost):
+    """Sort the members of a cell by their values in tally t and by falling dual; return how many values occur."""
+    kinds = 0
+    for i in members:
+        v = values[i, t]
+        if cell.first[v] == 0:
+            cell.kind[kinds] = v
+            kinds += 1
+        cell.first[v] += 1
+    cell.begin[0] = 0
+    for m in range(kinds):
+        cell.begin[m + 1] = cell.begin[m] + cell.first[cell.kind[m]]
+        cell.first[cell.kind[m]] = cell.begin[m]
+    for i in members:
+        v = values[i, t]
+        cell.item[cell.first[v]] = i
+        cell.first[v] += 1
+    for m in range(kinds):
+        cell.first[cell.kind[m]] = 0
+        low, high = cell.begin[m], cell.begin[m + 1]
+        less = np.empty(high - low)
+        for at in range(low, high):
+            less[at - low] = -duals[cell.item[at]]
+        items = taken(cell.item[low:high], order_of(less))
+        for at in range(low, high):
+            i = items[at - low]
+            cell.item[at] = i
+            cell.z[at] = duals[i] - cost
+            cell.held[at + 1] = cell.held[at] + weights[i]
+            cell.sum[at + 1] = cell.sum[at] + weights[i] * cell.z[at]
+    return kinds
+
+
+@inner
+def end_above(z, low, high, limit):
+    """Return the end of those of the falling numbers z[low:high] that are above a limit."""
+    while low < high:
+        middle = (low + high) // 2
+        if z[middle] > limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def excess(cell, kinds, need, k, pull, lift, cap):
+    """Return the bound for these multipliers, and note in `picked` the records of each value that it sums up.
+
+    No record counts for more than `cap`. At least `need` values must occur.
+    """
+    total, chosen = -lift * k, 0
+    for m in range(kinds):
+        shift = pull * cell.slope[m] + lift
+        low, high = cell.begin[m], cell.begin[m + 1]
+        last = end_above(cell.z, low, high, -shift)
+        cell.picked[m] = cell.held[last] - cell.held[low]
+        if last > low:
+            over = end_above(cell.z, low, last, cap - shift)
+            total += cell.sum[last] - cell.sum[over]
+            total += shift * (cell.held[last] - cell.held[over])
+            if over > low:
+                total += cap * (cell.held[over] - cell.held[low])
+            chosen += 1
+        else:
+            cell.best[m] = cell.z[low] + shift
+    while chosen < need:
+        most = -1
+        for m in range(kinds):
+            if cell.picked[m] == 0 and (most < 0 or cell.best[m] > cell.best[most]):
+                most = m
+        total += cell.best[most]
+        cell.picked[most] = 1
+        chosen += 1
+    return total
+
+
+@inner
+def picked_records(cell, kinds):
+    """Return how many records were summed up."""
+    records = 0
+    for m in range(kinds):
+        records += cell.picked[m]
+    return records
+
+
+@inner
+def picked_slope(cell, kinds):
+    """Return the sum of the slopes of the records that were summed up: how the bound grows with the pull."""
+    total = 0.0
+    for m in range(kinds):
+        total += cell.picked[m] * cell.slope[m]
+    return total
+
+
+@inner
+def best_lift(cell, kinds, need, k, pull):
+    """Return the least lift, up to rounding, with which at least k records are summed up."""
+    excess(cell, kinds, need, k, pull, 0.0, np.inf)
+    if picked_records(cell, kinds) >= k:
+        return 0.0
+    low, high = 0.0, 0.0
+    for m in range(kinds):
+        high = max(high, -(cell.z[cell.begin[m + 1] - 1] + pull * cell.slope[m]))
+    high = high * (1 + 1e-9) + 1e-12
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        excess(cell, kinds, need, k, pull, middle, np.inf)
+        if picked_records(cell, kinds) >= k:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@inner
+def set_slopes(q, t, cell, kinds):
+    """Set slopes by which the records that were summed up miss a limit of tally t; return whether they miss one.
+
+    Every group that keeps the limits has slopes that sum up to at least 0: a cap allows at most so many records of a
+    value; no distribution has more surprise under its own probabilities than under those of another (Gibbs'
+    inequality), so that the mean surprise under any is at least the entropy asked for; at most c times the records
+    outside the ℓ − 1 most frequent values may have one value; and the earth mover's distance is at least what any
+    potential on the tree of values says.
+    """
+    records = 0
+    for m in range(kinds):
+        cell.slope[m] = 0.0
+        records += cell.picked[m]
+    missed = False
+    if q.capped[t]:
+        missed = add_caps(q, cell, kinds, records)
+    if q.entropy[t] > 0.0:
+        missed |= add_entropy(q, t, cell, kinds, records)
+    if q.depth[t] > 0:
+        missed |= add_recursion(q, t, cell, kinds)
+    if q.distance[t] < np.inf:
+        missed |= add_distance(q, t, cell, kinds, records)
+    for m in range(kinds):
+        cell.slope[m] += TOLERANCE
+    return missed
+
+
+@inner
+def add_caps(q, cell, kinds, records):
+    """Add the slopes of all caps that are exceeded; return whether any is."""
+    missed = False
+    for m in range(kinds):
+        cap = q.cap[cell.kind[m]]
+        if cell.picked[m] > cap * records + EPSILON:
+            missed = True
+            for other in range(kinds):
+                cell.slope[other] += cap
+            cell.slope[m] -= 1.0
+    return missed
+
+
+@inner
+def add_entropy(q, t, cell, kinds, records):
+    """Add the slopes of too small an entropy; return whether it is."""
+    entropy = 0.0
+    for m in range(kinds):
+        if cell.picked[m] > 0:
+            entropy -= cell.picked[m] / records * np.log(cell.picked[m] / records)
+    if entropy >= q.entropy[t] - EPSILON:
+        return False
+    whole = cell.held[cell.begin[kinds]]
+    for m in range(kinds):
+        own = cell.held[cell.begin[m + 1]] - cell.held[cell.begin[m]]
+        share = (1 - SMOOTH) * cell.picked[m] / records + SMOOTH * own / whole
+        cell.slope[m] -= np.log(share) + q.entropy[t]
+    return True
+
+
+@inner
+def add_recursion(q, t, cell, kinds):
+    """Add the slopes of too frequent a value under recursive diversity; return whether there is one."""
+    for m in range(kinds):
+        cell.best[m] = cell.picked[m]
+    top, rest = -1, 0
+    for m in range(kinds):
+        rest += cell.picked[m]
+        top = m if top < 0 or cell.picked[m] > cell.picked[top] else top
+    for _ in range(min(q.depth[t] - 1, kinds)):
+        most = 0
+        for m in range(kinds):
+            most = m if cell.best[m] > cell.best[most] else most
+        rest -= cell.picked[most]
+        cell.best[most] = -1.0
+    if cell.picked[top] < q.factor[t] * rest - EPSILON:
+        return False
+    for m in range(kinds):
+        cell.slope[m] += (q.factor[t] if cell.best[m] >= 0.0 else 0.0) - (m == top)
+    return True
+
+
+@inner
+def add_distance(q, t, cell, kinds, records):
+    """Add the slopes of too large a distance to the table; return whether it is."""
+    first, base = q.node[t], q.start[t]
+    nodes, values = q.node[t + 1] - first, q.start[t + 1] - base
+    extra, potential = cell.node[:nodes], cell.node[nodes : 2 * nodes]
+    extra[:] = 0.0
+    for v in range(values):
+        extra[v] = -q.share[base + v]
+    for m in range(kinds):
+        extra[cell.kind[m] - base] += cell.picked[m] / records
+    distance = 0.0
+    for v in range(nodes):
+        distance += abs(extra[v]) * q.edge[first + v]
+        if q.parent[first + v] != v:
+            extra[q.parent[first + v]] += extra[v]
+    if distance <= q.distance[t] + EPSILON:
+        return False
+    for v in range(nodes - 1, -1, -1):
+        above = q.parent[first + v]
+        way = q.edge[first + v] if extra[v] > 0.0 else -q.edge[first + v]
+        potential[v] = way + potential[above] if above != v else 0.0
+    mean = 0.0
+    for v in range(values):
+        mean += q.share[base + v] * potential[v]
+    for m in range(kinds):
+        cell.slope[m] += q.distance[t] + mean - potential[cell.kind[m] - base]
+    return True
+
+
+@inner
+def keep_slopes(slopes, kept, kinds):
+    """Copy the slopes of so many values."""
+    for m in range(kinds):
+        kept[m] = slopes[m]
+
+
+@inner
+def least_excess(q, t, cell, kinds, need):
+    """Search for multipliers that make the bound low: (pull, lift, bound, two pulls around the best one).
+
+    `slope` holds the slopes that go with them. Ends as soon as the bound is not above 0.
+    """
+    below, above = 0.0, 0.0
+    for m in range(kinds):
+        cell.slope[m] = 0.0
+        cell.kept[m] = 0.0
+    pull, lift = 0.0, best_lift(cell, kinds, need, q.k, 0.0)
+    least = excess(cell, kinds, need, q.k, 0.0, lift, np.inf)
+    for _ in range(ROUNDS):
+        if least <= 0.0:
+            break
+        if not set_slopes(q, t, cell, kinds):
+            keep_slopes(cell.kept, cell.slope, kinds)
+            break
+        low, high = 0.0, least / max(1e-12, -picked_slope(cell, kinds))
+        grows, before = True, least
+        for step in range(GROWTHS + CUTS):
+            tried = high if grows else (low + high) / 2
+            lifted = best_lift(cell, kinds, need, q.k, tried)
+            now = excess(cell, kinds, need, q.k, tried, lifted, np.inf)
+            if now < least:
+                pull, lift, least = tried, lifted, now
+                keep_slopes(cell.slope, cell.kept, kinds)
+            if now <= 0.0:
+                break
+            if picked_slope(cell, kinds) < 0.0:
+                low = tried
+                high = 2 * high if grows else high
+            else:
+                high, grows = tried, False
+            if grows and step >= GROWTHS:
+                break
+        keep_slopes(cell.kept, cell.slope, kinds)
+        excess(cell, kinds, need, q.k, pull, lift, np.inf)
+        if least >= before:
+            break
+        below, above = low, high
+    return pull, lift, least, below, above
+
+
+@inner
+def cap_excess(cell, kinds, need, k, pull, lift):
+    """Return the highest cap, up to rounding, under which the bound is not above 0."""
+    low, high = 0.0, 0.0
+    for m in range(kinds):
+        high = max(high, cell.z[cell.begin[m]] + pull * cell.slope[m] + lift)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        if excess(cell, kinds, need, k, pull, lift, middle) > 0.0:
+            high = middle
+        else:
+            low = middle
+    return low

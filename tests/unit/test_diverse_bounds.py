@@ -1,0 +1,99 @@
+"""Bounds under requirements beyond k are never above the optimum, and see what k alone does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import reference
+import reference_bounds
+import reference_requirements
+from compiled import callable_here
+from examples import several
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from shoal.bounds.cells import Cells
+from shoal.bounds.diverse import DiverseAscent, distinct_needed
+from shoal.kernels.bounding import diverse_groups as kernels
+from shoal.kernels.clustering.exact import subset_costs
+from shoal.kernels.shared.groups import group_costs
+from shoal.methods import Cover
+from shoal.methods.exact import Exact
+from shoal.problem import Problem
+from shoal.progress import silent
+
+sort_cell, least_excess = map(callable_here, (kernels.sort_cell, kernels.least_excess))
+OBJECTIVES = tuple(reference.MONOTONE)
+
+
+def ascent(problem: Problem, good: bool) -> DiverseAscent:
+    """The ascent that starts at what groups cost: those of a method, or all records in one."""
+    records = problem.table.records
+    groups = (
+        Cover().partition(problem, 0, silent).groups if good else np.zeros(records, dtype=np.int32)
+    )
+    closures, counts = problem.closures(groups)
+    costs = group_costs(problem.arrays, closures, np.ones_like(counts)).sum(axis=0)[groups]
+    cells = Cells(problem, by_value=True)
+    climb = DiverseAscent(cells, cells.least_of_points(costs))
+    climb.begin()
+    return climb
+
+
+@given(
+    reference_requirements.cases(max_records=9),
+    st.sampled_from(OBJECTIVES),
+    st.integers(0, 8),
+    st.booleans(),
+    st.sampled_from([5, 200_000_000]),
+)
+@settings(max_examples=several(300))
+def test_no_release_that_keeps_the_requirements_costs_less(case, measure, passes, good, looks):
+    sample, k, requirements = case
+    problem = reference_requirements.problem_of(sample, measure, k, requirements)
+    assume(problem.class_count == 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.bounds.ascent.QUICK_LOOKS", looks)
+        climb = ascent(problem, good)
+    totals = [climb.total]
+    for _ in range(passes):
+        climb.advance()
+        totals.append(climb.total)
+    assert totals == sorted(totals)
+    best = problem.cost(Exact().partition(problem, 0, silent).groups)
+    assert totals[-1] + problem.objective.offset.sum() <= best + 1e-9
+
+
+@given(reference_requirements.cases(max_records=8), st.integers(0, 3))
+@settings(max_examples=several(150))
+def test_in_no_group_that_keeps_the_requirements_do_the_numbers_exceed_what_it_costs(case, passes):
+    sample, k, requirements = case
+    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
+    climb = ascent(problem, good=True)
+    for _ in range(passes):
+        climb.advance()
+    y = climb.valid[Cells(problem, by_value=True).points.place]
+    costs = subset_costs(
+        problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
+    )
+    for subset in np.flatnonzero(np.isfinite(costs)):
+        group = [i for i in range(sample.records) if subset >> i & 1]
+        assert y[group].sum() <= costs[subset] + 1e-9
+
+
+@given(reference_requirements.cases(max_records=8), st.data())
+@settings(max_examples=several(150))
+def test_no_group_of_a_cell_exceeds_its_cost_by_more_than_the_multipliers_say(case, data):
+    sample, k, requirements = case
+    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
+    meets = reference_requirements.meets(sample, k, requirements)
+    numbers = st.lists(st.floats(-2, 3), min_size=sample.records, max_size=sample.records)
+    duals, cost = np.array(data.draw(numbers)), data.draw(st.floats(0, 2))
+    largest = reference_bounds.largest_excess(duals.tolist(), cost, meets)
+    rules, everyone = problem.rules, np.arange(sample.records, dtype=np.int32)
+    weights, need = np.ones(sample.records, np.int64), distinct_needed(rules)
+    cell = kernels.make_sorted(sample.records, rules)
+    for t in range(len(need)):
+        kinds = sort_cell(cell, everyone, problem.values, t, duals, weights, cost)
+        assert kinds >= need[t]  # the whole table keeps the requirements
+        assert largest <= max(0.0, least_excess(rules, t, cell, kinds, need[t])[2]) + 1e-9
