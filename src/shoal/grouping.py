@@ -39,5 +39,6 @@ def _refine(
 ) -> Partition:
     """Improve what a method made."""
     budget = _budget(settings)
-    groups, notes = refine_groups(problem, partition.groups, settings.seed, progress, budget)
-    return replace(partition, groups=groups, notes=(*partition.notes, *notes))
+    found = refine_groups(problem, partition.groups, settings.seed, progress, budget)
+    notes = (*partition.notes, *found.notes)
+    return replace(partition, groups=found.groups, notes=notes, duals=found.duals)

@@ -24,7 +24,7 @@ from shoal.evaluation.downcoding import Downcoding, measure_downcoding
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.evaluation.singled import Kept, singled_out
 from shoal.examine import Known, counted_columns, examine, examine_counted
-from shoal.generalization.forms import Ints, Records
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.io import read_texts, write
 from shoal.io.texts import texts_of
 from shoal.mapping import Mapping, mapping_of
@@ -92,6 +92,7 @@ class Release(Generic[FrameT]):
     closed: Closed = field(repr=False)
     is_released: npt.NDArray[np.bool_] = field(repr=False)  # of every input record
     known: Known = field(default_factory=Known, repr=False)  # for the audit of saved files
+    duals: Floats | None = field(default=None, repr=False)  # for the certificate, per record
     # A number for the person of each released record, in input order, where persons are counted.
     persons: Records | None = field(default=None, repr=False)
     history: History | None = field(default=None, repr=False)
@@ -286,6 +287,7 @@ class Release(Generic[FrameT]):
             w=settings.w,
             loss=self.loss(),
             requirements=() if settings.person else settings.requirements,
+            duals=self.duals,
         )
 
     def save(

@@ -115,6 +115,7 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) ->
         known=known,
         persons=None if plan.people is None else plan.people.person[groups >= 0],
         is_released=groups >= 0,
+        duals=partition.duals,
         history=None if tonight is None else _remembered(tonight, released, settings, order),
         removed=plan.roles.removed,
         dialect=plan.source.dialect,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from math import inf
 from typing import Any
@@ -246,6 +247,19 @@ def test_a_certificate_stands_between_optimum_and_release(case, method):
     if found.certificate.bound > 1e-9:
         assert found.certificate.ratio == pytest.approx(found.loss() / found.certificate.bound)
         assert found.loss() <= found.certificate.ratio * best + 1e-9
+
+
+@given(tables.jobs(10, OBJECTIVES), st.data())
+@settings(max_examples=several(100))
+def test_no_start_makes_a_certificate_wrong(case, data):
+    sample, measure, k = case
+    numbers = st.floats(-1, 5)
+    duals = data.draw(st.lists(numbers, min_size=sample.records, max_size=sample.records))
+    best = release(sample, measure, k, method="exact")
+    found = replace(best, duals=np.array(duals))
+    if found.certificate is not None:
+        found.certify(passes=2)
+        assert 0 <= found.certificate.bound <= best.loss() + 1e-9
 
 
 PEOPLE = pa.table(

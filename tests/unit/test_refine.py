@@ -125,7 +125,7 @@ def test_more_steps_and_seconds_gain_more() -> None:
     problem = people(600)
     start = Sequential().partition(problem, 0, silent).groups
     quick, long = refined(problem, start, 0), refined(problem, start, 200)
-    timed, _ = refine(problem, start, 0, silent, Refine(seconds=2.0))
+    timed = refine(problem, start, 0, silent, Refine(seconds=2.0)).groups
     assert problem.cost(long) < problem.cost(quick) < problem.cost(start)
     assert problem.cost(timed) <= problem.cost(quick)
     assert is_met(problem, long)

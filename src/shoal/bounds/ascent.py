@@ -45,7 +45,10 @@ class Ascent:
     over = "cells of k records"
 
     def __init__(self, cells: Cells, above: Floats) -> None:
-        """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid."""
+        """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid.
+
+        The numbers that another ascent has reached are a better start.
+        """
         self.k, self.trees = cells.problem.k, cells.trees()
         self.valid = np.zeros_like(above)
         self.slack = 0.0  # in costs, not as a share
@@ -60,6 +63,11 @@ class Ascent:
         self._costs: Floats = np.empty(0)
         self._members: Ints = np.empty(0, dtype=np.int32)
         self._taken: Floats = np.empty(0)
+
+    @property
+    def y(self) -> Floats:
+        """The dual variables as they are now, valid or not."""
+        return self._y
 
     @property
     def total(self) -> float:

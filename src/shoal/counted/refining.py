@@ -127,5 +127,5 @@ def _refined(
     rows = rows[order]
     groups = np.repeat(found.groups, found.counts)[order]
     groups = np.unique(groups, return_inverse=True)[1].astype(np.int32)
-    groups, _ = refine(pick(problem, rows), groups, seed, progress, budget)
+    groups = refine(pick(problem, rows), groups, seed, progress, budget).groups
     return Assignment.of(rows, np.ones_like(rows), groups)

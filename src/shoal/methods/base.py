@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.generalization.forms import Ints, Records
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.shared.groups import close_groups, count_classes, join_cheapest, members
 from shoal.kernels.shared.rules import count_groups
 from shoal.kernels.shared.state import State, fill, make_state
@@ -31,6 +31,8 @@ class Partition:
     # Where a record's closure does not cover its group: the records that it covers, a row for each record.
     windows: Ints | None = None
     forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
+    # A number per record from which a certificate may start; see `Ascent`.
+    duals: Floats | None = None
 
     @property
     def closing(self) -> Closing:

@@ -45,7 +45,7 @@ def group_persons(
     partition = method.partition(units.problem, seed, progress)
     if budget is not None and chosen.may_be_refined():
         progress("refining", 0, 1)
-        groups, notes = refine(units.problem, partition.groups, seed, progress, budget)
+        groups, notes, _ = refine(units.problem, partition.groups, seed, progress, budget)
         partition = replace(partition, groups=groups, notes=(*partition.notes, *notes))
     partition = units.spread(partition)
     progress("counting persons", 0, 1)

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 
+from shoal.generalization.forms import Floats
 from shoal.kernels.shared.forms import TREE
 from shoal.progress import Progress
 from shoal.refine.chains import reach_of
@@ -20,8 +21,13 @@ from shoal.refine.repack import repack_all
 PASSES = 5
 
 
-def choose_quickly(refined: Refined, seed: int, progress: Progress) -> Refined:
-    """Cover records by other cells of the relaxed problem; returns a partition that costs no more."""
+def choose_quickly(
+    refined: Refined, seed: int, progress: Progress
+) -> tuple[Refined, Floats | None]:
+    """Cover records by other cells of the relaxed problem; returns a partition that costs no more.
+
+    Also returns the dual variables of the relaxed problem, a number per record, if it was tightened.
+    """
     problem, rng = refined.problem, np.random.default_rng([seed, 3])
     relaxation = Relaxation(problem, refined.search.price)
 
@@ -38,8 +44,8 @@ def choose_quickly(refined: Refined, seed: int, progress: Progress) -> Refined:
 
     passes = PASSES if (problem.arrays.form == TREE).all() else 0
     if not passes:
-        return chosen(refined)
+        return chosen(refined), None
     for done in range(passes):
         relaxation.advance(partial(go_on, "relaxing", done, passes))
     found = chosen(Refined.of(problem, relaxation.round()))
-    return found if found.cost < refined.cost else chosen(refined)
+    return found if found.cost < refined.cost else chosen(refined), relaxation.duals

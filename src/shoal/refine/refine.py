@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.generalization.forms import Ints
+from typing import NamedTuple
+
+from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.shared.state import offending
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -23,6 +25,14 @@ MANY = 100_000
 CHOOSE, CARVE = "choose", "carve"
 
 
+class Outcome(NamedTuple):
+    """What refinement returns: the group of every record, notes for people, and a start for the certificate."""
+
+    groups: Ints
+    notes: tuple[str, ...] = ()
+    duals: Floats | None = None  # a number per record, where the relaxed problem was solved in part
+
+
 def costly_step(records: int, budget: Refine, repacks: bool) -> str | None:
     """Which costly step follows the descent of so many records; None for few.
 
@@ -35,8 +45,8 @@ def costly_step(records: int, budget: Refine, repacks: bool) -> str | None:
 
 def refine(
     problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
-) -> tuple[Ints, tuple[str, ...]]:
-    """Improve a partition; returns the group of every record and notes for people.
+) -> Outcome:
+    """Improve a partition.
 
     The result meets the requirement and never costs more. A partition that does not meet it is left as it is,
     for the audit to find.
@@ -44,14 +54,14 @@ def refine(
     clock = Clock(budget, progress)
     refined = Refined.of(problem, groups)
     if offending(problem.rules, refined.search.s).any():
-        return groups, ()
+        return Outcome(groups)
     records = problem.table.records
     step = costly_step(records, budget, can_repack(problem))
     descend(refined, seed, progress, carves=step == CARVE)
-    looked = most_movers(refined)
+    looked, duals = most_movers(refined), None
     if step == CHOOSE:
-        refined = choose_quickly(refined, seed, progress)
+        refined, duals = choose_quickly(refined, seed, progress)
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
     few = f"refinement moved single records among the {looked:,} dearest only"
-    return refined.groups, (few,) if looked < records else ()
+    return Outcome(refined.groups, (few,) if looked < records else (), duals)

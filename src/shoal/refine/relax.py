@@ -32,7 +32,7 @@ class Relaxation:
         self._problem = problem
         cells = Cells(problem)
         first, place, counts = cells.points
-        self._codes = problem.codes[first]
+        self._codes, self._place = problem.codes[first], place
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
         self._ascent = Ascent(cells, cells.least_of_points(prices))
@@ -47,6 +47,11 @@ class Relaxation:
     def total(self) -> float:
         """A lower bound on the cost of any partition."""
         return self._ascent.total
+
+    @property
+    def duals(self) -> Floats:
+        """The dual variables so far, a number per record; they are nearly valid, see `Ascent`."""
+        return self._ascent.y[self._place]
 
     def advance(self, go_on: Callable[[], bool]) -> bool:
         """Come one step closer to the optimum; returns False if `go_on` said no before its end."""
