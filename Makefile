@@ -33,9 +33,10 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
-# Tests of the same kernels stand in one file: on one worker, these are compiled once.
+# Tests of the same kernels stand in one file: on one worker, these are compiled once. Files run in the order of folders,
+# of which the slow ones (browser, databases, spark) come first: so both workers end at about the same time.
 test: lint java browser ## Check style and types, run all tests, and the usual path on the oldest versions
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 	@$(MAKE) --no-print-directory smoke-oldest
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."
 	@$(HAS_CHROMIUM) || echo "The app was not tested in a browser: there is no chromium here."
@@ -58,14 +59,14 @@ smoke-oldest: $(STAMP)-oldest ## Run the usual path on the oldest versions that 
 	@$(OLDEST)/bin/python tests/smoke.py $(OLDEST)/smoke
 
 test-oldest: $(STAMP)-oldest-test ## Run all tests on the oldest versions that are allowed, before a release
-	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
+	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Tests that call kernels or methods; of random examples, a few are enough here.
 KERNEL_TESTS = $(shell grep -lE '^from shoal\.(kernels|methods|refine|bounds)' tests/unit/test_*.py)
 
 # Compiled code that checks every index is kept apart from what users run.
 boundscheck: $(STAMP)-test ## Run the tests of kernels with every index of an array checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile few $(KERNEL_TESTS)
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --hypothesis-profile few $(KERNEL_TESTS)
 
 coverage: $(STAMP)-test ## Run the tests of kernels without the JIT, and list the lines that none reaches
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/methods,src/shoal/refine,src/shoal/bounds \
