@@ -12,7 +12,7 @@ PASSES = (0, 2, 3, 4, 5, 6, 8)  # of the relaxed problem, before cells are chose
 
 
 def run(tables: Tables) -> list[dict[str, object]]:
-    """One row per k and schedule, on Adult with nine hierarchies; the default is five passes."""
+    """One row per k and schedule, on Adult with nine hierarchies; the default is four passes."""
     table = tables.adult_9()
     rows: list[dict[str, object]] = []
     for k in KS:

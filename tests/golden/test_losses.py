@@ -65,12 +65,12 @@ def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> Non
 
 
 def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
-    """`PASSES`: without any the loss grows by 2.5 %, with one fewer or one more it differs by 0.5 and 0.08 %."""
+    """`PASSES` and `STEP`: with no, three or five passes, or a step of 1, the loss differs by 0.5 to 3 %."""
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name != "age"}
     table = shoal.samples.adult().slice(0, 5000)
     chosen = shoal.anonymize(table, quasi_identifiers=trees, others="drop", k=K)
-    assert chosen.loss("lm") == pytest.approx(0.089099, rel=5e-4)
+    assert chosen.loss("lm") == pytest.approx(0.088655, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

@@ -44,12 +44,12 @@ class Ascent:
 
     over = "cells of k records"
 
-    def __init__(self, cells: Cells, above: Floats) -> None:
+    def __init__(self, cells: Cells, above: Floats, step: float = STEP) -> None:
         """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid.
 
         The numbers that another ascent has reached are a better start.
         """
-        self.k, self.trees = cells.problem.k, cells.trees()
+        self.k, self.trees, self._step = cells.problem.k, cells.trees(), step
         self.valid = np.zeros_like(above)
         self.slack = 0.0  # in costs, not as a share
         self._y = above.copy()
@@ -80,7 +80,7 @@ class Ascent:
 
         Listed cell c has the points at bounds[c] to bounds[c + 1], and covers each by its share.
         """
-        return self._bounds, self._members, self._taken / (STEP * self._mean)
+        return self._bounds, self._members, self._taken / (self._step * self._mean)
 
     def begin(self) -> None:
         """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells."""
@@ -176,4 +176,4 @@ class Ascent:
         self._costs, self._members = self._costs[used], self._members[used[cell]]
         self._taken = self._taken[used[cell]]
         covered = np.bincount(self._members, self._taken, minlength=self._y.size)
-        self._y += STEP * self._mean - covered
+        self._y += self._step * self._mean - covered

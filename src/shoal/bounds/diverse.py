@@ -12,7 +12,7 @@ from math import ceil, exp, inf
 
 import numpy as np
 
-from shoal.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
+from shoal.bounds.ascent import CHUNK, SWEEPS, Ascent
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.bounding.cell_walk import make_walk
@@ -119,7 +119,7 @@ class DiverseAscent(Ascent):
         self._bounds = np.concatenate([[0], np.cumsum(sizes[used])])
         self._costs, self._members = self._costs[used], self._members[used[group]]
         self._shares, self._taken = self._shares[used[group]], self._taken[used]
-        self._y += STEP * self._mean - covered / weights
+        self._y += self._step * self._mean - covered / weights
 
 
 def distinct_needed(rules: Rules) -> Records:

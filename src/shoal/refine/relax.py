@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.bounds import Ascent, Cells
+from shoal.bounds.ascent import STEP
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.refining.rounding import round_cells
 from shoal.kernels.shared.groups import close_groups
@@ -27,15 +28,15 @@ FUSSY = 0.5
 class Relaxation:
     """The relaxed problem (an LP), solved step by step, and partitions made by rounding what it has reached."""
 
-    def __init__(self, problem: Problem, prices: Floats) -> None:
-        """Start from `prices`, what each record pays in some partition."""
+    def __init__(self, problem: Problem, prices: Floats, step: float = STEP) -> None:
+        """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes."""
         self._problem = problem
         cells = Cells(problem)
         first, place, counts = cells.points
         self._codes, self._place = problem.codes[first], place
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
-        self._ascent = Ascent(cells, cells.least_of_points(prices))
+        self._ascent = Ascent(cells, cells.least_of_points(prices), step)
         self._ascent.begin()
 
     @staticmethod
