@@ -22,7 +22,7 @@ MOST_CPU = 2  # times the CPU seconds of a refinement that carves and does not c
 
 
 def run(tables: Tables) -> list[dict[str, object]]:
-    """One row per table and k; `met` speaks of loss and, beside ARX, of CPU seconds: at most twice those with carving."""
+    """One row per table and k; `met` speaks of loss and, beside ARX, of CPU: at most twice that of carving."""
     if tables.records is not None:
         raise Unavailable("The bars hold for whole tables; leave out --records.")
     loaded = {name: getattr(tables, name)() for name in {name for name, _ in BARS}}
