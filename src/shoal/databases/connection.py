@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -104,6 +105,25 @@ class Connection(ABC):
         known = self.tables()
         close = near_miss(str(table.table), known) or f"; tables: {_some(known)}."
         return f"There is no table {table.table!r} in '{self.database}'{close}"
+
+
+class AdbcConnection(Connection):
+    """A transaction by a driver of ADBC."""
+
+    _connection: Any
+
+    def close(self) -> None:
+        with suppress(Exception):  # of a connection that is lost there is nothing to undo
+            self._connection.rollback()
+        with suppress(Exception):
+            self._connection.close()
+
+    def commit(self) -> None:
+        self._connection.commit()
+
+    def _do(self, statement: str) -> None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement)
 
 
 def streamed(cursor: Any) -> pa.RecordBatchReader:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
 
 from shoal.databases.address import Database, DatabaseTable, quoted
 from shoal.databases.connection import (
-    Connection,
+    AdbcConnection,
     IfExists,
     StoredColumn,
     exists_already,
@@ -60,7 +59,7 @@ LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = {table}
 """
 
 
-class PostgreSQL(Connection):
+class PostgreSQL(AdbcConnection):
     """One transaction of a PostgreSQL server."""
 
     def __init__(self, database: Database, writes: bool) -> None:
@@ -86,19 +85,6 @@ class PostgreSQL(Connection):
         except BaseException:
             self.close()
             raise
-
-    def close(self) -> None:
-        with suppress(Exception):  # of a connection that is lost there is nothing to undo
-            self._connection.rollback()
-        with suppress(Exception):
-            self._connection.close()
-
-    def commit(self) -> None:
-        self._connection.commit()
-
-    def _do(self, statement: str) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
 
     def _rows(self, query: str, by_copy: bool = True) -> list[dict[str, Any]]:
         with self._connection.cursor() as cursor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 from shoal.databases.address import Database, DatabaseTable, quoted
 from shoal.databases.connection import (
     BYTES_OF_A_CELL,
-    Connection,
+    AdbcConnection,
     IfExists,
     StoredColumn,
     exists_already,
@@ -34,7 +33,7 @@ _AT_ONCE = (
 SMALL = 10_000_000  # bytes of a file
 
 
-class SQLite(Connection):
+class SQLite(AdbcConnection):
     """One transaction of a SQLite file."""
 
     def __init__(self, database: Database, writes: bool) -> None:
@@ -44,19 +43,6 @@ class SQLite(Connection):
         raise_problems(file_problems(database, writes))
         path = quote(str(database.path.absolute()))
         self._connection = dbapi.connect(f"file:{path}?mode={'rw' if writes else 'ro'}")
-
-    def close(self) -> None:
-        with suppress(Exception):
-            self._connection.rollback()
-        with suppress(Exception):
-            self._connection.close()
-
-    def commit(self) -> None:
-        self._connection.commit()
-
-    def _do(self, statement: str) -> None:
-        with self._connection.cursor() as cursor:
-            cursor.execute(statement)
 
     def _rows(self, query: str) -> list[dict[str, Any]]:
         with self._connection.cursor() as cursor:
