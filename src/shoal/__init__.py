@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shoal._evaluate import audit as audit
     from shoal._evaluate import classify as classify
     from shoal._evaluate import evaluate as evaluate
-    from shoal._evaluate import loss as loss
+    from shoal._loss import loss as loss
     from shoal.databases import DatabaseTable as DatabaseTable
     from shoal.errors import AuditFailed as AuditFailed
     from shoal.errors import Cancelled as Cancelled
@@ -66,7 +66,8 @@ if TYPE_CHECKING:
 # The same for programs that run: a name is loaded when it is first used. A test compares the two.
 _HOMES = {
     "shoal._anonymize": ("anonymize",),
-    "shoal._evaluate": ("audit", "classify", "evaluate", "loss"),
+    "shoal._evaluate": ("audit", "classify", "evaluate"),
+    "shoal._loss": ("loss",),
     "shoal.databases": ("DatabaseTable",),
     "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
     "shoal.generalization": (

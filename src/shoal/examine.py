@@ -22,9 +22,11 @@ from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_
 from shoal.io import check_header, open_file, read_texts
 from shoal.settings import Settings
 from shoal.table import open_frame
-from shoal.table.frames import Frame
+from shoal.table.frames import AnyFrame, Frame
 from shoal.table.render import bound_names
 from shoal.table.source import Input, Source
+
+AnyTable = AnyFrame | DatabaseTable | str | os.PathLike[str]
 
 
 def open_table(table: Any, input: Input | None = None) -> Source:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import inf
 from pathlib import Path
 from typing import Any, Generic
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from shoal.bounds import Certificate, Certifier
-from shoal.databases import COUNT, IfExists, Written, stored_place, write_stored
+from shoal.databases import IfExists, stored_place
 from shoal.errors import InputError, raise_problems
 from shoal.evaluated import Evaluation, evaluate_release
 from shoal.evaluation.comparison import Comparison, comparison_of
@@ -23,10 +22,8 @@ from shoal.evaluation.distributions import Distributions, compare_distributions
 from shoal.evaluation.downcoding import Downcoding, measure_downcoding
 from shoal.evaluation.risk import Risks, compare_risks
 from shoal.evaluation.singled import Kept, singled_out
-from shoal.examine import Known, counted_columns, examine, examine_counted
+from shoal.examine import Known
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.io import read_texts, write
-from shoal.io.texts import texts_of
 from shoal.mapping import Mapping, mapping_of
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
@@ -36,13 +33,13 @@ from shoal.progress import Progress
 from shoal.recoding import Recoding, recoding_of
 from shoal.report import Making, write_report
 from shoal.report.brief import brief_facts, brief_html
+from shoal.saving import Saving
 from shoal.series import History
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.closed import Closed, loosened
-from shoal.table.frames import Frame, FrameT, arrow_values
-from shoal.table.render import spelled_for
-from shoal.table.source import Dialect, Input, Stored
+from shoal.table.frames import Frame, FrameT, arrow_table
+from shoal.table.source import Dialect, Stored
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
 UNASKED = (
@@ -311,48 +308,13 @@ class Release(Generic[FrameT]):
         is "replace", and never if the release was made from it. The records go to a staging table, are audited
         there, and get their name in the same transaction.
         """
+        data, columns = arrow_table(open_frame(self.data)), self.closed.table.columns
+        saving = Saving(data, columns, self.settings, self.known, self.audit)
         place = stored_place(path, table, if_exists)
         if place is not None:
-            unchanged = [*self.settings.sensitive, *self.settings.keep]
-            write_stored(
-                self._table(), place, self._prove_stored, if_exists, self.stored, unchanged
-            )
-            return
-        own = self.dialect or Dialect()
-        tab = delimiter == "tab" or Path(path).name.lower().endswith((".tsv", ".tsv.gz"))
-        dialect = replace(
-            own,
-            delimiter="\t" if tab else delimiter or own.delimiter,
-            encoding=encoding or own.encoding,
-        )
-        data = self._table()
-        if {".csv", ".tsv", ".txt"}.intersection(Path(os.fspath(path).lower()).suffixes):
-            data = spelled_for(data, self.closed.table.columns, dialect.encoding)
-        write(data, path, overwrite, dialect, partial(self._prove, dialect))
-
-    def _table(self) -> pa.Table:
-        if isinstance(self.data, pa.Table):
-            return self.data
-        frame = open_frame(self.data)
-        return pa.table({name: arrow_values(frame, name) for name in frame.columns})
-
-    def _prove(self, dialect: Dialect, path: Path) -> None:
-        """Audit a file that holds the release."""
-        reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
-        texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
-        examine(texts, self.known, self.settings).prove()
-
-    def _prove_stored(self, written: Written) -> None:
-        """Audit a table where it was written: by counts of its combinations, or by all records where those say more."""
-        if self.known.is_nothing and written.is_counted_quickly:
-            columns = counted_columns(written.names, self.settings)
-            counted = open_frame(written.counted(columns))
-            audit = examine_counted(counted, COUNT, self.settings).prove()
+            saving.into_database(place, if_exists, self.stored)
         else:
-            texts = open_frame(texts_of(written.records()))
-            audit = examine(texts, self.known, self.settings).prove()
-        if audit.records != self.audit.records:
-            raise InputError("Records were lost while the release was written; write it again.")
+            saving.into_file(Path(path), overwrite, self.dialect or Dialect(), delimiter, encoding)
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.

@@ -15,6 +15,7 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.shared import arrays
 
 order_of = callable_here(arrays.order_of)
+order_of_codes = callable_here(arrays.order_of_codes)
 taken = callable_here(arrays.taken)
 sort_numbers = callable_here(arrays.sort_numbers)
 least_at = callable_here(arrays.least_at)
@@ -28,6 +29,14 @@ def test_places_are_ordered_by_value_and_equal_ones_as_they_stand(drawn: list[fl
     order = order_of(values)
     assert order.tolist() == np.argsort(values, kind="stable").tolist()
     assert taken(values, order).tolist() == sorted(drawn)
+
+
+@given(st.lists(st.integers(-5, 60) | st.integers(0, 10**6), max_size=30), st.integers(1, 99))
+def test_places_of_codes_are_ordered_whether_they_are_close_or_not(
+    drawn: list[int], close: int
+) -> None:
+    for codes in (np.array(drawn, np.int32), np.array(drawn, np.int32) % close):
+        assert order_of_codes(codes).tolist() == np.argsort(codes, kind="stable").tolist()
 
 
 @given(st.lists(st.integers(-5, 60), max_size=90))

@@ -97,7 +97,8 @@ def test_examples_in_docstrings_are_true(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "room", ["_anonymize", "_evaluate", "generalization.hierarchy", "io", "listing", "samples"]
+    "room",
+    ["_anonymize", "_evaluate", "_loss", "generalization.hierarchy", "io", "listing", "samples"],
 )
 def test_public_modules_have_examples(room: str) -> None:
     assert any(f"{name}.".startswith(f"shoal.{room}.") for name in modules_with_examples())

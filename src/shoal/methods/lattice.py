@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -111,17 +113,21 @@ def make_keys(problem: Problem, ladders: list[Ladder], parts: list[list[int]], s
     """
     rng = np.random.default_rng(seed)
     codes = problem.points.codes
-    keys: list[Keys] = []
-    for part in parts:
-        rows = np.zeros((1, len(codes)), dtype=np.uint64)
+    rows = [prod(len(ladders[j].rungs) for j in part) for part in parts]
+    keys = np.empty((sum(rows), len(codes)), dtype=np.uint64)
+    for part, first in zip(parts, accumulate(rows, initial=0), strict=False):
+        keys[first] = 0
+        filled = 1
         for j in part:
-            own = []
-            for rung in ladders[j].rungs:
+            own = np.empty((len(ladders[j].rungs), len(codes)), dtype=np.uint64)
+            for at, rung in enumerate(ladders[j].rungs):
                 numbers = rng.integers(0, 2**64, size=int(rung.max()) + 1, dtype=np.uint64)
-                own.append(numbers[rung][codes[:, j]])
-            rows = (rows[:, None, :] ^ np.array(own)[None, :, :]).reshape(-1, len(codes))
-        keys.append(rows)
-    return np.concatenate(keys)
+                own[at] = numbers[rung][codes[:, j]]
+            for row in reversed(range(filled)):  # the last first, as each makes room for several
+                to = first + row * len(own)
+                np.bitwise_xor(own, keys[first + row], out=keys[to : to + len(own)])
+            filled *= len(own)
+    return keys
 
 
 def rows_of(points: Ints, ladders: list[Ladder], parts: list[list[int]]) -> Rows:

@@ -25,7 +25,7 @@ from shoal.progress import Watch, silent
 from shoal.recoding.taking import NOBODY, Coverage, coverage_of, take
 from shoal.settings import Settings
 from shoal.table import open_frame
-from shoal.table.frames import Frame, FrameT, arrow_values
+from shoal.table.frames import Frame, FrameT, arrow_table
 from shoal.table.order import shuffled
 from shoal.table.render import assemble
 from shoal.table.source import Dialect, Input, Source
@@ -85,11 +85,17 @@ class Batch(Generic[FrameT]):
                 "them to the next batch."
             )
         dialect = self.dialect or Dialect()
-        write(_arrow(self.data), path, overwrite, dialect, partial(self._prove, dialect))
+        write(
+            arrow_table(open_frame(self.data)),
+            path,
+            overwrite,
+            dialect,
+            partial(self._prove, dialect),
+        )
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the records that were held back, as they came; keep that file like the original table."""
-        write(_arrow(self.held), path, overwrite, self.dialect or Dialect())
+        write(arrow_table(open_frame(self.held)), path, overwrite, self.dialect or Dialect())
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the batch."""
@@ -243,10 +249,3 @@ def _stacked(first: Frame, second: Frame) -> Frame:
     if isinstance(one, pa.Table) and isinstance(other, pa.Table):
         return open_frame(pa.concat_tables([one, other], promote_options="permissive"))
     return nw.concat([first, second], how="vertical")
-
-
-def _arrow(data: Any) -> pa.Table:
-    if isinstance(data, pa.Table):
-        return data
-    frame = open_frame(data)
-    return pa.table({name: arrow_values(frame, name) for name in frame.columns})

@@ -81,6 +81,14 @@ def _check_names(table: Any) -> None:
     raise_problems(problems)
 
 
+def arrow_table(frame: Frame) -> pa.Table:
+    """All columns as Arrow in whatever types they have."""
+    native = frame.to_native()
+    if isinstance(native, pa.Table):
+        return native
+    return pa.table({name: arrow_values(frame, name) for name in frame.columns})
+
+
 def arrow_values(frame: Frame, name: str) -> pa.ChunkedArray:
     """One column as Arrow in whatever type it has."""
     native = frame.to_native()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.state import cost_without, remove, stays_diverse_without
 
 GAIN = 1e-9  # the least decrease of cost that counts as an improvement
@@ -27,7 +28,7 @@ def suppress_records(c, q, s, codes, classes, whole, most):
     """
     closure = np.empty((s.closures.shape[0], 1), np.int32)
     counts = np.empty((s.counts.shape[0], 1))
-    gains = np.empty(s.group.size)
+    gains, less = np.empty(s.group.size), np.empty(s.group.size)
     done, before = 0, -1
     while before < done < most:
         before = done
@@ -35,7 +36,8 @@ def suppress_records(c, q, s, codes, classes, whole, most):
             gains[i] = -np.inf
             if s.group[i] >= 0:
                 gains[i] = gain_of(c, q, s, codes, classes, i, whole, closure, counts)
-        for i in np.argsort(-gains, kind="mergesort"):
+            less[i] = -gains[i]
+        for i in order_of(less):
             if done == most or gains[i] <= GAIN:
                 break
             if gain_of(c, q, s, codes, classes, i, whole, closure, counts) > GAIN:

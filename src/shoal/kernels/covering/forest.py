@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.forms import open_closure, value_cost
 from shoal.kernels.shared.rows import cover_costs, totals_with_group
 from shoal.kernels.shared.state import merge
@@ -209,7 +210,7 @@ def split_hub(length, child, sibling, below, weights, root, k, most, part, first
         lengths.append(length[branch])
         sizes.append(below[branch])
         branch = sibling[branch]
-    order = np.argsort(-np.array(lengths), kind="mergesort")
+    order = order_of(-np.array(lengths))
     bins, singles = gather(np.array(sizes)[order], weights[hub], k, most)
     for at in range(order.size):
         part[tops[order[at]]] = first + bins[at]

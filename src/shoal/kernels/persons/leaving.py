@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
 from shoal.kernels.persons.counting import keeps
+from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.state import cost_without, remove
 
 GAIN = 1e-9  # the least decrease of cost that counts as an improvement
@@ -28,7 +29,7 @@ def leave_persons_out(x, w, whole, most):
     """
     closure = np.empty((x.s.closures.shape[0], 1), np.int32)
     counts = np.empty((x.s.counts.shape[0], 1))
-    gains = np.empty(x.s.group.size)
+    gains, less = np.empty(x.s.group.size), np.empty(x.s.group.size)
     done, before = 0, -1
     while before < done < most:
         before = done
@@ -36,7 +37,8 @@ def leave_persons_out(x, w, whole, most):
             gains[i] = -np.inf
             if x.s.group[i] >= 0:
                 gains[i] = gain_without(x, w, i, whole, closure, counts)
-        for i in np.argsort(-np.rint(gains * 1e9), kind="mergesort"):  # equal but for rounding
+            less[i] = -np.rint(gains[i] * 1e9)  # equal where they differ by rounding only
+        for i in order_of(less):
             if done == most or gains[i] <= GAIN:
                 break
             if gain_without(x, w, i, whole, closure, counts) > GAIN:

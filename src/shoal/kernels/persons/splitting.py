@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.persons.counting import HEADS, begin, count, suffices
+from shoal.kernels.shared.arrays import order_of_codes
 from shoal.kernels.shared.forms import TREE
 from shoal.kernels.splitting.mondrian import (
     by_place,
@@ -43,7 +44,7 @@ def cut_complies(q, w, segment, order, cut, below, above):
 @allocating
 def cut_persons(q, w, codes, segment, null, relaxed):
     """Sort the codes and cut them in two as `cut_segment` does: (order, size of the first part), or size 0."""
-    order = np.argsort(codes, kind="mergesort")
+    order = order_of_codes(codes)
     n = codes.size
     below, above = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     begin(w)

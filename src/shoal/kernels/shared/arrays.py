@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.kernels.compilation import allocating, inner
 
+CLOSE = 4  # integers are sorted by counting if they span at most this many times their number
 SHORT = 24  # arrays of up to this many numbers are sorted by insertion
 
 
@@ -40,6 +41,26 @@ def order_of(values):
     """Return the places of `values` in ascending order; equal values keep their order (a stable argsort)."""
     order = np.empty(values.size, np.int64)
     sort_stably(values, order, np.empty(values.size, np.int64))
+    return order
+
+
+@allocating
+def order_of_codes(codes):
+    """Return the places of integers in ascending order, as `order_of` does; close ones are sorted by counting."""
+    n = codes.size
+    low = high = codes[0] if n > 0 else 0
+    for code in codes:
+        low, high = min(low, code), max(high, code)
+    if high - low > CLOSE * n:
+        return order_of(codes)
+    place, order = np.zeros(high - low + 2, np.int64), np.empty(n, np.int64)
+    for code in codes:
+        place[code - low + 1] += 1
+    for at in range(1, place.size):
+        place[at] += place[at - 1]
+    for i in range(n):
+        order[place[codes[i] - low]] = i
+        place[codes[i] - low] += 1
     return order
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.arrays import order_of, order_of_codes
 from shoal.kernels.shared.forms import (
     LOG,
     TREE,
@@ -32,7 +33,7 @@ def cut_segment(q, codes, values, null, relaxed):
     Null is cut off if possible. Otherwise the cut is the one nearest to the median at which both parts meet the
     requirement, the lower one of two; equal codes stay together unless `relaxed`.
     """
-    order = np.argsort(codes, kind="mergesort")
+    order = order_of_codes(codes)
     n = codes.size
     whole, below = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
     count_values(values, order, whole)
@@ -66,15 +67,18 @@ def cut_segment(q, codes, values, null, relaxed):
 @allocating
 def runs_of_children(children):
     """Sort records by child node: (order, where each child's run starts and the last ends, runs by ascending size)."""
-    order = np.argsort(children, kind="mergesort")
+    order = order_of_codes(children)
     n = children.size
-    starts = [0]
-    for i in range(1, n):
-        if children[order[i]] != children[order[i - 1]]:
-            starts.append(i)
-    starts.append(n)
-    bounds = np.array(starts)
-    return order, bounds, np.argsort(np.diff(bounds), kind="mergesort")
+    starts, runs = np.empty(n + 1, np.int64), 0
+    for i in range(n):
+        if i == 0 or children[order[i]] != children[order[i - 1]]:
+            starts[runs] = i
+            runs += 1
+    starts[runs] = n
+    sizes = np.empty(runs, np.int64)
+    for run in range(runs):
+        sizes[run] = starts[run + 1] - starts[run]
+    return order, starts[: runs + 1], order_of(sizes)
 
 
 @allocating
@@ -180,9 +184,9 @@ def codes_to_part(c, j, codes, segment, closure):
 def by_place(order, group, records):
     """Return the group of each of `records`, given that of the record at each place of `order`."""
     by_record = np.empty(records.size, np.int32)
-    place = np.argsort(order, kind="mergesort")
-    rank = np.argsort(records, kind="mergesort")
-    by_record[rank] = group[place]
+    place, rank = order_of_codes(order), order_of_codes(records)
+    for at in range(records.size):
+        by_record[rank[at]] = group[place[at]]
     return by_record
 
 

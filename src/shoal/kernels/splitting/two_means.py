@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.forms import RANGE, open_closure, total_cost, widen_closure
 from shoal.kernels.shared.rows import cover_costs
 from shoal.kernels.shared.rules import complies, count_values, is_diverse, shortfall
@@ -109,7 +110,7 @@ def assign_sides(distances, k, side):
     if sizes[small] >= k:
         return
     extra = np.rint((more if small == 1 else -more) / EPSILON)
-    for i in np.argsort(extra, kind="mergesort"):
+    for i in order_of(extra):
         if sizes[small] == k:
             break
         if side[i] != small:
@@ -150,7 +151,7 @@ def even_out_sides(q, values, distances, side):
         if lack == 0.0:
             continue
         extra = np.rint((distances[g] - distances[1 - g]) / EPSILON)
-        for i in np.argsort(extra, kind="mergesort"):
+        for i in order_of(extra):
             if side[i] == g or sizes[1 - g] == q.k:
                 continue
             move_values(values[i], counts, sizes, 1 - g, g)
