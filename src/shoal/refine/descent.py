@@ -13,11 +13,14 @@ from shoal.refine.splits import split_all
 from shoal.refine.swaps import swap_all
 
 
-def descend(refined: Refined, seed: int, progress: Progress, carves: bool = True) -> None:
+def descend(
+    refined: Refined, seed: int, progress: Progress, carves: bool = True, splits: bool = True
+) -> None:
     """Improve a partition by every neighbourhood in turn, the dearest of them if it `carves`."""
     move_all(refined, progress)
     dissolve_all(refined)
-    split_all(refined)
+    if splits:
+        split_all(refined)
     swap_all(refined)
     if carves:
         carve(refined, seed, progress)

@@ -57,7 +57,8 @@ def refine(
         return Outcome(groups)
     records = problem.table.records
     step = costly_step(records, budget, can_repack(problem))
-    descend(refined, seed, progress, carves=step == CARVE)
+    # Where cells are chosen anew, splits before that gain nothing: they would only take time to compile.
+    descend(refined, seed, progress, carves=step == CARVE, splits=step != CHOOSE)
     looked, duals = most_movers(refined), None
     if step == CHOOSE:
         refined, duals = choose_quickly(refined, seed, progress)
