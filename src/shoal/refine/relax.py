@@ -61,7 +61,7 @@ class Relaxation:
     def cells(self) -> Ints:
         """The closures of all cells that the solution so far uses."""
         bounds, members, _ = self._ascent.cover
-        return close_groups(self._problem.arrays, self._codes, members, bounds)
+        return close_groups(self._problem.arrays, self._codes, members.astype(np.int64), bounds)
 
     def round(self) -> Ints:
         """Round the solution so far to a partition that meets the requirement, cells that are used most first."""

@@ -65,6 +65,7 @@ def make_candidates(refined: Refined, cells: Ints) -> Candidates:
     closures, place = np.unique(
         np.concatenate([own[:, is_used], cells], axis=1), axis=1, return_inverse=True
     )
+    closures = np.ascontiguousarray(closures)
     costs = group_costs(problem.arrays, closures, np.ones((1, closures.shape[1]))).sum(axis=0)
     order = np.argsort(costs, kind="stable")
     rank = np.argsort(order)[place.reshape(-1)[:number]]
