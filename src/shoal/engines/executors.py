@@ -47,7 +47,7 @@ class Executors:
         frame = self._session.createDataFrame(in_chunks(parts))
         # By range and not by hash, so that no task gets two parts while another gets none.
         spread = frame.repartitionByRange(len(parts), PART)
-        solved = spread.groupBy(PART).applyInArrow(_solve, SCHEMA).toArrow()
+        solved = spread.groupBy(PART).applyInArrow(solve_chunks, SCHEMA).toArrow()
         return out_of_chunks(solved, len(parts))
 
 
@@ -67,7 +67,7 @@ def _asking() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     return version
 
 
-def _solve(part: pa.Table) -> pa.Table:
+def solve_chunks(part: pa.Table) -> pa.Table:
     """Solve a part that came in chunks; runs on an executor."""
     from shoal.counted.elsewhere import solve_packed
 
