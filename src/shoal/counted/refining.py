@@ -25,9 +25,8 @@ from shoal.table.rows import distinct_rows
 PART = 60_000
 # Records that are refined in all, those of the dearest groups; beyond, minutes would gain less than one percent.
 MOST_REFINED = 300_000
-
-
-# Records up to which refinement looks at all of them at once, as it does in memory.
+# Records up to which refinement looks at all of them at once, as it does in memory, if so many may be solved at once.
+# Up to MANY it always does: there it chooses cells anew, and finds better ones if no record of the table is missing.
 WHOLE = 300_000
 
 
