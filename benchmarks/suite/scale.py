@@ -201,6 +201,7 @@ def draw(source: Table, records: int, path: Path) -> None:
         listed = f'(SELECT list("{name}" ORDER BY place) FROM source)'
         columns.append(f'{listed}[1 + ({place})::BIGINT] AS "{name}"')
     with duckdb.connect(config={"preserve_insertion_order": False}) as connection:
+        connection.execute("SET enable_progress_bar = false")  # this process was spawned
         connection.register("given", source.data.append_column("place", [np.arange(number)]))
         connection.execute("CREATE TABLE source AS SELECT * FROM given")
         how = (

@@ -23,8 +23,18 @@ import shoal
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'shoal[spark]'")
 if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
     pytest.skip("Spark needs Java, and there is none here", allow_module_level=True)
+from shoal.engines import executors
+
 pytestmark = pytest.mark.filterwarnings("ignore")  # PySpark's own, about pandas and open sockets
 
+# On a few hundred records most time would go into compiling: these options halve what the tests take.
+QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.ui.enabled": "false",
+}
+JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 ASKED: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
     "sensitive": ["ill"],
@@ -57,11 +67,11 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     builder = SparkSession.builder.master("local[2,3]")  # a task may fail twice
     options = {
         "spark.sql.shuffle.partitions": "1",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.ui.enabled": "false",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.timestampType": "TIMESTAMP_NTZ",  # as the checker reads them
+        **QUICK,
+        "spark.driver.extraJavaOptions": JAVA,
     }
     for key, value in options.items():
         builder = builder.config(key, value)
@@ -98,27 +108,55 @@ def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(sessio
 
 
 @pytest.mark.parametrize("most", [40, 10_000])
-def test_partitions_and_a_task_that_fails_once_change_nothing(
+def test_partitions_and_tasks_that_fail_once_change_nothing(
     session: Any, most: int, tmp_path: Path
 ) -> None:
-    mark = tmp_path / "failed"
+    scan, solve = tmp_path / "scan", tmp_path / "solve"
 
     def fails_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        if not mark.exists():
-            mark.touch()
+        if not scan.exists():
+            scan.touch()
             raise OSError("this task fails once")
         yield from batches
 
+    def solved(part: pa.Table) -> pa.Table:
+        if not solve.exists():
+            solve.touch()
+            raise OSError("this task fails once")
+        return executors.solve_chunks(part)
+
     frame = session.createDataFrame(people())
     failing = frame.repartition(5).mapInArrow(fails_once, frame.schema)
-    found = []
+    found, notes = [], []
     with patch("shoal.engines.way.most_at_once", lambda memory: most):
-        for given in (frame.coalesce(1), failing):
-            release = shoal.anonymize(given, **ASKED)
+        for given, version in ((frame.coalesce(1), ""), (failing, shoal.__version__)):
+            with (
+                patch.object(executors.Executors, "version", version),
+                patch("shoal.engines.executors.solve_chunks", solved),
+            ):
+                release = shoal.anonymize(given, **ASKED)
             found.append(rows_of(release.data))
+            notes.append(" ".join(release.notes))
             release.close()  # type: ignore[attr-defined]
-    assert mark.exists()
     assert found[0] == found[1]
+    in_rounds = most == 40
+    assert scan.exists()
+    assert solve.exists() == in_rounds
+    assert ("by the driver: executors have no shoal" in notes[0]) == in_rounds
+    assert ("by the executors" in notes[1]) == in_rounds
+
+
+def test_executors_tell_their_version_and_chunks_find_together(session: Any) -> None:
+    place = executors.Executors(session)
+    assert place.version == shoal.__version__
+    with patch.object(executors, "__version__", "another"):
+        assert not place.is_ready()
+        assert f"executors have version {shoal.__version__} of shoal" in place.note
+    parts = [b"", b"a", bytes(range(256)) * 3]
+    with patch.object(executors, "CHUNK", 100):
+        sent = executors.in_chunks(parts)
+    mixed = sent.take(np.random.default_rng(0).permutation(sent.num_rows))
+    assert executors.out_of_chunks(mixed, 3) == parts
 
 
 def test_a_release_is_saved_to_a_table_or_a_folder(session: Any, tmp_path: Path) -> None:
@@ -181,10 +219,16 @@ def test_parquet_files_are_read_in_the_session_of_the_environment(
 def test_spark_connect_makes_the_same_release(session: Any, tmp_path: Path) -> None:
     pq.write_table(people(), tmp_path / "people.parquet")
     script = Path(__file__).with_name("connect.py")
+    options = {**QUICK, "spark.sql.shuffle.partitions": "3"}
     ended = subprocess.run(
-        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=280
+        [sys.executable, str(script), str(tmp_path), *map("=".join, options.items())],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        env={**os.environ, "JAVA_TOOL_OPTIONS": JAVA},
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
-    classic = shoal.anonymize(session.read.parquet(str(tmp_path / "people.parquet")), **ASKED)
+    with patch("shoal.engines.way.most_at_once", lambda memory: 40):
+        classic = shoal.anonymize(session.read.parquet(str(tmp_path / "people.parquet")), **ASKED)
     assert rows_of(session.read.parquet(str(tmp_path / "release"))) == rows_of(classic.data)
     classic.close()  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ from shoal.counted.aside import set_aside, standing
 from shoal.counted.assignment import pick
 from shoal.counted.complying import complying
 from shoal.counted.cutting import cut, line_of
+from shoal.counted.elsewhere import solve_packed
 from shoal.counted.settling import settle_in_parts
 from shoal.counted.stock import Standing, solve_part
 from shoal.counted.threads import in_threads
@@ -34,7 +35,7 @@ from shoal.examine import open_table
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
 from shoal.measures import MEASURES, loss
-from shoal.methods import Cover, Incognito, Mondrian, Partition
+from shoal.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
 from shoal.methods.lending import Stock
 from shoal.plan import encode_source
 from shoal.problem import Problem
@@ -446,6 +447,40 @@ def test_a_release_is_the_same_on_any_number_of_threads() -> None:
         found.append(solved.assignment)
     assert found[0].rows.tolist() == found[1].rows.tolist()
     assert found[0].groups.tolist() == found[1].groups.tolist()
+
+
+class Posted:
+    """Parts that are solved elsewhere, each of them twice and from the last to the first."""
+
+    note = "solved elsewhere"
+
+    def __init__(self, ready: bool) -> None:
+        self.ready, self.parts = ready, 0
+
+    def is_ready(self) -> bool:
+        return self.ready
+
+    def solve(self, parts: Sequence[bytes]) -> list[bytes]:
+        self.parts += len(parts)
+        found = [(solve_packed(part), solve_packed(part)) for part in reversed(parts)]
+        assert all(one == other for one, other in found)
+        return [one for one, _ in reversed(found)]
+
+
+@pytest.mark.parametrize("kind", ["k", "entropy"])
+@pytest.mark.parametrize("method", [Cover(), Agglomerative()])
+def test_parts_of_rounds_give_the_same_wherever_they_are_solved(kind: str, method: Method) -> None:
+    problem = problem_of(reduced(encoded(900, 3, ages=40)), 4, ASKED[kind][0])
+    found = []
+    for place in (None, Posted(ready=False), Posted(ready=True)):
+        how: dict[str, Any] = {"seed": 0, "progress": silent, "most": 150, "elsewhere": place}
+        solved = solve(problem, method, None, **how)
+        found.append(
+            [array.tolist() for array in vars(solved.assignment).values() if array is not None]
+        )
+        assert place is None or "solved elsewhere" in solved.notes
+        assert place is None or (place.parts >= 6) == place.ready
+    assert found[0] == found[1] == found[2]
 
 
 def test_jobs_in_threads_come_back_in_order_and_stop_when_asked() -> None:

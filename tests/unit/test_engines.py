@@ -293,6 +293,28 @@ def test_a_relation_of_the_users_is_left_as_it_was() -> None:
         _ = release.groups
 
 
+@needs_duckdb
+def test_duckdb_draws_no_bar_on_standard_output(tmp_path: Path) -> None:
+    asked = """
+import duckdb
+from pathlib import Path
+from shoal.databases.address import database_of
+from shoal.databases.connection import connect
+from shoal.engines.on_duckdb import DuckDB
+from shoal.engines.staging import Staging
+
+setting = "SELECT current_setting('enable_progress_bar') AS bar"
+duckdb.connect("t.duckdb").close()
+theirs = duckdb.connect().sql(setting).fetchall()
+with connect(database_of("duckdb:///t.duckdb")) as file:
+    print(theirs, DuckDB.own(Staging(Path()), 10**9)._sql(setting).fetchall(), file._rows(setting))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert ended.stdout.split() == ["[(True,)]", "[(False,)]", "[(False,)]"], ended.stderr
+
+
 def test_data_outlives_its_release_until_it_is_closed(engine: str) -> None:
     release = shoal.anonymize(on(engine, people()), **ASKED)
     folder = release.opened.staging.folder  # type: ignore[attr-defined]

@@ -18,15 +18,15 @@ from shoal.generalization.forms import Records
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine import Refine, refine
+from shoal.refine.refine import MANY
 from shoal.table.rows import distinct_rows
 
 # Records that are refined at once; with more, carving visits a part of the lattice only.
 PART = 60_000
 # Records that are refined in all, those of the dearest groups; beyond, minutes would gain less than one percent.
 MOST_REFINED = 300_000
-
-
-# Records up to which refinement looks at all of them at once, as it does in memory.
+# Records up to which refinement looks at all of them at once, as it does in memory, if so many may be solved at once.
+# Up to MANY it always does: there it chooses cells anew, and finds better ones if no record of the table is missing.
 WHOLE = 300_000
 
 
@@ -42,7 +42,7 @@ def refined(
 ) -> tuple[Assignment, tuple[str, ...]]:
     """Refine all groups, in parts where there are too many records; returns the assignment and notes for people."""
     records = int(found.counts.sum())
-    is_whole = records <= min(most, WHOLE)
+    is_whole = records <= max(MANY, min(most, WHOLE))
     part = records if is_whole else min(PART, most)
     sweep = Sweep.of(problem, seed, chance, part)
     for _ in range(1 if is_whole else sweeps):

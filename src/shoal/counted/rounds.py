@@ -9,13 +9,16 @@ round, until they can be solved at once (spec §7).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from shoal.counted.aside import can_be_solved
 from shoal.counted.assignment import Assignment, costs_of, pick
 from shoal.counted.complying import complies_as_one
 from shoal.counted.cutting import NOWHERE, Part, cut, line_of
-from shoal.counted.stock import Solved, Standing, borrows, solve_part
+from shoal.counted.elsewhere import Elsewhere, unpacked
+from shoal.counted.stock import Loose, Solved, Standing, borrows, loose
 from shoal.counted.threads import FEW_THREADS, in_threads
 from shoal.generalization.forms import Floats, Records
 from shoal.methods import Method
@@ -34,10 +37,11 @@ def solve_in_rounds(
     progress: Progress,
     most: int,
     chance: np.random.Generator,
+    elsewhere: Elsewhere | None = None,
 ) -> tuple[Records, Standing]:
     """Group records in rounds until at most `most` are left; groups that are kept stand from then on.
 
-    Returns what is left of each row, and all groups that stand.
+    Parts are solved `elsewhere`, or in threads. Returns what is left of each row, and all groups that stand.
     """
     lines = [line_of(problem, j) for j in range(len(problem.columns))]
     used = np.zeros(len(lines))
@@ -47,7 +51,8 @@ def solve_in_rounds(
         )
         present = left + np.bincount(standing.first, minlength=left.size)
         parts = cut(lines, left, present, most, used)
-        kept = _round(problem, left, standing, parts, method, seed, progress, most, chance)
+        how = (method, seed, progress, most, chance, elsewhere)
+        kept = _round(problem, left, standing, parts, *how)
         if kept is None:
             break
         left, standing = kept.left_of(left), standing.after(problem, kept)
@@ -64,37 +69,60 @@ def _round(
     progress: Progress,
     most: int,
     chance: np.random.Generator,
+    elsewhere: Elsewhere | None,
 ) -> Solved | None:
     """Solve every part of what is left alone, and keep the groups that would gain least from reaching across a cut."""
-    if not borrows(method.choose(most)):
+    must_comply = not borrows(method.choose(most))
+    if must_comply:
         parts = [
             part for part in parts if complies_as_one(pick(problem, part.rows), left[part.rows])
         ]
+    if not parts:
+        return None
 
-    def work(job: tuple[Part, np.random.Generator], progress: Progress) -> tuple[Solved, Floats]:
+    def asked(job: tuple[Part, np.random.Generator]) -> Loose:
         part, own = job
-        found = solve_part(
-            problem, left, standing, part.rows, method, seed, progress, most, own, settles=False
-        )
-        if not found.rows.size:
-            return found, np.zeros(0)
-        groups = Assignment.of(found.rows, np.ones_like(found.rows), found.groups)
-        return found, costs_of(problem, groups) / max(part.across, NOWHERE)
+        how = (method, seed, most, own)
+        return loose(problem, left, standing, part.rows, *how, settles=False)
+
+    def work(job: tuple[Part, np.random.Generator], progress: Progress) -> Solved:
+        records = asked(job)
+        return records.grouped(records.asked.solve(progress))
 
     jobs = list(zip(parts, chance.spawn(len(parts)), strict=True))
-    if not jobs:
-        return None
-    found, shares = zip(
-        *in_threads(jobs, work, "solving in rounds", progress, FEW_THREADS), strict=True
-    )
+    if elsewhere is not None:
+        found = _solved_elsewhere(elsewhere, map(asked, jobs))
+    else:
+        found = in_threads(jobs, work, "solving in rounds", progress, FEW_THREADS)
+    shares = [_shares(problem, one, part) for one, part in zip(found, parts, strict=True)]
     shifts = np.cumsum([0, *(share.size for share in shares)])
     solved = Solved(
         np.concatenate([one.rows for one in found]),
         np.concatenate([one.pieces for one in found]),
         np.concatenate([one.groups + by for one, by in zip(found, shifts, strict=False)]),
     )
-    must_comply = not borrows(method.choose(most))
     return _kept(problem, left, solved, np.concatenate(shares), most, must_comply)
+
+
+def _solved_elsewhere(elsewhere: Elsewhere, parts: Iterable[Loose]) -> list[Solved]:
+    """Solve parts in another place; what they hold is not kept here meanwhile."""
+    bare, sent = [], []
+    for part in parts:
+        sent.append(part.asked.packed())
+        bare.append((part.rows, part.pieces))
+    found = [unpacked(groups) for groups in elsewhere.solve(sent)]
+    return [
+        Solved(rows[groups >= 0], pieces[groups >= 0], groups[groups >= 0])
+        for (rows, pieces), groups in zip(bare, found, strict=True)
+    ]
+
+
+def _shares(problem: Problem, found: Solved, part: Part) -> Floats:
+    """What each group of a part costs, as a share of what reaching across a cut would."""
+    if not found.rows.size:
+        return np.zeros(0)
+    groups = Assignment.of(found.rows, np.ones_like(found.rows), found.groups)
+    return costs_of(problem, groups) / max(part.across, NOWHERE)
 
 
 def _kept(

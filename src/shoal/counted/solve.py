@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.counted.aside import COMFORTABLE, brought_in, can_be_solved, set_aside, standing
 from shoal.counted.assignment import Assignment, joined, pick
+from shoal.counted.elsewhere import Elsewhere
 from shoal.counted.refining import refined
 from shoal.counted.rounds import solve_in_rounds
 from shoal.counted.settling import settle_in_parts
@@ -19,6 +20,7 @@ from shoal.methods.suppress import suppress
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine import Refine
+from shoal.refine.refine import MANY
 from shoal.table.rows import distinct_rows
 
 SWEEPS = 4  # of refinement where groups were made in rounds, each with other cuts
@@ -42,13 +44,14 @@ def solve(
     most: int,
     suppression_limit: float = 0.0,
     secret: int = 0,
+    elsewhere: Elsewhere | None = None,
 ) -> Solved:
     """Assign every record of a counted problem to a group.
 
     At most `most` records are solved at once. What meets the requirement alone is set aside first; where more than
-    that is left, it is solved in rounds. Where records are equal in all that a method sees, `secret` decides which of
-    them go where, so that no group gets those of one sensitive value first. Methods that recode globally, or promise
-    how close to the optimum they come, solve all records or none.
+    that is left, it is solved in rounds, their parts `elsewhere` if that is ready. Where records are equal in all that
+    a method sees, `secret` decides which of them go where, so that no group gets those of one sensitive value first.
+    Methods that recode globally, or promise how close to the optimum they come, solve all records or none.
 
     Raises
     ------
@@ -57,7 +60,8 @@ def solve(
     """
     if not may_set_aside(method) and problem.table.records > most:
         raise InputError(too_many(method, problem.table.records, most))
-    run = _Run(problem, method, budget, seed, progress, most, suppression_limit, secret)
+    limits = (most, suppression_limit)
+    run = _Run(problem, method, budget, seed, progress, *limits, secret, elsewhere)
     comfortable = min(most, COMFORTABLE)
     if may_set_aside(method) and problem.table.records > comfortable:
         solved = run.beside_stock() if borrows(method.choose(comfortable)) else None
@@ -77,6 +81,7 @@ class _Run:
     most: int
     suppression_limit: float
     secret: int
+    elsewhere: Elsewhere | None
 
     @property
     def counts(self) -> Records:
@@ -117,8 +122,10 @@ class _Run:
         how = (method, self.seed, self.progress, most, chance)
         notes = list(aside_notes(self.counts - left, problem))
         if left.sum() > most:
-            left, stock = solve_in_rounds(problem, left, stock, *how)
-            notes.append(rounds_note(problem, stock.kept))
+            other = self.elsewhere
+            used = other if other is not None and other.is_ready() else None
+            left, stock = solve_in_rounds(problem, left, stock, *how, elsewhere=used)
+            notes += [rounds_note(problem, stock.kept), *([other.note] if other else [])]
         is_cut, found = stock.kept.rows.size > 0, stock.kept
         can_settle = is_cut and borrows(method.choose(most))
         if left.any() and (left.sum() <= most or not can_settle):
@@ -153,10 +160,14 @@ class _Run:
     def _refined(
         self, found: Assignment, aside: Records, is_cut: bool, chance: np.random.Generator
     ) -> tuple[Assignment, tuple[str, ...]]:
-        """Refine what a method made, together with as many records of the stock as there is room for."""
+        """Refine what a method made, together with as many records of the stock as there is room for.
+
+        There always is for a table of up to MANY records. On the 30,162 of Adult, choosing cells without those that
+        are set aside, a tenth, lost 1.5 %.
+        """
         self.progress("refining", 0, 1)
-        room = max(0, min(self.most, COMFORTABLE) - int(found.counts.sum()))
-        more = brought_in(self.problem, aside, room, chance)
+        room = max(MANY, min(self.most, COMFORTABLE)) - int(found.counts.sum())
+        more = brought_in(self.problem, aside, max(0, room), chance)
         rows = np.flatnonzero(more)
         if rows.size:
             place = distinct_rows(self.problem.codes[rows]).place

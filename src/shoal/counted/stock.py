@@ -15,8 +15,9 @@ import numpy as np
 from shoal.counted.aside import shared_out
 from shoal.counted.assignment import Assignment, costs_of, joined, pick, records_of
 from shoal.counted.complying import complying
+from shoal.counted.elsewhere import Asked
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.methods import Cover, Method
+from shoal.methods import Cover, Method, Partition
 from shoal.methods.lending import Stock
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -104,6 +105,56 @@ class Solved:
         return left - np.bincount(own, minlength=left.size)
 
 
+@dataclass(frozen=True)
+class Loose:
+    """Records to be grouped: the row of each, the piece of what stands that may lend it, and what a method is asked."""
+
+    rows: Records
+    pieces: Records
+    asked: Asked
+    notes: tuple[str, ...] = ()
+
+    def grouped(self, found: Partition) -> Solved:
+        """The records that got a group."""
+        used = found.groups >= 0
+        return Solved(
+            self.rows[used],
+            self.pieces[used],
+            found.groups[used],
+            (*self.notes, *found.notes),
+            found.forms if found.forms is None else found.forms[used],
+        )
+
+
+def loose(
+    problem: Problem,
+    left: Records,
+    standing: Standing,
+    rows: Records,
+    method: Method,
+    seed: int,
+    most: int,
+    chance: np.random.Generator,
+    settles: bool = True,
+) -> Loose:
+    """The records of some rows that are left, with records that the groups that stand there may lend.
+
+    At most `most` records may be lent. Only `cover` borrows, and it alone can leave records without a group which it
+    has no good one for, unless it `settles` them; other methods group what is left.
+    """
+    own = records_of(problem, rows, left[rows], chance)
+    chosen = method.choose(own.size)
+    notes = () if chosen is method else (f"chose {chosen.name}",)
+    pieces, stock = _lenders(problem, left, standing, rows, most, chance)
+    nobody = np.full(own.size, -1)
+    if not borrows(chosen) or (settles and not pieces.size):
+        return Loose(own, nobody, Asked(pick(problem, own), chosen, seed), notes)
+    records = np.concatenate([own, standing.found.rows[pieces]])
+    stock = replace(stock, group=np.concatenate([nobody.astype(np.int32), stock.group]))
+    asked = Asked(pick(problem, records), chosen, seed, stock, settles)
+    return Loose(records, np.concatenate([nobody, pieces]), asked, notes)
+
+
 def solve_part(
     problem: Problem,
     left: Records,
@@ -116,25 +167,9 @@ def solve_part(
     chance: np.random.Generator,
     settles: bool = True,
 ) -> Solved:
-    """Group the records of some rows that are left, with records lent by the groups that stand there.
-
-    At most `most` records may be lent. Only `cover` borrows, and it alone can leave records without a group which it
-    has no good one for, unless it `settles` them; other methods group what is left.
-    """
-    own = records_of(problem, rows, left[rows], chance)
-    chosen = method.choose(own.size)
-    notes = () if chosen is method else (f"chose {chosen.name}",)
-    pieces, stock = _lenders(problem, left, standing, rows, most, chance)
-    if not isinstance(chosen, Cover) or chosen.guarantee or (settles and not pieces.size):
-        found = chosen.partition(pick(problem, own), seed, progress)
-        nobody = np.full(own.size, -1)
-        return Solved(own, nobody, found.groups, (*notes, *found.notes), found.forms)
-    records = np.concatenate([own, standing.found.rows[pieces]])
-    stock = replace(stock, group=np.concatenate([np.full(own.size, -1, np.int32), stock.group]))
-    found = chosen.partition_beside(pick(problem, records), stock, seed, progress, settles)
-    pieces = np.concatenate([np.full(own.size, -1), pieces])
-    used = found.groups >= 0
-    return Solved(records[used], pieces[used], found.groups[used], (*notes, *found.notes))
+    """Group the records of some rows that are left; see `loose`."""
+    part = loose(problem, left, standing, rows, method, seed, most, chance, settles)
+    return part.grouped(part.asked.solve(progress))
 
 
 def _lenders(

@@ -51,6 +51,9 @@ class DuckDBFile(Connection):
             # A query reads and writes no other file, and takes no name for a variable of this program.
             config={"enable_external_access": False, "python_enable_replacements": False},
         )
+        self._connection.execute(
+            "SET enable_progress_bar = false"
+        )  # on where Python is interactive
         self._connection.execute("BEGIN")
 
     def close(self) -> None:

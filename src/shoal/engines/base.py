@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from shoal.counted.elsewhere import Elsewhere
 from shoal.errors import InputError, ShoalError
 from shoal.table.frames import Frame
 
@@ -60,6 +61,10 @@ class Engine(ABC):
     def arrow(self, frame: Lazy) -> pa.Table:
         """Bring a small frame of numbers into memory as Arrow."""
         return self.collect(frame).to_arrow()
+
+    def elsewhere(self) -> Elsewhere | None:
+        """Another place than this process where parts of rounds can be solved."""
+        return None
 
     def numbers(self, frame: Lazy) -> dict[str, np.ndarray]:
         """Bring a frame of whole numbers without nulls into memory."""

@@ -34,6 +34,8 @@ class DuckDB(Engine):
                 "preserve_insertion_order": False,
             }
         )
+        # DuckDB draws a bar on standard output where Python runs no file: `python -c`, notebooks, spawned processes.
+        connection.execute("SET enable_progress_bar = false")
         return cls(connection.sql("SELECT 1 AS one"), staging)
 
     def _sql(self, query: str) -> Any:

@@ -1,4 +1,4 @@
-"""Spark, classic or Connect: what is staged are tables of the session's current schema; executors need no Python."""
+"""Spark, classic or Connect: what is staged are tables of the session's current schema."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 
 from shoal.engines.base import Engine, Lazy, speaking_of
+from shoal.engines.executors import Executors
 from shoal.engines.opening import Opened
 from shoal.engines.publishing import publish_written
 from shoal.engines.staging import runs
@@ -106,6 +107,9 @@ class Spark(Engine):
 
     def collect(self, frame: Lazy) -> Frame:
         return open_frame(frame.to_native().toArrow())
+
+    def elsewhere(self) -> Executors:
+        return Executors(self.session)
 
 
 def open_spark(table: Any, memory: int, most: int | None) -> Opened:

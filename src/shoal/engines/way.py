@@ -182,6 +182,7 @@ def _solve(
         most=opened.most or most_at_once(opened.memory),
         suppression_limit=settings.suppression_limit,
         secret=secret,
+        elsewhere=opened.engine.elsewhere(),
     )
 
 
