@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import random
 import shlex
 import signal
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,14 @@ class Steward:
             time.sleep(0.05)
 
 
+def shown_command(steward: Steward, output: Path, report: Path) -> list[str]:
+    """The command line that the page Release shows, with other files to write."""
+    shown = steward.page("release").partition("<h2>The same from the command line")[2]
+    command = unescape(shown.partition("<code>")[2].partition("</code>")[0])
+    places = {"release.csv": str(output), "report.html": str(report)}
+    return [places.get(part, part) for part in shlex.split(command)][1:]
+
+
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steward]:
     root, sessions = tmp_path_factory.mktemp("app") / "projects", Sessions()
@@ -119,11 +130,8 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
     release = steward.get("runs/1/download/csv")
     assert release.headers["content-disposition"].startswith("attachment")
     assert "Person" not in release.text
-    command = page.partition("<code>")[2].partition("</code>")[0]
-    given = shlex.split(command.replace("&#39;", "'"))
-    output, made = tmp_path / "release.csv", tmp_path / "report.html"
-    given = [str({"release.csv": output, "report.html": made}.get(part, part)) for part in given]
-    assert shell(*given[1:])[0] == 0
+    output = tmp_path / "release.csv"
+    assert shell(*shown_command(steward, output, tmp_path / "report.html"))[0] == 0
     assert output.read_bytes() == release.content
     assert steward.get("runs/1/download/parquet").content[:4] == b"PAR1"
     settings = tmp_path / "settings.toml"
@@ -136,6 +144,66 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
         == 0
     )
     assert again.read_bytes() == release.content
+
+
+def test_a_name_becomes_a_pseudonym_whose_key_stays_secret(
+    steward: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    steward.post("columns", **{"role-0": "pseudonym"})
+    key_file = steward.folder / "pseudonyms.key"
+    assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
+    own = key_file.read_text(encoding="ascii").strip()
+    assert str(key_file) in steward.page("columns")
+    assert "1 replaced" in steward.page("part/state")
+    steward.run(k="4", keep_order="on")
+    release = steward.get("runs/1/download/csv")
+    assert release.text.startswith("name,age")
+    assert "Person" not in release.text
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(steward, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_bytes() == release.content
+    settings = tmp_path / "settings.toml"
+    settings.write_bytes(steward.get("runs/1/download/toml").content)
+    given = ("anonymize", steward.folder / "upload/people.csv", "--settings", settings, "-o")
+    assert shell(*given, tmp_path / "no_key.csv")[0] == 2
+    assert shell(*given, tmp_path / "with_key.csv", "--key-file", key_file)[0] == 0
+    assert (tmp_path / "with_key.csv").read_bytes() == release.content
+    pages = ("table", "columns", "generalization", "requirement", "run", "release")
+    seen = [steward.page(page) for page in (*pages, "part/key", "runs/1/report")]
+    files = [path for path in steward.folder.rglob("*") if path.is_file() and path != key_file]
+    assert not any(own in text for text in seen)
+    assert not any(own.encode() in path.read_bytes() for path in files)
+    steward.post("delete")
+    assert not key_file.exists()
+
+
+def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
+    steward: Steward, tmp_path: Path
+) -> None:
+    secret = "an old key of the clinic"
+    (tmp_path / "clinic.key").write_text(secret, encoding="ascii")
+    (tmp_path / "short.key").write_text("short", encoding="ascii")
+    assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 422, "no pseudonym"
+    steward.post("columns", **{"role-0": "pseudonym"})
+    for wrong in (secret, str(tmp_path / "none.key"), "clinic.key"):
+        answer = steward.post("key", path=wrong)
+        assert answer.status_code == 422
+        assert wrong not in answer.text.partition("messages")[2].partition("</div>")[0]
+        assert secret not in answer.text
+    assert "can be guessed" in steward.post("key", path=str(tmp_path / "short.key")).text
+    assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 303
+    assert str(tmp_path / "clinic.key") in steward.page("columns")
+    steward.run(k="4", keep_order="on")
+    first = steward.get("runs/1/download/csv").text.splitlines()[1].partition(",")[0]
+    assert first == hmac.digest(secret.encode(), b"Person 0000", "sha256").hex()[:32]
+    steward.post("key", own="1")
+    steward.run(k="4", keep_order="on")
+    other = steward.get("runs/2/download/csv").text.splitlines()[1].partition(",")[0]
+    assert other != first
+    steward.post("runs/1/copy")
+    assert str(tmp_path / "clinic.key") in steward.page("columns")
+    steward.post("delete")
+    assert (tmp_path / "clinic.key").exists()
 
 
 def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None:

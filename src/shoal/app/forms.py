@@ -9,8 +9,10 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from shoal.app import words
+from shoal.app.projects import OWN_KEY
 
 LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
+PSEUDONYM = "pseudonym"
 NUMBERED = ("interval", "hierarchy", "suppression", "subset", "calendar", "order", "prefix")
 Settings = dict[str, Any]
 
@@ -27,7 +29,7 @@ def roles_of(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
         found[name] = "drop" if given.get("others", "refuse") != "keep" else "keep"
         if name in settings.get("quasi_identifiers", {}):
             found[name] = "quasi-identifier"
-        for role, key in LISTS.items():
+        for role, key in (*LISTS.items(), (PSEUDONYM, "pseudonyms")):
             if name in given.get(key, []):
                 found[name] = role
     return found
@@ -49,6 +51,11 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
     columns = new.setdefault("columns", {})
     for role, key in LISTS.items():
         columns[key] = [name for name in names if roles[name] == role]
+    replaced = [name for name in names if roles[name] == PSEUDONYM]
+    key_file = columns.pop("key_file", OWN_KEY)
+    columns.pop("pseudonyms", None)
+    if replaced:
+        columns.update(pseudonyms=replaced, key_file=key_file)
     columns["others"] = "drop" if "drop" in roles.values() else "refuse"
     if "roles" in form:  # the whole form, with its boxes
         allowed = _numbered(form, "allow", names)
@@ -63,6 +70,20 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         if roles[name] == "quasi-identifier"
     }
     return new
+
+
+def with_key(settings: Settings, path: str) -> Settings:
+    """Settings whose pseudonyms are made with the key in a file."""
+    new = deepcopy(settings)
+    if not new.get("columns", {}).get("pseudonyms"):
+        raise Wrong("No column is replaced by pseudonyms yet; choose one first.")
+    new["columns"]["key_file"] = path
+    return new
+
+
+def needs_own_key(settings: Mapping[str, Any]) -> bool:
+    """Whether pseudonyms are made with the key that the project keeps itself."""
+    return bool(settings.get("columns", {}).get("key_file") == OWN_KEY)
 
 
 def _numbered(form: FormData, key: str, names: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from shoal.app.worker import estimating, looking, making, trees
+from shoal.app.worker import estimating, keys, looking, making, trees
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "look": looking.look,
@@ -17,5 +17,6 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "write": trees.write,
     "tree": trees.tree,
     "model": trees.model,
+    "key": keys.key,
     "run": making.run,
 }
