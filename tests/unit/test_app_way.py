@@ -362,6 +362,35 @@ def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:
     assert "cp1252" in page
 
 
+def test_what_columns_hold_is_corrected_in_place_and_by_the_command_line(
+    opened: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    chance = random.Random(2)
+    lines = [f"{chance.randint(1, 9)},{chance.randint(20, 69)},a{n % 3}" for n in range(200)]
+    opened.upload("region,age,ill\n" + "\n".join(lines) + "\n", "regions.csv")
+    roles = {"role-0": "quasi-identifier", "role-1": "quasi-identifier", "role-2": "sensitive"}
+    opened.post("columns", **roles)
+    opened.post("model/0", model="interval", weight="2")
+    answer = opened.post("types", **{"type-0": "text", "type-2": "number"})
+    assert answer.status_code == 422
+    assert "is said to hold numbers" in answer.text
+    assert "region" not in opened.page("part/state")
+    assert opened.post("types", **{"type-0": "text", "type-1": "number"}).status_code == 303
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    page = opened.page("table")
+    assert '<option value="text" selected>' in page
+    assert "whole numbers" not in page.partition("region")[2].partition("</tr>")[0]
+    opened.post("input", delimiter=",")
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    opened.run(k="4", keep_order="on")
+    release = opened.get("runs/1/download/csv")
+    regions = {line.partition(",")[0] for line in release.text.splitlines()[1:]}
+    assert regions <= {*"123456789", "*"}, "no ranges"
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(opened, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_bytes() == release.content
+
+
 def test_names_of_columns_and_files_are_never_markup(opened: Steward) -> None:
     lines = ['<script>alert(1)</script>,"\'""><img src=x>"'] + [
         f"{n % 9},{n % 4}" for n in range(80)

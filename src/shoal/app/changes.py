@@ -36,6 +36,7 @@ class Changes:
             "/p/{project}/delete": self.delete,
             "/p/{project}/undo": self.undo,
             "/p/{project}/input": self.input,
+            "/p/{project}/types": self.types,
             "/p/{project}/columns": self.columns,
             "/p/{project}/key": self.key,
             "/p/{project}/model/{number:int}": self.model,
@@ -119,6 +120,21 @@ class Changes:
             self._look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
+    async def types(self, request: Request) -> Response:
+        """What columns hold; what does not fit is said, and nothing changes."""
+        project, form = self.office.project(request), await _form(request)
+        look = project.look
+        if look is not None:
+            new = forms.with_types(project.settings, form, look)
+            types = new.get("input", {}).get("types", {})
+            try:
+                await asyncio.to_thread(self.office.jobs.ask, project, "types", types=types)
+            except Failed as error:
+                return self.office.page("table", project, 422, problems=error.problems)
+            if project.change(forms.with_types(project.settings, form, look)):
+                self._look_again(project)
+        return RedirectResponse(f"/p/{project.id}/table", 303)
+
     async def columns(self, request: Request) -> Response:
         project, form = self.office.project(request), await _form(request)
         look = project.look
@@ -148,7 +164,9 @@ class Changes:
             path = Path(OWN_KEY)
             problems = await self._key_problems(project)
         elif not path.is_absolute() or not path.is_file():  # never shown: it may be a key
-            problems = ["There is no such file; give the whole path of the file that holds the key."]
+            problems = [
+                "There is no such file; give the whole path of the file that holds the key."
+            ]
         else:
             problems = await self._key_problems(project, str(path))
         if problems:

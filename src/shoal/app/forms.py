@@ -227,7 +227,30 @@ def with_input(settings: Settings, form: FormData) -> Settings:
     missing = [part.strip() for part in text(form, "missing").split(",") if part.strip()]
     if missing:
         given["missing"] = missing
-    new.pop("input", None)
+    types = new.pop("input", {}).get("types", {})
+    if types:
+        given["types"] = types
+    if given:
+        new["input"] = given
+    return new
+
+
+def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
+    """Settings with what columns hold, `type-N` for each; a column whose type is new gets the usual model."""
+    new = deepcopy(settings)
+    given = new.pop("input", {})
+    before = given.pop("types", {})
+    types = {}
+    for number, column in enumerate(look["columns"]):
+        name, kind = column["name"], text(form, f"type-{number}")
+        if kind in words.TYPES:
+            types[name] = kind
+        entry = new.get("quasi_identifiers", {}).get(name)
+        if entry is not None and types.get(name) != before.get(name):
+            kept = {key: value for key, value in entry.items() if key == "weight"}
+            new["quasi_identifiers"][name] = kept
+    if types:
+        given["types"] = types
     if given:
         new["input"] = given
     return new

@@ -29,6 +29,8 @@ ROLE_NAMES = {
     "drop": "leave out",
 }
 
+TYPES = {"text": "text", "number": "numbers", "date": "dates"}  # that a column can be said to hold
+
 MODELS = {
     "": "The usual one: ranges for numbers and dates, otherwise the value or *.",
     "interval": "Ranges of numbers or dates, like 30–34.",

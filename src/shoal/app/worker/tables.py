@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ def input_of(project: str) -> Input:
 
 
 def open_project(project: str, how: Input | None = None) -> Source:
-    """The table of a project."""
-    path, how = path_of(project), how or input_of(project)
+    """The table of a project; what its columns are said to hold counts later, not for reading."""
+    path, how = path_of(project), replace(how or input_of(project), types={})
     stat = path.stat() if path.exists() else None
     key = (str(path), how, stat and (stat.st_mtime_ns, stat.st_size))
     if _KEPT.get("key") != key:

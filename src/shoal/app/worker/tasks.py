@@ -10,6 +10,7 @@ from shoal.app.worker import estimating, keys, looking, making, trees
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "look": looking.look,
     "rows": looking.rows,
+    "types": looking.types,
     "single": looking.single,
     "estimate": estimating.estimate,
     "check": estimating.check,
