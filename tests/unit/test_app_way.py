@@ -49,7 +49,8 @@ class Steward:
         """Open a file; the page that is shown once it has been read."""
         files = {"file": (name, content)}
         answer = self.client.post("/projects/upload", headers=OWN, files=files)
-        self.base = answer.headers.get("location", "").rpartition("/")[0]
+        path = str(self.client.base_url.path).rstrip("/")
+        self.base = answer.headers.get("location", "").removeprefix(path).rpartition("/")[0]
         if not self.base:
             return answer.text
         self.wait(lambda: self.get("part/looking").json()["status"] != "running")
@@ -98,8 +99,8 @@ def shown_command(steward: Steward, output: Path, report: Path) -> list[str]:
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steward]:
     root, sessions = tmp_path_factory.mktemp("app") / "projects", Sessions()
     site = make_site(root, HOST, sessions)
-    with TestClient(site, base_url=f"http://{HOST}", follow_redirects=False) as client:
-        client.get("/open", params={"token": sessions.new_token()})
+    with TestClient(site, base_url=f"http://{HOST}{site.path}", follow_redirects=False) as client:
+        client.get(f"http://{HOST}/open", params={"token": sessions.new_token()})
         yield Steward(client, root)
 
 
@@ -350,6 +351,28 @@ def test_a_form_without_a_file_is_refused(opened: Steward) -> None:
     assert answer.status_code == 422
     assert "empty" in answer.text
     assert not list(opened.root.glob("incoming-*"))
+
+
+def test_reading_is_cancelled_at_any_moment_and_begun_again(opened: Steward) -> None:
+    office = opened.client.app.app.state.office  # type: ignore[attr-defined]
+    for moment in ("at once", "when a process reads"):
+        files = {"file": ("people.csv", people())}
+        answer = opened.client.post("/projects/upload", headers=OWN, files=files)
+        opened.base = "/p/" + answer.headers["location"].split("/")[-2]
+        job = office.jobs.looking(office.projects.get(opened.folder.name))
+        if moment != "at once":
+            opened.wait(lambda job=job: job.worker is not None)  # type: ignore[misc]
+        assert "Cancel reading" in opened.page("table")
+        assert opened.post("input/cancel").status_code == 303
+        assert job.worker is None or not job.worker.is_alive
+        assert "Reading was cancelled" in opened.page("table")
+        assert not (opened.folder / "look.json").exists()
+        assert "has not been read" in opened.page("columns")
+    opened.post("input")
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    assert "400 records" in opened.page("table")
+    opened.post("input/cancel")
+    assert "400 records" in opened.page("table"), "there is nothing to cancel any more"
 
 
 def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:

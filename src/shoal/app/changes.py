@@ -36,6 +36,7 @@ class Changes:
             "/p/{project}/delete": self.delete,
             "/p/{project}/undo": self.undo,
             "/p/{project}/input": self.input,
+            "/p/{project}/input/cancel": self.cancel_look,
             "/p/{project}/types": self.types,
             "/p/{project}/columns": self.columns,
             "/p/{project}/key": self.key,
@@ -116,8 +117,14 @@ class Changes:
     async def input(self, request: Request) -> Response:
         """How the file is read; it is read anew."""
         project, form = self.office.project(request), await _form(request)
-        if project.change(forms.with_input(project.settings, form)):
+        is_new = project.change(forms.with_input(project.settings, form))
+        if is_new or project.look is None:
             self._look_again(project)
+        return RedirectResponse(f"/p/{project.id}/table", 303)
+
+    async def cancel_look(self, request: Request) -> Response:
+        project = self.office.project(request)
+        await asyncio.to_thread(self.office.jobs.cancel_look, project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def types(self, request: Request) -> Response:

@@ -30,7 +30,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share >= 0.0995 or not share else f"{100 * share:.1f} %"
 
 
-def make_templates() -> Environment:
+def make_templates(path: str) -> Environment:
+    """Templates of pages below a path."""
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -41,7 +42,7 @@ def make_templates() -> Environment:
     environment.filters["percent"] = percent
     environment.filters["count"] = lambda number: f"{number:,}"
     environment.globals.update(
-        words=words, version=__version__, stage_in_words=words.stage_in_words
+        root=path, words=words, version=__version__, stage_in_words=words.stage_in_words
     )
     return environment
 
