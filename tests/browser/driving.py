@@ -130,3 +130,11 @@ def fill(page: Any, label: str, value: str) -> None:
     """Fill a field and leave it."""
     page.get_by_label(label).first.fill(value)
     page.get_by_label(label).first.press("Tab")
+
+
+def begin_run(page: Any) -> int:
+    """Press Run; returns the number of the run."""
+    page.wait_for_selector("#run")
+    number = int(page.locator("table.runs tbody tr").count()) + 1
+    page.get_by_role("button", name="Run", exact=True).click()
+    return number

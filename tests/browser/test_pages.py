@@ -28,7 +28,7 @@ def violations(page: Any, rules: dict[str, Any] | None = None) -> list[str]:
 
 
 def faults_of(page: Any) -> list[str]:
-    """What is wrong with a page wide and in light, in dark, and on a phone, where everything may be hidden otherwise."""
+    """What is wrong with a page: wide and in light, in dark, and on a phone."""
     found = violations(page)
     page.emulate_media(color_scheme="dark")
     found += [f"dark: {fault}" for fault in violations(page, COLOURS)]
@@ -105,6 +105,7 @@ def test_the_report_is_accessible_and_fits_a_phone(page: Any, project: str) -> N
     page.goto(f"{project}/release")
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download it").click()
+    page.goto("about:blank")
     page.set_content(Path(waiting.value.path()).read_text(encoding="utf-8"))
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     found = faults_of(page)

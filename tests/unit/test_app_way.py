@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from shoal import samples
 from shoal.app.jobs import Jobs
 from shoal.app.processes import Ended, Worker
 from shoal.app.security import Sessions
@@ -122,7 +123,7 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
         "requirement", k="4", use_diversity="on", diversity_l="2", diversity_kind="distinct"
     )
     assert "Loss per column" in steward.page("part/estimate")
-    steward.run(k="4", keep_order="on", title="People of three towns")
+    steward.run(k="4", refine="1", keep_order="on", title="People of three towns")
     page = steward.page("release")
     assert "at least 3 others" in page or "Proved" in page
     report = steward.get("runs/1/report")
@@ -145,6 +146,41 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
         == 0
     )
     assert again.read_bytes() == release.content
+
+
+def test_the_whole_sample_with_all_that_can_be_chosen_is_the_same_byte_for_byte(
+    opened: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Requirements, top and bottom coding, a tree that was edited, weights, pseudonyms and types."""
+    people = samples.adult().to_pandas()
+    people.insert(0, "person", [f"P{number:05}" for number in range(len(people))])
+    assert "48,842 records" in opened.upload(people.to_csv(index=False), "adult.csv")
+    names = list(people.columns)
+    roles = {"person": "pseudonym", "income": "sensitive"}
+    chosen = ("age", "sex", "education-num", "marital-status", "race")
+    roles |= dict.fromkeys(chosen, "quasi-identifier")
+    opened.post("columns", **{f"role-{n}": roles.get(name, "drop") for n, name in enumerate(names)})
+    opened.post("types", **{f"type-{names.index('education-num')}": "text"})
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    age, marital = names.index("age"), names.index("marital-status")
+    folded = {"model": "interval", "step": "5", "low": "20", "high": "75", "weight": "2"}
+    opened.post(f"model/{age}", **folded)
+    built = opened.post(f"tree/{marital}", how="data")
+    assert built.status_code == 303, built.text.partition("problems")[2][:600]
+    shown = opened.page(f"part/tree/{marital}").partition("<textarea")[2].partition("</textarea>")
+    outline = unescape(shown[0].partition(">")[2])
+    below = next(line for line in outline.splitlines()[1:] if line.startswith("  "))
+    edited = outline.replace(below, f"{below} (edited)", 1)
+    assert opened.post(f"tree/{marital}", how="outline", outline=edited).status_code == 303
+    required = {"use_diversity": "on", "diversity_l": "1.2", "use_alpha": "on", "alpha_share": "90"}
+    opened.post("requirement", k="12", **required)
+    opened.run(k="12", method="mondrian", keep_order="on")
+    release = opened.get("runs/1/download/csv").content
+    assert release.count(b"\n") == 48_843
+    assert b"\xe2\x89\xa5 75" in release
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(opened, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_bytes() == release
 
 
 def test_a_name_becomes_a_pseudonym_whose_key_stays_secret(

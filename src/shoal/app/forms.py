@@ -203,7 +203,7 @@ def with_run(settings: Settings, form: FormData) -> Settings:
     if seconds in ("quick", "off"):
         method["refine"] = "quick" if seconds == "quick" else False
     else:
-        method["refine"] = share(form, "refine", "The time", 0, 1e6)
+        method["refine"] = {"steps": whole(form, "refine", "The number of steps", 1)}  # repeatable
     objective = text(form, "objective")
     if objective:
         new.setdefault("objective", {})["measure"] = objective

@@ -46,9 +46,9 @@ class Job:
             return "longer than expected"
         least = max(0.0, self.seconds[0] - self.elapsed)
         return (
-            f"about {_time(least)} to {_time(most)} left"
+            f"about {time_in_words(least)} to {time_in_words(most)} left"
             if least > 1
-            else f"at most about {_time(most)} left"
+            else f"at most about {time_in_words(most)} left"
         )
 
     def hear(self, message: dict[str, Any]) -> None:
@@ -62,7 +62,10 @@ class Job:
             self.records, self.seconds = message["records"], tuple(message["seconds"])
 
 
-def _time(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
+    """A time, rounded."""
+    if seconds < 1:
+        return "1 s"
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 

@@ -14,11 +14,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from shoal.app import words
 from shoal.app.command import command_line
 from shoal.app.forms import roles_of
-from shoal.app.jobs import Jobs
+from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
 from shoal.version import __version__
 
 HERE = Path(__file__).parent
+RECORDS_A_SECOND = 50_000  # that a step of refinement works on
 
 
 def percent(share: float) -> str:
@@ -40,9 +41,14 @@ def make_templates(path: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["percent"] = percent
+    environment.filters["time"] = time_in_words
     environment.filters["count"] = lambda number: f"{number:,}"
     environment.globals.update(
-        root=path, words=words, version=__version__, stage_in_words=words.stage_in_words
+        root=path,
+        words=words,
+        version=__version__,
+        records_a_second=RECORDS_A_SECOND,
+        stage_in_words=words.stage_in_words,
     )
     return environment
 
