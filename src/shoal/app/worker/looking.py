@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shoal import samples
 from shoal.app.files import read_toml_file, write_json, write_toml_file
 from shoal.app.worker.charts import bars_of
-from shoal.app.worker.tables import column_of, input_of, open_project, path_of
+from shoal.app.worker.tables import codes_of, column_of, input_of, open_project, path_of
 from shoal.errors import InputError, raise_problems
 from shoal.generalization import Suppression
 from shoal.generalization.models import is_ordered
@@ -164,15 +164,8 @@ def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
 
 def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
     """How many records some columns single out together."""
-    import numpy as np
-
     source = open_project(project)
-    codes = {}
-    for name in columns:
-        encoded = column_of(source, name).combine_chunks().dictionary_encode()
-        indices = encoded.indices.fill_null(-1)
-        codes[name] = np.asarray(indices).astype(np.int64)
-    records = source.data.shape[0]
+    codes, records = codes_of(source, columns), source.data.shape[0]
     steps = []
     for number in range(1, len(columns) + 1):
         found = grouped(codes, columns[:number], records).singled()

@@ -24,7 +24,9 @@ def build(answer: Any, project: str, column: str, target: str, how: str) -> dict
         "numbers": lambda: Hierarchy.from_numbers(values),
         "dates": lambda: Hierarchy.from_dates(values),
         "codes": lambda: Hierarchy.from_codes(values),
-        "data": lambda: Hierarchy.from_data(source.data.to_native(), column, by=_others(project, column)),
+        "data": lambda: Hierarchy.from_data(
+            source.data.to_native(), column, by=_others(project, column)
+        ),
     }
     if how not in makers:
         raise InputError(f"There is no way '{how}' to build a hierarchy.")
