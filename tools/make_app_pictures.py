@@ -36,8 +36,7 @@ def main(folder: Path, width: int = 1200, scheme: str = "light") -> None:
     ):
         context = browser.new_context(viewport={"width": width, "height": 680}, color_scheme=scheme)
         page = context.new_page()
-        page.goto(app.first)
-        page.wait_for_url(f"{app.address}/")
+        app.let_in(page)
         page.screenshot(path=folder / "app-home.png")
         page.get_by_role("button", name="Open the sample").click()
         page.wait_for_selector("text=Read as", timeout=60_000)

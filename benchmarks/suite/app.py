@@ -27,8 +27,10 @@ class Visitor:
 
     def __init__(self, first: str) -> None:
         self.host = first.split("/")[2]
-        answer = self._ask("GET", first.partition(self.host)[2], "", {})
-        self.cookie = (answer[1] or "").partition(";")[0]
+        self.path = ""
+        text, cookie, _ = self._ask("GET", first.partition(self.host)[2], "", {})
+        self.cookie = (cookie or "").partition(";")[0]
+        self.path = text.partition("url=")[2].partition('"')[0].rstrip("/")
 
     def get(self, path: str) -> str:
         return self._ask("GET", path, "", {"Cookie": self.cookie})[0]
@@ -37,13 +39,13 @@ class Visitor:
         """Send a form; the address that the answer leads to."""
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         own = {"Cookie": self.cookie, "Origin": f"http://{self.host}", **kind}
-        return self._ask("POST", address, urlencode(fields), own)[2] or ""
+        return (self._ask("POST", address, urlencode(fields), own)[2] or "").removeprefix(self.path)
 
     def _ask(
         self, method: str, path: str, body: str, headers: dict[str, str]
     ) -> tuple[str, str | None, str | None]:
         asked = http.client.HTTPConnection(self.host, timeout=600)
-        asked.request(method, path, body, headers)
+        asked.request(method, self.path + path, body, headers)
         answer = asked.getresponse()
         text = answer.read().decode("utf-8", "replace")
         asked.close()

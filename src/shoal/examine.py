@@ -201,4 +201,6 @@ def promises(settings: Settings) -> dict[str, Any]:
 
 
 def _reader(settings: Settings) -> Reader:
-    return Reader(settings.input.missing, settings.input.decimal, settings.input.date_format)
+    how = settings.input
+    texts = tuple(name for name in how.types if how.is_text(name))
+    return Reader(how.missing, how.decimal, how.date_format, texts)

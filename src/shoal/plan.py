@@ -144,7 +144,7 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
             f"None of the columns named is among the {len(columns):,} of the table; check the names, and that "
             "the first row of a file holds the names of its columns."
         )
-    problems = roles.problems() + column_problems(columns, settings.keep)
+    problems = roles.problems() + column_problems(columns, [*settings.keep, *settings.input.types])
     return roles, problems + _render_problems(columns, settings)
 
 

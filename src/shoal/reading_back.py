@@ -202,6 +202,9 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
         return _read_two_columns(frame, name, kind, settings.input)
     raise_problems(column_problems(frame.columns, [name]))
     released = released_of(arrow_column(frame, name))
+    how = None if settings.input.is_text(name) else settings.input
+    if how is None and kind is None:
+        kind = "suppression"
     if settings.render in SINGLE and kind in ("interval", None):
         single = _read_single(name, released, settings.input)
         if single is not None:
@@ -209,13 +212,13 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     if isinstance(model, Hierarchy):
         return _read_labels(name, released, model)
     if kind == "subset":
-        return _Read(kind, {name: read_sets(released, settings.input)}, hidden=released.hidden)
+        return _Read(kind, {name: read_sets(released, how)}, hidden=released.hidden)
     if kind == "order":
         return _read_ranges(name, released, run_ends, kind, None)
     if kind in ("interval", None):
         return _read_ranges(name, released, range_ends, kind, settings.input)
     if kind == "suppression":
-        return _Read(kind, {name: read_values(released, settings.input)}, hidden=released.hidden)
+        return _Read(kind, {name: read_values(released, how)}, hidden=released.hidden)
     if kind == "calendar" and (days := read_periods(released)) is not None:
         columns = dict(zip(bound_names(name), days, strict=True))
         return _Read(kind, columns, days, middles(*days), released.hidden)

@@ -1,4 +1,4 @@
-"""A browser for all tests of this folder, and an app for each of its files."""
+"""One browser and one app for all tests of this folder, and a small table that several of them work on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from driving import App, browser_path, running_app, running_browser
+from driving import App, browser_path, open_people, running_app, running_browser
 
 REASON = "no chromium on this machine; install it (Debian: apt-get install chromium) to test the app in a browser"
 
@@ -30,33 +30,46 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> Iterator[App]:
-    with running_app(tmp_path / "projects") as found:
+@pytest.fixture(scope="session")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with running_app(tmp_path_factory.mktemp("app") / "projects") as found:
         yield found
 
 
-@pytest.fixture
-def context(browser: Any) -> Iterator[Any]:
-    """A browser of one person: cookies of its own."""
+@pytest.fixture(scope="session")
+def context(browser: Any, app: App) -> Iterator[Any]:
+    """The browser of one person, let in by the one-time address."""
     made = browser.new_context(accept_downloads=True)
-    made.set_default_timeout(30_000)
+    made.set_default_timeout(60_000)
+    page = made.new_page()
+    app.let_in(page)
+    page.close()
     yield made
     made.close()
 
 
+@pytest.fixture(scope="session")
+def people_project(context: Any, app: App) -> str:
+    """The address of a project about a small table that was dropped; tests set what they need of it."""
+    page = context.new_page()
+    page.goto(f"{app.address}/")
+    base = open_people(page)
+    page.close()
+    return base
+
+
 @pytest.fixture
-def page(context: Any, app: App) -> Any:
-    """The first page of the app, opened by its one-time address; what goes wrong on it is kept in `faults`."""
+def page(context: Any, app: App) -> Iterator[Any]:
+    """The first page of the app; what goes wrong on it is kept in `faults`."""
     found = context.new_page()
     found.faults = []
     found.on("console", lambda said: _note(found.faults, said))
     found.on("pageerror", lambda error: found.faults.append(str(error)))
     found.on("response", lambda got: _refused(found.faults, got))
     found.on("request", lambda asked: _foreign(found.faults, asked, app))
-    found.goto(app.first)
-    found.wait_for_url(f"{app.address}/")
-    return found
+    found.goto(f"{app.address}/")
+    yield found
+    found.close()
 
 
 def _note(faults: list[str], said: Any) -> None:

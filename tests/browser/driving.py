@@ -35,10 +35,14 @@ class App:
 
     process: subprocess.Popen[str]
     first: str  # its one-time address
+    folder: Path  # of its projects
+    address: str = ""  # of its pages, which only a browser learns that is let in
 
-    @property
-    def address(self) -> str:
-        return self.first.partition("/open")[0]
+    def let_in(self, page: Any) -> None:
+        """Open the first page by the one-time address."""
+        page.goto(self.first)
+        page.wait_for_selector("text=Open the sample")
+        self.address = page.url.rstrip("/")
 
     @property
     def memory(self) -> float:
@@ -68,7 +72,7 @@ def running_app(folder: Path) -> Iterator[App]:
                 break
         else:
             raise RuntimeError("the app did not start")
-        yield App(process, found[0])
+        yield App(process, found[0], folder)
     finally:
         process.terminate()
         try:
@@ -120,3 +124,17 @@ def open_people(page: Any) -> str:
     drop(page, "people.csv", people())
     page.wait_for_selector("text=600 records")
     return str(page.url.rpartition("/")[0])
+
+
+def fill(page: Any, label: str, value: str) -> None:
+    """Fill a field and leave it."""
+    page.get_by_label(label).first.fill(value)
+    page.get_by_label(label).first.press("Tab")
+
+
+def begin_run(page: Any) -> int:
+    """Press Run; returns the number of the run."""
+    page.wait_for_selector("#run")
+    number = int(page.locator("table.runs tbody tr").count()) + 1
+    page.get_by_role("button", name="Run", exact=True).click()
+    return number

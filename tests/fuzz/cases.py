@@ -16,6 +16,7 @@ from typing import Any
 from .demands import Demand
 from .readings import DATE, NUMBER, TEXT, Tree, canonical
 
+PLAIN = ("suppression", "subset")  # models that need no numbers or dates
 MARKS = re.compile(r"(?i)Zq7|7130\d{3}|90071992\d|207\d-\d\d-\d\d")
 FRAMES = ("pandas", "pandas category", "polars", "polars category", "arrow", "arrow dictionary")
 FILES = (".csv", ".csv", ".csv.gz", ".tsv", ".parquet", ".jsonl", ".xlsx")
@@ -142,8 +143,12 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         options["allow"] = [*sensitive, *kept, *unnamed]
     if options["objective"] == "wmi":
         options["w"] = rng.choice((0.0, 0.3, 1.0))
-    if drawing.missing:
-        options["input"] = {"missing": [drawing.missing]}
+    reading: dict[str, Any] = {"missing": [drawing.missing]} if drawing.missing else {}
+    texts = [name for name, rule in rules.items() if rule.model in PLAIN and not rule.options]
+    if texts and rng.random() < 0.2:
+        reading["types"] = dict.fromkeys(texts, "text")
+    if reading:
+        options["input"] = reading
     columns = list(drawing.columns)
     rng.shuffle(columns)
     case = Case(

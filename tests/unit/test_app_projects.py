@@ -161,6 +161,39 @@ def test_a_model_and_its_options_become_an_entry() -> None:
     assert found == {"model": "interval", "step": 5, "high": 90, "weight": 2.0}
 
 
+@pytest.mark.parametrize(
+    ("entry", "given", "expected"),
+    [
+        ({"model": "calendar", "finest": "month"}, {"finest": "month"}, {"finest": "month"}),
+        ({"model": "calendar", "finest": "month"}, {"finest": ""}, {}),
+        ({"model": "prefix", "separator": "."}, {"finest": "3"}, {"separator": ".", "finest": 3}),
+        ({"model": "hierarchy", "hierarchy": "t.csv"}, {"finest": "1"}, {"finest": 1}),
+        ({"model": "order", "low": 2}, {"weight": "1"}, {"low": 2}),
+        (
+            {"model": "order", "low": 2},
+            {"low": "3", "values": "a\nb"},
+            {"low": 3, "values": ["a", "b"]},
+        ),
+        ({"model": "order", "values": "names"}, {"values": "names"}, {"values": "names"}),
+        ({"model": "interval", "domain": [0, 9], "step": 5}, {"step": ""}, {"domain": [0, 9]}),
+    ],
+)
+def test_options_of_a_model_stay_unless_the_form_changes_them(
+    entry: dict[str, Any], given: dict[str, str], expected: dict[str, Any]
+) -> None:
+    settings = {"quasi_identifiers": {"age": entry}}
+    form = FormData({"model": entry["model"], **given})
+    found = forms.with_model(settings, "age", form)["quasi_identifiers"]["age"]
+    kept = {key: entry[key] for key in ("model", "hierarchy") if key in entry}
+    assert found == {**kept, **expected}
+
+
+def test_a_tree_that_is_edited_keeps_its_finest_level() -> None:
+    entry = {"model": "hierarchy", "hierarchy": "old.csv", "finest": 1, "weight": 2}
+    found = forms.with_tree({"quasi_identifiers": {"town": entry}}, "town", "new.csv")
+    assert found["quasi_identifiers"]["town"] == {**entry, "hierarchy": "new.csv"}
+
+
 def test_requirements_of_a_form_become_settings() -> None:
     form = FormData(
         {

@@ -29,14 +29,14 @@ def sessions() -> Sessions:
 def stranger(tmp_path: Path, sessions: Sessions) -> Iterator[TestClient]:
     """A browser that has shown no token yet."""
     site = make_site(tmp_path / "projects", HOST, sessions)
-    with TestClient(site, base_url=OWN, follow_redirects=False) as client:
+    with TestClient(site, base_url=OWN + site.path, follow_redirects=False) as client:
         yield client
 
 
 @pytest.fixture
 def browser(stranger: TestClient, sessions: Sessions) -> TestClient:
     """A browser that has been let in."""
-    stranger.get("/open", params={"token": sessions.new_token()})
+    stranger.get(f"{OWN}/open", params={"token": sessions.new_token()})
     return stranger
 
 
@@ -48,42 +48,63 @@ def test_nothing_is_shown_without_a_session(stranger: TestClient) -> None:
 
 def test_a_token_opens_one_session_and_no_second(stranger: TestClient, sessions: Sessions) -> None:
     token = sessions.new_token()
-    assert stranger.get("/open", params={"token": token}).status_code == 200
+    assert stranger.get(f"{OWN}/open", params={"token": token}).status_code == 200
     assert stranger.get("/").status_code == 200
     stranger.cookies.clear()
-    assert stranger.get("/open", params={"token": token}).status_code == 403
+    assert stranger.get(f"{OWN}/open", params={"token": token}).status_code == 403
     assert stranger.get("/").status_code == 403
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "a" * 43, "é"])
 def test_a_wrong_token_opens_nothing(stranger: TestClient, sessions: Sessions, token: str) -> None:
     sessions.new_token()
-    answer = stranger.get("/open", params={"token": token})
+    answer = stranger.get(f"{OWN}/open", params={"token": token})
     assert answer.status_code == 403
     assert "set-cookie" not in answer.headers
 
 
 def test_a_head_request_does_not_use_a_token_up(stranger: TestClient, sessions: Sessions) -> None:
     token = sessions.new_token()
-    stranger.head("/open", params={"token": token})
-    assert stranger.get("/open", params={"token": token}).status_code == 200
+    stranger.head(f"{OWN}/open", params={"token": token})
+    assert stranger.get(f"{OWN}/open", params={"token": token}).status_code == 200
 
 
 def test_the_cookie_is_kept_from_scripts_and_other_sites(
     stranger: TestClient, sessions: Sessions
 ) -> None:
-    answer = stranger.get("/open", params={"token": sessions.new_token()})
+    answer = stranger.get(f"{OWN}/open", params={"token": sessions.new_token()})
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith("shoal-8765=")
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
 
 
+def test_the_cookie_goes_only_where_the_pages_of_the_app_are(
+    stranger: TestClient, sessions: Sessions
+) -> None:
+    """Browsers send it to every port of 127.0.0.1, but below its path only, which another server cannot know."""
+    answer = stranger.get(f"{OWN}/open", params={"token": sessions.new_token()})
+    path = stranger.base_url.path
+    assert f"Path={path};" in answer.headers["set-cookie"]
+    assert len(path) > 30
+    own = {"cookie": answer.headers["set-cookie"].partition(";")[0]}
+    for elsewhere in ("/", "/p/000000000000/table", "/static/app.css", path[:-2], f"{path[:-1]}x/"):
+        refused = stranger.get(f"{OWN}{elsewhere}", headers=own)
+        assert refused.status_code == 403
+        assert path.strip("/") not in refused.text
+    assert stranger.get(f"{OWN}{path}", headers=own).status_code == 200
+
+
+def test_every_start_has_a_path_of_its_own(tmp_path: Path, sessions: Sessions) -> None:
+    paths = {make_site(tmp_path / "projects", HOST, sessions).path for _ in range(2)}
+    assert len(paths) == 2
+
+
 def test_two_browsers_have_secrets_of_their_own(stranger: TestClient, sessions: Sessions) -> None:
     secrets = []
     for _ in range(2):
         stranger.cookies.clear()
-        stranger.get("/open", params={"token": sessions.new_token()})
+        stranger.get(f"{OWN}/open", params={"token": sessions.new_token()})
         secrets.append(stranger.cookies["shoal-8765"])
         page = stranger.get("/").text
         assert not any(secret in page for secret in secrets)
@@ -118,8 +139,8 @@ def test_a_token_in_a_foreign_request_is_not_used_up(
 ) -> None:
     token = sessions.new_token()
     where = {"token": token}
-    assert stranger.get("/open", params=where, headers={"host": "evil"}).status_code == 421
-    assert stranger.get("/open", params=where).status_code == 200
+    assert stranger.get(f"{OWN}/open", params=where, headers={"host": "evil"}).status_code == 421
+    assert stranger.get(f"{OWN}/open", params=where).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/static/app.js", "/p/000000000000/table"])

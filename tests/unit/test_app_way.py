@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import random
 import shlex
 import signal
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from shoal import samples
 from shoal.app.jobs import Jobs
 from shoal.app.processes import Ended, Worker
 from shoal.app.security import Sessions
@@ -46,7 +50,8 @@ class Steward:
         """Open a file; the page that is shown once it has been read."""
         files = {"file": (name, content)}
         answer = self.client.post("/projects/upload", headers=OWN, files=files)
-        self.base = answer.headers.get("location", "").rpartition("/")[0]
+        path = str(self.client.base_url.path).rstrip("/")
+        self.base = answer.headers.get("location", "").removeprefix(path).rpartition("/")[0]
         if not self.base:
             return answer.text
         self.wait(lambda: self.get("part/looking").json()["status"] != "running")
@@ -83,12 +88,20 @@ class Steward:
             time.sleep(0.05)
 
 
+def shown_command(steward: Steward, output: Path, report: Path) -> list[str]:
+    """The command line that the page Release shows, with other files to write."""
+    shown = steward.page("release").partition("<h2>The same from the command line")[2]
+    command = unescape(shown.partition("<code>")[2].partition("</code>")[0])
+    places = {"release.csv": str(output), "report.html": str(report)}
+    return [places.get(part, part) for part in shlex.split(command)][1:]
+
+
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steward]:
     root, sessions = tmp_path_factory.mktemp("app") / "projects", Sessions()
     site = make_site(root, HOST, sessions)
-    with TestClient(site, base_url=f"http://{HOST}", follow_redirects=False) as client:
-        client.get("/open", params={"token": sessions.new_token()})
+    with TestClient(site, base_url=f"http://{HOST}{site.path}", follow_redirects=False) as client:
+        client.get(f"http://{HOST}/open", params={"token": sessions.new_token()})
         yield Steward(client, root)
 
 
@@ -110,7 +123,7 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
         "requirement", k="4", use_diversity="on", diversity_l="2", diversity_kind="distinct"
     )
     assert "Loss per column" in steward.page("part/estimate")
-    steward.run(k="4", keep_order="on", title="People of three towns")
+    steward.run(k="4", refine="1", keep_order="on", title="People of three towns")
     page = steward.page("release")
     assert "at least 3 others" in page or "Proved" in page
     report = steward.get("runs/1/report")
@@ -119,11 +132,8 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
     release = steward.get("runs/1/download/csv")
     assert release.headers["content-disposition"].startswith("attachment")
     assert "Person" not in release.text
-    command = page.partition("<code>")[2].partition("</code>")[0]
-    given = shlex.split(command.replace("&#39;", "'"))
-    output, made = tmp_path / "release.csv", tmp_path / "report.html"
-    given = [str({"release.csv": output, "report.html": made}.get(part, part)) for part in given]
-    assert shell(*given[1:])[0] == 0
+    output = tmp_path / "release.csv"
+    assert shell(*shown_command(steward, output, tmp_path / "report.html"))[0] == 0
     assert output.read_bytes() == release.content
     assert steward.get("runs/1/download/parquet").content[:4] == b"PAR1"
     settings = tmp_path / "settings.toml"
@@ -136,6 +146,101 @@ def test_a_table_becomes_the_release_that_its_command_line_makes(
         == 0
     )
     assert again.read_bytes() == release.content
+
+
+def test_the_whole_sample_with_all_that_can_be_chosen_is_the_same_byte_for_byte(
+    opened: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    """Requirements, top and bottom coding, a tree that was edited, weights, pseudonyms and types."""
+    people = samples.adult().to_pandas()
+    people.insert(0, "person", [f"P{number:05}" for number in range(len(people))])
+    assert "48,842 records" in opened.upload(people.to_csv(index=False), "adult.csv")
+    names = list(people.columns)
+    roles = {"person": "pseudonym", "income": "sensitive"}
+    chosen = ("age", "sex", "education-num", "marital-status", "race")
+    roles |= dict.fromkeys(chosen, "quasi-identifier")
+    opened.post("columns", **{f"role-{n}": roles.get(name, "drop") for n, name in enumerate(names)})
+    opened.post("types", **{f"type-{names.index('education-num')}": "text"})
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    age, marital = names.index("age"), names.index("marital-status")
+    folded = {"model": "interval", "step": "5", "low": "20", "high": "75", "weight": "2"}
+    opened.post(f"model/{age}", **folded)
+    built = opened.post(f"tree/{marital}", how="data")
+    assert built.status_code == 303, built.text.partition("problems")[2][:600]
+    shown = opened.page(f"part/tree/{marital}").partition("<textarea")[2].partition("</textarea>")
+    outline = unescape(shown[0].partition(">")[2])
+    below = next(line for line in outline.splitlines()[1:] if line.startswith("  "))
+    edited = outline.replace(below, f"{below} (edited)", 1)
+    assert opened.post(f"tree/{marital}", how="outline", outline=edited).status_code == 303
+    required = {"use_diversity": "on", "diversity_l": "1.2", "use_alpha": "on", "alpha_share": "90"}
+    opened.post("requirement", k="12", **required)
+    opened.run(k="12", method="mondrian", keep_order="on")
+    release = opened.get("runs/1/download/csv").content
+    assert release.count(b"\n") == 48_843
+    assert b"\xe2\x89\xa5 75" in release
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(opened, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_bytes() == release
+
+
+def test_a_name_becomes_a_pseudonym_whose_key_stays_secret(
+    steward: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    steward.post("columns", **{"role-0": "pseudonym"})
+    key_file = steward.folder / "pseudonyms.key"
+    assert stat.S_IMODE(key_file.stat().st_mode) == 0o600
+    own = key_file.read_text(encoding="ascii").strip()
+    assert str(key_file) in steward.page("columns")
+    assert "1 replaced" in steward.page("part/state")
+    steward.run(k="4", keep_order="on")
+    release = steward.get("runs/1/download/csv")
+    assert release.text.startswith("name,age")
+    assert "Person" not in release.text
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(steward, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_bytes() == release.content
+    settings = tmp_path / "settings.toml"
+    settings.write_bytes(steward.get("runs/1/download/toml").content)
+    given = ("anonymize", steward.folder / "upload/people.csv", "--settings", settings, "-o")
+    assert shell(*given, tmp_path / "no_key.csv")[0] == 2
+    assert shell(*given, tmp_path / "with_key.csv", "--key-file", key_file)[0] == 0
+    assert (tmp_path / "with_key.csv").read_bytes() == release.content
+    pages = ("table", "columns", "generalization", "requirement", "run", "release")
+    seen = [steward.page(page) for page in (*pages, "part/key", "runs/1/report")]
+    files = [path for path in steward.folder.rglob("*") if path.is_file() and path != key_file]
+    assert not any(own in text for text in seen)
+    assert not any(own.encode() in path.read_bytes() for path in files)
+    steward.post("delete")
+    assert not key_file.exists()
+
+
+def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
+    steward: Steward, tmp_path: Path
+) -> None:
+    secret = "an old key of the clinic"
+    (tmp_path / "clinic.key").write_text(secret, encoding="ascii")
+    (tmp_path / "short.key").write_text("short", encoding="ascii")
+    assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 422, "no pseudonym"
+    steward.post("columns", **{"role-0": "pseudonym"})
+    for wrong in (secret, str(tmp_path / "none.key"), "clinic.key"):
+        answer = steward.post("key", path=wrong)
+        assert answer.status_code == 422
+        assert wrong not in answer.text.partition("messages")[2].partition("</div>")[0]
+        assert secret not in answer.text
+    assert "can be guessed" in steward.post("key", path=str(tmp_path / "short.key")).text
+    assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 303
+    assert str(tmp_path / "clinic.key") in steward.page("columns")
+    steward.run(k="4", keep_order="on")
+    first = steward.get("runs/1/download/csv").text.splitlines()[1].partition(",")[0]
+    assert first == hmac.digest(secret.encode(), b"Person 0000", "sha256").hex()[:32]
+    steward.post("key", own="1")
+    steward.run(k="4", keep_order="on")
+    other = steward.get("runs/2/download/csv").text.splitlines()[1].partition(",")[0]
+    assert other != first
+    steward.post("runs/1/copy")
+    assert str(tmp_path / "clinic.key") in steward.page("columns")
+    steward.post("delete")
+    assert (tmp_path / "clinic.key").exists()
 
 
 def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None:
@@ -284,6 +389,28 @@ def test_a_form_without_a_file_is_refused(opened: Steward) -> None:
     assert not list(opened.root.glob("incoming-*"))
 
 
+def test_reading_is_cancelled_at_any_moment_and_begun_again(opened: Steward) -> None:
+    office = opened.client.app.app.state.office  # type: ignore[attr-defined]
+    for moment in ("at once", "when a process reads"):
+        files = {"file": ("people.csv", people())}
+        answer = opened.client.post("/projects/upload", headers=OWN, files=files)
+        opened.base = "/p/" + answer.headers["location"].split("/")[-2]
+        job = office.jobs.looking(office.projects.get(opened.folder.name))
+        if moment != "at once":
+            opened.wait(lambda job=job: job.worker is not None)  # type: ignore[misc]
+        assert "Cancel reading" in opened.page("table")
+        assert opened.post("input/cancel").status_code == 303
+        assert job.worker is None or not job.worker.is_alive
+        assert "Reading was cancelled" in opened.page("table")
+        assert not (opened.folder / "look.json").exists()
+        assert "has not been read" in opened.page("columns")
+    opened.post("input")
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    assert "400 records" in opened.page("table")
+    opened.post("input/cancel")
+    assert "400 records" in opened.page("table"), "there is nothing to cancel any more"
+
+
 def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:
     text = "name;größe\n" + "".join(f"P{n};{n % 7},5\n" for n in range(60))
     assert "60 records" in opened.upload(text.encode("cp1252"), "menschen.csv")
@@ -292,6 +419,35 @@ def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:
     page = opened.page("table")
     assert "größe" in page
     assert "cp1252" in page
+
+
+def test_what_columns_hold_is_corrected_in_place_and_by_the_command_line(
+    opened: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    chance = random.Random(2)
+    lines = [f"{chance.randint(1, 9)},{chance.randint(20, 69)},a{n % 3}" for n in range(200)]
+    opened.upload("region,age,ill\n" + "\n".join(lines) + "\n", "regions.csv")
+    roles = {"role-0": "quasi-identifier", "role-1": "quasi-identifier", "role-2": "sensitive"}
+    opened.post("columns", **roles)
+    opened.post("model/0", model="interval", weight="2")
+    answer = opened.post("types", **{"type-0": "text", "type-2": "number"})
+    assert answer.status_code == 422
+    assert "is said to hold numbers" in answer.text
+    assert "region" not in opened.page("part/state")
+    assert opened.post("types", **{"type-0": "text", "type-1": "number"}).status_code == 303
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    page = opened.page("table")
+    assert '<option value="text" selected>' in page
+    assert "whole numbers" not in page.partition("region")[2].partition("</tr>")[0]
+    opened.post("input", delimiter=",")
+    opened.wait(lambda: opened.get("part/looking").json()["status"] != "running")
+    opened.run(k="4", keep_order="on")
+    release = opened.get("runs/1/download/csv")
+    regions = {line.partition(",")[0] for line in release.text.splitlines()[1:]}
+    assert regions <= {*"123456789", "*"}, "no ranges"
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(opened, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_bytes() == release.content
 
 
 def test_names_of_columns_and_files_are_never_markup(opened: Steward) -> None:

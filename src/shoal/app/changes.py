@@ -16,7 +16,7 @@ from starlette.routing import Route
 from shoal.app import forms
 from shoal.app.office import Office, changed, is_part
 from shoal.app.processes import Failed
-from shoal.app.projects import Project
+from shoal.app.projects import OWN_KEY, Project
 from shoal.app.uploads import TooLarge, receive_file
 
 MOST_FIELDS = 20_000  # of a form: a table may have thousands of columns
@@ -36,7 +36,10 @@ class Changes:
             "/p/{project}/delete": self.delete,
             "/p/{project}/undo": self.undo,
             "/p/{project}/input": self.input,
+            "/p/{project}/input/cancel": self.cancel_look,
+            "/p/{project}/types": self.types,
             "/p/{project}/columns": self.columns,
+            "/p/{project}/key": self.key,
             "/p/{project}/model/{number:int}": self.model,
             "/p/{project}/tree/{number:int}": self.tree,
             "/p/{project}/tree/{number:int}/upload": self.upload_tree,
@@ -114,8 +117,29 @@ class Changes:
     async def input(self, request: Request) -> Response:
         """How the file is read; it is read anew."""
         project, form = self.office.project(request), await _form(request)
-        if project.change(forms.with_input(project.settings, form)):
+        is_new = project.change(forms.with_input(project.settings, form))
+        if is_new or project.look is None:
             self._look_again(project)
+        return RedirectResponse(f"/p/{project.id}/table", 303)
+
+    async def cancel_look(self, request: Request) -> Response:
+        project = self.office.project(request)
+        await asyncio.to_thread(self.office.jobs.cancel_look, project)
+        return RedirectResponse(f"/p/{project.id}/table", 303)
+
+    async def types(self, request: Request) -> Response:
+        """What columns hold; what does not fit is said, and nothing changes."""
+        project, form = self.office.project(request), await _form(request)
+        look = project.look
+        if look is not None:
+            new = forms.with_types(project.settings, form, look)
+            types = new.get("input", {}).get("types", {})
+            try:
+                await asyncio.to_thread(self.office.jobs.ask, project, "types", types=types)
+            except Failed as error:
+                return self.office.page("table", project, 422, problems=error.problems)
+            if project.change(forms.with_types(project.settings, form, look)):
+                self._look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)
 
     async def columns(self, request: Request) -> Response:
@@ -125,6 +149,10 @@ class Changes:
             return RedirectResponse(f"/p/{project.id}/columns", 303)
         if "suggested" in form:
             return self._suggested(request, project, look)
+        if forms.needs_own_key(forms.with_roles(project.settings, form, look)):
+            problems = await self._key_problems(project)
+            if problems:
+                return self.office.page("columns", project, 422, problems=problems)
         return self._change(
             request, project, "columns", lambda settings: forms.with_roles(settings, form, look)
         )
@@ -134,6 +162,31 @@ class Changes:
         pairs = [(f"role-{i}", column["role"]) for i, column in enumerate(look["columns"])]
         project.change(forms.with_roles(project.settings, FormData(pairs), look))
         return RedirectResponse(f"/p/{project.id}/columns", 303)
+
+    async def key(self, request: Request) -> Response:
+        """The key of the pseudonyms: that of a file on this machine, or the project's own."""
+        project, form = self.office.project(request), await _form(request)
+        path = Path(forms.text(form, "path").strip("'\"")).expanduser()
+        if "own" in form:
+            path = Path(OWN_KEY)
+            problems = await self._key_problems(project)
+        elif not path.is_absolute() or not path.is_file():  # never shown: it may be a key
+            problems = [
+                "There is no such file; give the whole path of the file that holds the key."
+            ]
+        else:
+            problems = await self._key_problems(project, str(path))
+        if problems:
+            return self.office.page("columns", project, 422, problems=problems)
+        return self._change(request, project, "columns", lambda s: forms.with_key(s, str(path)))
+
+    async def _key_problems(self, project: Project, path: str = "") -> list[str]:
+        """What is wrong with a key; the project's own is made where there is none yet."""
+        try:
+            await asyncio.to_thread(self.office.jobs.ask, project, "key", path=path)
+        except Failed as error:
+            return error.problems
+        return []
 
     async def model(self, request: Request) -> Response:
         project, form = self.office.project(request), await _form(request)

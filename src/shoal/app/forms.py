@@ -9,9 +9,19 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from shoal.app import words
+from shoal.app.projects import OWN_KEY
 
 LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
-NUMBERED = ("interval", "hierarchy", "suppression", "subset", "calendar", "order", "prefix")
+PSEUDONYM = "pseudonym"
+OPTIONS = {
+    "interval": ("step", "low", "high"),
+    "hierarchy": ("finest", "low", "high"),
+    "suppression": ("low", "high"),
+    "subset": ("low", "high"),
+    "order": ("values", "low", "high"),
+    "calendar": ("levels", "finest", "low", "high"),
+    "prefix": ("lengths", "finest"),
+}  # of models, that the form asks for
 Settings = dict[str, Any]
 
 
@@ -27,7 +37,7 @@ def roles_of(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
         found[name] = "drop" if given.get("others", "refuse") != "keep" else "keep"
         if name in settings.get("quasi_identifiers", {}):
             found[name] = "quasi-identifier"
-        for role, key in LISTS.items():
+        for role, key in (*LISTS.items(), (PSEUDONYM, "pseudonyms")):
             if name in given.get(key, []):
                 found[name] = role
     return found
@@ -49,6 +59,11 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
     columns = new.setdefault("columns", {})
     for role, key in LISTS.items():
         columns[key] = [name for name in names if roles[name] == role]
+    replaced = [name for name in names if roles[name] == PSEUDONYM]
+    key_file = columns.pop("key_file", OWN_KEY)
+    columns.pop("pseudonyms", None)
+    if replaced:
+        columns.update(pseudonyms=replaced, key_file=key_file)
     columns["others"] = "drop" if "drop" in roles.values() else "refuse"
     if "roles" in form:  # the whole form, with its boxes
         allowed = _numbered(form, "allow", names)
@@ -63,6 +78,20 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         if roles[name] == "quasi-identifier"
     }
     return new
+
+
+def with_key(settings: Settings, path: str) -> Settings:
+    """Settings whose pseudonyms are made with the key in a file."""
+    new = deepcopy(settings)
+    if not new.get("columns", {}).get("pseudonyms"):
+        raise Wrong("No column is replaced by pseudonyms yet; choose one first.")
+    new["columns"]["key_file"] = path
+    return new
+
+
+def needs_own_key(settings: Mapping[str, Any]) -> bool:
+    """Whether pseudonyms are made with the key that the project keeps itself."""
+    return bool(settings.get("columns", {}).get("key_file") == OWN_KEY)
 
 
 def _numbered(form: FormData, key: str, names: list[str]) -> list[str]:
@@ -86,42 +115,47 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
     if kind not in words.MODELS:
         raise Wrong("Choose one of the models in the list.")
     entry: dict[str, Any] = {"model": kind} if kind else {}
-    if kind == old.get("model"):  # options that the form does not show
-        shown = ("step", "low", "high", "finest", "weight", "levels", "lengths", "values")
-        entry.update({key: value for key, value in old.items() if key not in shown})
+    asked = (*OPTIONS.get(kind, ()), "weight")
+    if kind == old.get("model", ""):  # what the form does not ask for stays
+        entry.update({key: v for key, v in old.items() if key not in asked or key not in form})
     if kind == "hierarchy" and "hierarchy" not in entry:
         raise Wrong(
             "A hierarchy needs a tree: build, upload or write one below; it is chosen with it."
         )
-    if kind == "interval" and text(form, "step"):
-        entry["step"] = number_or_text(text(form, "step"))
-    if kind in ("interval", "hierarchy", "suppression", "subset", "calendar"):
-        for key in ("low", "high"):
-            if text(form, key):
-                entry[key] = number_or_text(text(form, key))
-    if kind == "hierarchy" and text(form, "finest"):
-        entry["finest"] = whole(form, "finest", "The finest level", 0)
-    if kind == "calendar" and text(form, "levels"):
-        entry["levels"] = [part.strip() for part in text(form, "levels").split(",") if part.strip()]
-    if kind == "prefix" and text(form, "lengths"):
-        parts = [part.strip() for part in text(form, "lengths").split(",")]
-        if not all(part.isdigit() for part in parts):
-            raise Wrong("Lengths must be whole numbers with commas between them, like 4, 3, 2.")
-        entry["lengths"] = [int(part) for part in parts]
-    if kind == "order" and text(form, "values"):
-        given = [line.strip() for line in text(form, "values").splitlines() if line.strip()]
-        entry["values"] = given
+    same = old if kind == old.get("model") else {}
+    for key in asked[:-1]:
+        if text(form, key):
+            is_old = text(form, key) == str(same.get(key))
+            entry[key] = same[key] if is_old else _option(key, kind, form)
     if text(form, "weight") and text(form, "weight") != "1":
         entry["weight"] = share(form, "weight", "The weight", 0.0, 1e6)
     new["quasi_identifiers"][name] = entry
     return new
 
 
+def _option(key: str, kind: str, form: FormData) -> Any:
+    """An option of a model."""
+    given = text(form, key)
+    if key == "finest" and kind != "calendar":
+        return whole(form, key, "The finest level", 0 if kind == "hierarchy" else 1)
+    if key == "levels":
+        return [part.strip() for part in given.split(",") if part.strip()]
+    if key == "lengths":
+        parts = [part.strip() for part in given.split(",")]
+        if not all(part.isdigit() for part in parts):
+            raise Wrong("Lengths must be whole numbers with commas between them, like 4, 3, 2.")
+        return [int(part) for part in parts]
+    if key == "values":
+        return [line.strip() for line in given.splitlines() if line.strip()]
+    return given if key == "finest" else number_or_text(given)
+
+
 def with_tree(settings: Settings, name: str, path: str) -> Settings:
     """Settings in which a column has the hierarchy of a file."""
     new = deepcopy(settings)
     old = new["quasi_identifiers"].get(name, {})
-    kept = {key: value for key, value in old.items() if key == "weight"}
+    stay = ("weight", "low", "high", "finest") if old.get("model") == "hierarchy" else ("weight",)
+    kept = {key: value for key, value in old.items() if key in stay}
     new["quasi_identifiers"][name] = {"model": "hierarchy", "hierarchy": path, **kept}
     return new
 
@@ -182,7 +216,7 @@ def with_run(settings: Settings, form: FormData) -> Settings:
     if seconds in ("quick", "off"):
         method["refine"] = "quick" if seconds == "quick" else False
     else:
-        method["refine"] = share(form, "refine", "The time", 0, 1e6)
+        method["refine"] = {"steps": whole(form, "refine", "The number of steps", 1)}  # repeatable
     objective = text(form, "objective")
     if objective:
         new.setdefault("objective", {})["measure"] = objective
@@ -206,7 +240,30 @@ def with_input(settings: Settings, form: FormData) -> Settings:
     missing = [part.strip() for part in text(form, "missing").split(",") if part.strip()]
     if missing:
         given["missing"] = missing
-    new.pop("input", None)
+    types = new.pop("input", {}).get("types", {})
+    if types:
+        given["types"] = types
+    if given:
+        new["input"] = given
+    return new
+
+
+def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
+    """Settings with what columns hold, `type-N` for each; a column whose type is new gets the usual model."""
+    new = deepcopy(settings)
+    given = new.pop("input", {})
+    before = given.pop("types", {})
+    types = {}
+    for number, column in enumerate(look["columns"]):
+        name, kind = column["name"], text(form, f"type-{number}")
+        if kind in words.TYPES:
+            types[name] = kind
+        entry = new.get("quasi_identifiers", {}).get(name)
+        if entry is not None and types.get(name) != before.get(name):
+            kept = {key: value for key, value in entry.items() if key == "weight"}
+            new["quasi_identifiers"][name] = kept
+    if types:
+        given["types"] = types
     if given:
         new["input"] = given
     return new

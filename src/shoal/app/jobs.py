@@ -46,9 +46,9 @@ class Job:
             return "longer than expected"
         least = max(0.0, self.seconds[0] - self.elapsed)
         return (
-            f"about {_time(least)} to {_time(most)} left"
+            f"about {time_in_words(least)} to {time_in_words(most)} left"
             if least > 1
-            else f"at most about {_time(most)} left"
+            else f"at most about {time_in_words(most)} left"
         )
 
     def hear(self, message: dict[str, Any]) -> None:
@@ -62,7 +62,10 @@ class Job:
             self.records, self.seconds = message["records"], tuple(message["seconds"])
 
 
-def _time(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
+    """A time, rounded."""
+    if seconds < 1:
+        return "1 s"
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
@@ -117,17 +120,34 @@ class Jobs:
             self._looks[project.id] = job
 
         def work() -> None:
+            with self._lock:
+                if job.is_cancelled:
+                    return
+                job.worker = self.desk(project)
             try:
-                self.desk(project).ask("look", job.hear, project=str(project.folder))
+                job.worker.ask("look", job.hear, project=str(project.folder))
                 job.status = "done"
             except Failed as error:
-                job.problems, job.status = error.problems, "failed"
+                if not job.is_cancelled:
+                    job.problems, job.status = error.problems, "failed"
 
         threading.Thread(target=work, daemon=True).start()
         return job
 
     def looking(self, project: Project) -> Job | None:
         return self._looks.get(project.id)
+
+    def cancel_look(self, project: Project) -> None:
+        """End the reading of a table, and the process that reads it."""
+        with self._lock:
+            job = self._looks.get(project.id)
+            if job is None or job.status != "running":
+                return
+            job.is_cancelled, job.status = True, "cancelled"
+            if job.worker is not None and self._desks.get(project.id) is job.worker:
+                del self._desks[project.id]
+        if job.worker is not None:
+            job.worker.end()
 
     def run(self, project: Project, run: str) -> Job:
         """Begin a run whose folder and settings are there."""

@@ -14,11 +14,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from shoal.app import words
 from shoal.app.command import command_line
 from shoal.app.forms import roles_of
-from shoal.app.jobs import Jobs
+from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
 from shoal.version import __version__
 
 HERE = Path(__file__).parent
+RECORDS_A_SECOND = 50_000  # that a step of refinement works on
 
 
 def percent(share: float) -> str:
@@ -30,7 +31,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share >= 0.0995 or not share else f"{100 * share:.1f} %"
 
 
-def make_templates() -> Environment:
+def make_templates(path: str) -> Environment:
+    """Templates of pages below a path."""
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
@@ -39,9 +41,14 @@ def make_templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["percent"] = percent
+    environment.filters["time"] = time_in_words
     environment.filters["count"] = lambda number: f"{number:,}"
     environment.globals.update(
-        words=words, version=__version__, stage_in_words=words.stage_in_words
+        root=path,
+        words=words,
+        version=__version__,
+        records_a_second=RECORDS_A_SECOND,
+        stage_in_words=words.stage_in_words,
     )
     return environment
 

@@ -28,6 +28,7 @@ class Pages:
         parts = {
             "rows": self.rows,
             "single": self.single,
+            "key": self.key,
             "estimate": self.estimate,
             "several": self.several,
             "state": self.state,
@@ -100,6 +101,11 @@ class Pages:
         except Failed as error:
             found, problems = {}, error.problems
         return self.office.draw("part_single.html", single=found, problems=problems)
+
+    def key(self, request: Request) -> Response:
+        """Where the key of the pseudonyms lies, if there are any; nothing of the key itself."""
+        project = self.office.project(request)
+        return self.office.draw("part_key.html", **self.office.state(project))
 
     def estimate(self, request: Request) -> Response:
         project = self.office.project(request)

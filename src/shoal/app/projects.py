@@ -6,6 +6,7 @@ import re
 import secrets
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from shoal.app.files import (
     write_toml_file,
 )
 
+OWN_KEY = "pseudonyms.key"  # the file of a project's own key, never among what is downloaded
 MOST_UNDO = 50  # changes that can be taken back
 _ID = re.compile(r"[0-9a-f]{12}")
 _RUN = re.compile(r"[1-9][0-9]{0,4}")
@@ -99,6 +101,11 @@ class Project:
     def _steps(self) -> list[Path]:
         return sorted((self.folder / "undo").glob("*.toml"))
 
+    @property
+    def own_key(self) -> Path:
+        """Where the project keeps a key of its own; it goes with the project."""
+        return self.folder / OWN_KEY
+
     def new_tree(self, column: int) -> str:
         """The name of a new file for a column's hierarchy, seen from the project; old ones stay for `undo`."""
         make_private_folder(self.folder / "trees")
@@ -114,10 +121,7 @@ class Project:
         numbers = [int(path.name) for path in (self.folder / "runs").glob("[0-9]*")]
         run = str(max(numbers, default=0) + 1)
         make_private_folder(self.folder / "runs" / run)
-        settings = self.settings
-        for entry in settings.get("quasi_identifiers", {}).values():
-            if "hierarchy" in entry:
-                entry["hierarchy"] = f"../../{entry['hierarchy']}"
+        settings = _with_paths(self.settings, lambda path: f"../../{path}")
         write_toml_file(self.run_folder(run) / "settings.toml", settings)
         write_json(self.run_folder(run) / "run.json", {"status": "running", "at": time.time()})
         return run
@@ -125,10 +129,7 @@ class Project:
     def copy_run(self, run: str) -> None:
         """Take the settings of a run for the project's."""
         settings = read_toml_file(self.run_folder(run) / "settings.toml")
-        for entry in settings.get("quasi_identifiers", {}).values():
-            if "hierarchy" in entry:
-                entry["hierarchy"] = entry["hierarchy"].removeprefix("../../")
-        self.change(settings)
+        self.change(_with_paths(settings, lambda path: path.removeprefix("../../")))
 
     def note_run(self, run: str, **facts: Any) -> None:
         """Add to what is known of a run that has not been deleted."""
@@ -160,6 +161,17 @@ class Project:
     def delete(self) -> None:
         """Remove the folder with all that is in it; a table that was opened where it lies stays."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _with_paths(settings: dict[str, Any], seen: Callable[[str], str]) -> dict[str, Any]:
+    """Settings in which the files of the project are named as another folder sees them."""
+    for entry in settings.get("quasi_identifiers", {}).values():
+        if "hierarchy" in entry:
+            entry["hierarchy"] = seen(entry["hierarchy"])
+    columns = settings.get("columns", {})
+    if "key_file" in columns and not Path(columns["key_file"]).is_absolute():
+        columns["key_file"] = seen(columns["key_file"])
+    return settings
 
 
 class Projects:

@@ -1,7 +1,9 @@
 """Who may ask what: this machine, this address, and a browser that has shown a one-time token.
 
 Every request passes `Gate` before anything else: the Host must be the server's own, an Origin must be too, and all but
-the static files and the first address need the cookie of a session.
+the first address need the cookie of a session. Browsers send the cookies of a host to all its ports, so all pages lie
+below a path that nobody knows who has not shown a token, and the cookie is sent with requests below that path only:
+another server on this machine never sees it.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';
 SAFE = ("GET", "HEAD")
 _WELCOME = (
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal</title>'
-    '<link rel="icon" href="/static/icon.svg">'
-    '<meta http-equiv="refresh" content="0; url=/"></head>'
-    '<body><main><h1>shoal</h1><p><a href="/">Go on to the app</a></p></main></body></html>'
+    '<link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0; url={home}"></head>'
+    '<body><main><h1>shoal</h1><p><a href="{home}">Go on to the app</a></p></main></body></html>'
 )
 
 
@@ -54,6 +56,11 @@ class Sessions:
         return _among(session, self._sessions)
 
 
+def new_path() -> str:
+    """A path that cannot be guessed, for all pages of the app."""
+    return f"/{secrets.token_urlsafe(24)}"
+
+
 def _among(given: str, known: Iterable[str]) -> bool:
     """Whether a secret is one of those known, in a time that does not depend on which."""
     found = [hmac.compare_digest(given.encode(), secret.encode()) for secret in known]
@@ -63,9 +70,9 @@ def _among(given: str, known: Iterable[str]) -> bool:
 class Gate:
     """The middleware before all pages."""
 
-    def __init__(self, app: ASGIApp, *, host: str, sessions: Sessions) -> None:
-        self.app, self.host, self.sessions = app, host, sessions
-        self.cookie = f"shoal-{host.rpartition(':')[2]}"  # browsers send cookies to all ports
+    def __init__(self, app: ASGIApp, *, host: str, path: str, sessions: Sessions) -> None:
+        self.app, self.host, self.path, self.sessions = app, host, path, sessions
+        self.cookie = f"shoal-{host.rpartition(':')[2]}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -75,7 +82,8 @@ class Gate:
             return  # no web sockets
         refusal = self._refusal(scope)
         response = refusal or self._welcomed(scope)
-        await (response or self.app)(scope, receive, _guarded(send, scope["path"]))
+        inside = {**scope, "root_path": self.path}
+        await (response or self.app)(inside, receive, self._guarded(send, scope["path"]))
 
     def _refusal(self, scope: Scope) -> Response | None:
         """A short page for a request that is not let in, None for others."""
@@ -88,9 +96,12 @@ class Gate:
             return _said(403, "This request comes from another page and was refused.")
         if site not in ("none", "same-origin"):
             return _said(403, "This request comes from another page and was refused.")
-        if scope["path"].startswith("/static/") or scope["path"] == "/open":
+        if scope["path"] == "/open":
             return None
-        if not self.sessions.knows(self._session(headers)):
+        is_inside = hmac.compare_digest(
+            f"{scope['path']}/".encode()[: len(self.path) + 1], f"{self.path}/".encode()
+        )
+        if not is_inside or not self.sessions.knows(self._session(headers)):
             return _said(
                 403,
                 "This browser has not been let in. Open the address that 'shoal app' shows in the terminal; "
@@ -115,34 +126,38 @@ class Gate:
         if session is None:
             return _said(403, "This address has been used already, or never was one.")
         # A page, not a redirect: the cookie is sent only with requests that come from the app's own pages.
-        response = HTMLResponse(_WELCOME)
-        response.set_cookie(self.cookie, session, httponly=True, samesite="strict")
+        response = HTMLResponse(_WELCOME.format(home=f"{self.path}/"))
+        response.set_cookie(
+            self.cookie, session, path=f"{self.path}/", httponly=True, samesite="strict"
+        )
         return response
+
+    def _guarded(self, send: Send, path: str) -> Send:
+        """Answers with the headers that keep a page to itself, and addresses below the app's own path."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("content-security-policy", POLICY)
+                headers["x-content-type-options"] = "nosniff"
+                headers["x-frame-options"] = "DENY"
+                headers["referrer-policy"] = "same-origin"  # "no-referrer" takes the Origin away
+                headers["cross-origin-opener-policy"] = "same-origin"
+                headers["cross-origin-resource-policy"] = "same-origin"
+                kept = path.startswith(f"{self.path}/static/")
+                headers["cache-control"] = "no-cache" if kept else "no-store"
+                for name in ("location", "x-location"):
+                    if headers.get(name, "").startswith("/"):
+                        headers[name] = self.path + headers[name]
+            await send(message)
+
+        return guarded
 
 
 def _said(status: int, text: str) -> Response:
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal: refused</title>'
-        '<link rel="icon" href="/static/icon.svg"></head>'
+        '<link rel="icon" href="data:,"></head>'
         f"<body><main><h1>Refused</h1><p>{text}</p></main></body></html>"
     )
     return HTMLResponse(page, status)
-
-
-def _guarded(send: Send, path: str) -> Send:
-    """Answers with the headers that keep a page to itself."""
-
-    async def guarded(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            headers.setdefault("content-security-policy", POLICY)
-            headers["x-content-type-options"] = "nosniff"
-            headers["x-frame-options"] = "DENY"
-            headers["referrer-policy"] = "same-origin"  # "no-referrer" would take the Origin away
-            headers["cross-origin-opener-policy"] = "same-origin"
-            headers["cross-origin-resource-policy"] = "same-origin"
-            kept = path.startswith("/static/")
-            headers["cache-control"] = "no-cache" if kept else "no-store"
-        await send(message)
-
-    return guarded

@@ -19,12 +19,13 @@ from shoal.app.office import HERE, Office, make_templates
 from shoal.app.pages import Pages
 from shoal.app.projects import Projects
 from shoal.app.running import Running
-from shoal.app.security import Gate, Sessions
+from shoal.app.security import Gate, Sessions, new_path
 
 
 def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
     """The app for one address, `127.0.0.1:port`, and one folder of projects."""
-    office = Office(Projects(root), Jobs(), make_templates())
+    path = new_path()
+    office = Office(Projects(root), Jobs(), make_templates(path))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -51,4 +52,6 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
         lifespan=lifespan,
     )
     site.state.office = office
-    return Gate(site, host=host, sessions=sessions)  # around everything, the page of an error too
+    return Gate(
+        site, host=host, path=path, sessions=sessions
+    )  # around everything, the page of an error too

@@ -15,6 +15,8 @@ ROLES = {
     "quasi-identifier": "Somebody outside may know it, like age, town or job. It is made more general.",
     "sensitive": "What nobody shall find out about a person, like an illness. It is released unchanged.",
     "identifier": "It names a person, like a name or a number of a card. It is removed.",
+    "pseudonym": "It names a person, and is replaced by a code made with a secret key: the same person gets the same "
+    "code in every release with this key, and nobody finds the name without it.",
     "keep": "It is released as it is, and nothing protects it.",
     "drop": "It is not released.",
 }
@@ -22,9 +24,12 @@ ROLE_NAMES = {
     "quasi-identifier": "quasi-identifier: generalize",
     "sensitive": "sensitive: release unchanged",
     "identifier": "identifier: remove",
+    "pseudonym": "identifier: replace by a pseudonym",
     "keep": "keep as it is",
     "drop": "leave out",
 }
+
+TYPES = {"text": "text", "number": "numbers", "date": "dates"}  # that a column can be said to hold
 
 MODELS = {
     "": "The usual one: ranges for numbers and dates, otherwise the value or *.",

@@ -194,7 +194,7 @@ def _secrets(
             remedy = near_miss(name, names) or "; audit a table that has it."
             problems.append(f"Sensitive column '{name}' is not in the table{remedy}")
             continue
-        found[name] = _secret(table[name], reader)
+        found[name] = _secret(table[name], reader, name in reader.texts)
         known = [label for label in found[name].labels if label is not None]
         for item in requirements:
             if name in item.over(sensitive):
@@ -202,9 +202,9 @@ def _secrets(
     return found
 
 
-def _secret(array: pa.ChunkedArray, reader: Reader) -> _Secret:
+def _secret(array: pa.ChunkedArray, reader: Reader, is_text: bool) -> _Secret:
     numbers, texts = value_set(array, reader.missing)
-    order = ascending(texts, reader.decimal, reader.date_format)
+    order = None if is_text else ascending(texts, reader.decimal, reader.date_format)
     ranked = sorted(range(len(texts)), key=texts.__getitem__) if order is None else order
     rank = np.empty(len(texts) + 1, dtype=np.int64)
     rank[ranked] = np.arange(len(texts))

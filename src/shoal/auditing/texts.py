@@ -28,6 +28,7 @@ class Reader:
     missing: tuple[str, ...] = ()
     decimal: str = "."
     date_format: str | None = None
+    texts: tuple[str, ...] = ()  # columns whose texts are never numbers or dates
 
 
 def texts_of(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:

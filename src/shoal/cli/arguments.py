@@ -128,6 +128,14 @@ Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; usually th
 Missing = Annotated[
     str | None, typer.Option(help="Texts that stand for a missing value, like '?,97,98,99'.")
 ]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="COLUMN:TYPE",
+        help="What a column holds, text, number or date, repeatable; else it is found out. E.g. region:text.",
+    ),
+]
 Require = Annotated[
     list[str] | None,
     typer.Option(

@@ -51,12 +51,13 @@ def reading_given(
     date_format: a.DateFormat = None,
     sheet: a.Sheet = None,
     missing: a.Missing = None,
+    types: a.Types = None,
     stored_table: a.StoredTable = None,
     query: a.Query = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as the options say."""
     return options.reading(
-        encoding, delimiter, decimal, date_format, sheet, missing, stored_table, query
+        encoding, delimiter, decimal, date_format, sheet, missing, types, stored_table, query
     )
 
 

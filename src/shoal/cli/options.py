@@ -177,6 +177,7 @@ def reading(
     date_format: str | None,
     sheet: str | None,
     missing: str | None,
+    types: Sequence[str] | None = None,
     table: str | None = None,
     query: str | None = None,
 ) -> dict[str, Any]:
@@ -188,6 +189,7 @@ def reading(
         "date_format": date_format,
         "sheet": sheet,
         "missing": None if missing is None else _listed(missing),
+        "types": dict(text.rpartition(":")[::2] for text in types) if types else None,
     }
     found: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     if table is not None or query is not None:  # one takes the place of the other

@@ -221,7 +221,7 @@ def _write_input(reading: Input) -> dict[str, Any]:
     entry = {
         option.name: list(value) if isinstance(value, tuple) else value
         for option in fields(reading)
-        if (value := getattr(reading, option.name)) != option.default
+        if (value := getattr(reading, option.name)) != getattr(Input(), option.name)
     }
     return {"input": entry} if entry else {}
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from shoal.errors import near_miss, shown
-from shoal.table.source import Input
+from shoal.table.source import TYPES, Input
 
 
 def read_input(given: Any, problems: list[str]) -> Input:
@@ -31,9 +31,16 @@ def read_input(given: Any, problems: list[str]) -> Input:
     if not (isinstance(missing, list | tuple) and all(isinstance(item, str) for item in missing)):
         problems.append("'missing' in [input] must be a list of texts, like ['?', '99'].")
         missing = ()
-    texts = {name: value for name, value in entries.items() if name != "missing"}
+    types = entries.get("types", {})
+    if not (isinstance(types, Mapping) and all(kind in TYPES for kind in types.values())):
+        problems.append(
+            f"'types' in [input] must say {', '.join(TYPES[:-1])} or {TYPES[-1]} of columns, like {{'region': 'text'}} "
+            "(--type region:text)."
+        )
+        types = {}
+    texts = {name: value for name, value in entries.items() if name not in ("missing", "types")}
     for name, value in texts.items():
         if not isinstance(value, str) or not value:
             problems.append(f"'{name}' in [input] must be text. Got {shown(value)} instead.")
     known_texts = {n: v for n, v in texts.items() if isinstance(v, str) and v}
-    return Input(**known_texts, missing=tuple(missing))
+    return Input(**known_texts, missing=tuple(missing), types=dict(types))

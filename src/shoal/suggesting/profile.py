@@ -113,11 +113,12 @@ def profile_of(
     column = found.without(markers)
     values = column.values
     typed = values.type
-    if is_text:  # whole numbers may be dates: 20241231
+    is_said = input.is_text(found.name)
+    if is_text and not is_said:  # whole numbers may be dates: 20241231
         typed = type_of(values.cast(pa.large_string()) if formats else values, input)
     if is_text and input.decimal == "," and pa.types.is_floating(values.type):
         typed = pa.large_string()  # what the file is read as next time
-    doubts = _doubts(column, typed, input, formats, is_text)
+    doubts = [] if is_said else _doubts(column, typed, input, formats, is_text)
     apart: tuple[str, ...] = ()
     spikes: tuple[str, ...] = ()
     whole = _whole(values, typed)

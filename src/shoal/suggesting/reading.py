@@ -107,6 +107,10 @@ class Found:
     def is_text(self) -> bool:
         return bool(pa.types.is_large_string(self.values.type))
 
+    def as_text(self) -> Found:
+        """The same with texts in place of numbers or dates."""
+        return replace(self, values=self.values.cast(pa.large_string()))
+
     def without(self, missing: Sequence[str]) -> Found:
         """The same with some texts taken for missing values."""
         if not missing or not len(self.values):

@@ -172,7 +172,7 @@ def suggest(
     frame = source.data
     if not frame.shape[0]:
         raise InputError("The table has no records to guess from; give at least one.")
-    usable, broken = _columns(frame)
+    usable, broken = _columns(frame, given)
     return _suggested(source, given, k, usable, broken, remarks)
 
 
@@ -190,12 +190,13 @@ def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
     return open_table(table, told), told, [remark]
 
 
-def _columns(frame: Frame) -> tuple[dict[str, Found], dict[str, str]]:
+def _columns(frame: Frame, given: Input) -> tuple[dict[str, Found], dict[str, str]]:
     """The columns that can be read, and for the others a sentence why not."""
 
     def read(name: str) -> Found | str:
         try:
-            return found_column(name, arrow_column(frame, name))
+            found = found_column(name, arrow_column(frame, name))
+            return found.as_text() if given.is_text(name) else found
         except InputError as error:
             return error.problems[0]
 
@@ -270,7 +271,8 @@ def _looked_at(
             )
         )
         plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
-        writing = writing_of(list(plain.values()), given, source.is_text)
+        told = [found for name, found in plain.items() if not given.is_text(name)]
+        writing = writing_of(told, given, source.is_text)
 
         def look(name: str) -> tuple[Profile, Verdict | None]:
             profile = profile_of(

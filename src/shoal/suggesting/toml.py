@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -161,9 +161,11 @@ def _input(reading: Input) -> str:
 
 
 def _value(value: Any) -> str:
-    """A text or a list of texts as TOML."""
+    """A text, or a list or table of texts, as TOML."""
     if isinstance(value, tuple | list):
         return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{quoted(key)} = {_value(item)}' for key, item in value.items())}}}"
     return quoted(value) if isinstance(value, str) else json.dumps(value)
 
 

@@ -26,10 +26,10 @@ from shoal.generalization import (
     Suppression,
 )
 from shoal.generalization.forms import Floats, Ints, Records
-from shoal.generalization.models import is_ordered, labels_of
+from shoal.generalization.models import is_ordered
 from shoal.table.folding import fold_all
-from shoal.table.frames import Frame, arrow_column, order_of
-from shoal.table.inference import infer
+from shoal.table.found import Found, find_column
+from shoal.table.frames import Frame, order_of
 from shoal.table.rows import distinct_rows
 from shoal.table.source import Input
 
@@ -180,7 +180,7 @@ def encode_column(
 
     `counts` are the records of each row, where rows are distinct values.
     """
-    found = _found(arrow_column(frame, name, counts), reading, is_text)
+    found = find_column(frame, name, reading, is_text, counts)
     if may_be_empty and not len(found.values):
         found, model = replace(found, values=NOTHING), Suppression()
     if isinstance(model, Order):
@@ -195,7 +195,7 @@ def encode_sensitive(
     frame: Frame, name: str, reading: Input, is_text: bool = False, counts: Records | None = None
 ) -> Sensitive:
     """Encode one sensitive column."""
-    return _encode_sensitive(_found(arrow_column(frame, name, counts), reading, is_text))
+    return _encode_sensitive(find_column(frame, name, reading, is_text, counts))
 
 
 def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
@@ -208,66 +208,9 @@ def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A column as it was found: its distinct values in ascending order, and each record's place, −1 for null."""
-
-    values: pa.Array
-    labels: tuple[str, ...]
-    place: Ints
-    typed: pa.Array | None = None  # the values as numbers or dates, where texts can be read so
-    order: tuple[str, ...] | None = (
-        None  # of the values and perhaps more, where the column has one itself
-    )
-
-    @property
-    def has_null(self) -> bool:
-        return bool((self.place < 0).any())
-
-    def in_order(self) -> _Found:
-        """The column with numbers or dates in place of texts; texts of one number become one."""
-        assert self.typed is not None
-        distinct = pc.unique(self.typed)
-        values = distinct.take(pc.array_sort_indices(distinct))
-        rank = np.asarray(pc.index_in(self.typed, value_set=values), dtype=np.int32)
-        labels = labels_of(values)
-        if len(values) == len(self.values):  # every number is written in one way, which is kept
-            labels = tuple(np.array(self.labels, dtype=object)[np.argsort(rank)])
-        return _Found(values, labels, np.append(rank, np.int32(-1))[self.place])
-
-
-def _found(array: pa.ChunkedArray, reading: Input, is_text: bool) -> _Found:
-    values, place = _numbered(array)
-    labels = labels_of(values)
-    if reading.missing:
-        known = np.array([label not in reading.missing for label in labels], dtype=np.bool_)
-        rank = np.where(known, np.cumsum(known) - 1, -1).astype(np.int32)
-        place = np.append(rank, np.int32(-1))[place]
-        values = values.filter(pa.array(known))
-        labels = tuple(label for label, stays in zip(labels, known, strict=True) if stays)
-    typed = None
-    if is_text and len(values) and pa.types.is_large_string(values.type):
-        read = infer(values, reading)
-        typed = read if is_ordered(read.type) else None
-    return _Found(values, labels, place, typed)
-
-
-def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:
-    """Distinct values in ascending order and each record's place among them, −1 for null."""
-    chunks = pc.dictionary_encode(array).chunks
-    if not chunks:
-        return pa.array([], type=array.type), np.zeros(0, dtype=np.int32)
-    known = chunks[-1].dictionary  # all chunks share one
-    order = pc.array_sort_indices(known)
-    rank = np.full(len(known) + 1, -1, dtype=np.int32)
-    rank[np.asarray(order)] = np.arange(len(known))
-    indices = [np.asarray(pc.fill_null(chunk.indices, -1)) for chunk in chunks]
-    return known.take(order), rank[np.concatenate(indices)]
-
-
 def _encode_column(
     name: str,
-    found: _Found,
+    found: Found,
     model: Model | None,
     records: Records | None,
     date_format: str | None = None,
@@ -314,7 +257,7 @@ def _needs_numbers(model: Model | None) -> bool:
     return isinstance(model, Interval | Calendar)
 
 
-def _encode_sensitive(found: _Found) -> Sensitive:
+def _encode_sensitive(found: Found) -> Sensitive:
     if found.typed is not None and len(pc.unique(found.typed)) == len(found.values):
         found = found.in_order()
     elif pa.types.is_large_string(found.values.type):
@@ -323,7 +266,7 @@ def _encode_sensitive(found: _Found) -> Sensitive:
     return Sensitive(place, found.values, found.has_null, found.labels)
 
 
-def _folded(found: _Found) -> _Found:
+def _folded(found: Found) -> Found:
     """Make one text of all that stand for one value; texts that show nothing are missing values."""
     forms = fold_all(found.values).to_pylist()
     first: dict[str, int] = {"": -1}
@@ -331,7 +274,7 @@ def _folded(found: _Found) -> _Found:
     rank = {i: rank for rank, i in enumerate(kept)}
     number = np.array([rank.get(first[form], -1) for form in forms] + [-1], dtype=np.int32)
     labels = tuple(found.labels[i] for i in kept)
-    return _Found(found.values.take(pa.array(kept, pa.int64())), labels, number[found.place])
+    return Found(found.values.take(pa.array(kept, pa.int64())), labels, number[found.place])
 
 
 def default_model(kind: pa.DataType) -> Model:

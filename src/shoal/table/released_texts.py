@@ -129,13 +129,16 @@ def read_periods(released: Released) -> tuple[pa.Array, pa.Array] | None:
     return released.spread(low), released.spread(high)
 
 
-def read_sets(released: Released, input: Input) -> pa.Array:
-    """The values that each record may have, as a list; null where it may have any, or none is known."""
+def read_sets(released: Released, input: Input | None) -> pa.Array:
+    """The values that each record may have, as a list; null where it may have any, or none is known.
+
+    Without `input` they stay texts.
+    """
     sets: list[Sequence[str] | None] = [
         None if text == STAR else members_of(text) or [text] for text in released.texts
     ]
     flat = pa.array([member for own in sets for member in own or ()], pa.large_string())
-    typed = infer(flat, input) if len(flat) else flat
+    typed = infer(flat, input) if len(flat) and input is not None else flat
     values, at = [], 0
     for own in sets:
         stop = at + len(own or ())
@@ -154,9 +157,12 @@ def read_levels(released: Released, tree: Hierarchy) -> tuple[pa.Array, int]:
     return released.spread(levels), sum(node is None for node in found)
 
 
-def read_values(released: Released, input: Input) -> pa.Array:
-    """The value of each record in the type that fits all, null where it is `*`."""
+def read_values(released: Released, input: Input | None) -> pa.Array:
+    """The value of each record in the type that fits all, or without `input` as text; null where it is `*`."""
     values: Any = released.values
+    if input is None:
+        texts = [None if text == STAR else text for text in released.texts]
+        return released.spread(pa.array(texts, pa.large_string()))
     if pa.types.is_large_string(values.type) or pa.types.is_string(values.type):
         stars = pc.equal(values, STAR)
         values = pc.if_else(stars, pa.scalar(None, values.type), values)

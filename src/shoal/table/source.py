@@ -10,6 +10,8 @@ Relation = tuple[
     str, ...
 ]  # what tells a table of a database from all others, whatever address leads to it
 
+TYPES = ("text", "number", "date")  # what a column can be said to hold
+
 
 @dataclass(frozen=True)
 class Input:
@@ -30,6 +32,11 @@ class Input:
     missing
         Texts that stand for a missing value, like ["?", "99"]. They count as missing in quasi-identifiers and
         sensitive columns; columns that are released unchanged keep them.
+    types
+        What columns hold, by name: "text", "number" or "date", like {"region": "text"}. Text is never taken for
+        numbers or dates, as codes of categories might be; a column that is said to hold numbers or dates and has
+        other values is refused. Of columns that are not named it is found out. It counts for quasi-identifiers and
+        sensitive columns; columns that are released unchanged stay as they are.
     table
         The table to read from a database, like "health.patients".
     query
@@ -45,6 +52,11 @@ class Input:
     missing: tuple[str, ...] = ()
     table: str | None = None
     query: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def is_text(self, column: str) -> bool:
+        """Whether a column is said to hold text, whatever its values look like."""
+        return self.types.get(column) == "text"
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,14 @@ for (const form of document.querySelectorAll("form[data-model]")) {
   form.addEventListener("change", () => showOptions(form));
 }
 
+// A permission that belongs to some roles only.
+for (const box of document.querySelectorAll("[data-roles]")) {
+  const role = box.closest(".choice").querySelector("select.role");
+  role.addEventListener("change", () => {
+    box.hidden = !box.dataset.roles.split(" ").includes(role.value);
+  });
+}
+
 // A file that is dropped, and how much of it has been sent.
 const upload = document.getElementById("upload");
 if (upload) {

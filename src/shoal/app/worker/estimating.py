@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 
-from shoal.app.worker.tables import input_of, open_project
+from shoal.app.worker.tables import codes_of, input_of, open_project
 from shoal.errors import Infeasible, InputError
 from shoal.estimate import estimate as guess_time
-from shoal.methods import Mondrian
+from shoal.evaluation.risk import THRESHOLD
+from shoal.methods import Method, Mondrian, TopDown
 from shoal.plan import prepare
 from shoal.release import Release
 from shoal.settings import Settings, make_settings
-from shoal.table.frames import open_frame
+from shoal.suggesting.singling import grouped
+from shoal.table.frames import arrow_values, open_frame
 from shoal.table.source import Source
 from shoal.way import make_release
 
-SAMPLE = 50_000  # records; the dry run takes about 0.3 s for so many with eight quasi-identifiers
+# Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer overstate the loss: on the
+# census of 299,285 people, 50,000 of them lose twice what all lose.
+SAMPLE = 300_000
+# Up to so many records and groups the dry run takes the method whose loss is nearer to that of the real run: on the
+# sample 6.2 % where the real run loses 5.1 % and Mondrian 8.9 %. Its time grows with the square of the groups.
+NEARER_RECORDS, NEARER_GROUPS = 60_000, 10_000
 EXAMPLES = 4  # released texts of a column that are shown
 
 
@@ -32,7 +39,8 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     time = guess_time(plan)
     records = source.data.shape[0]
     sampled = _sample(source)
-    quick = replace(settings, method=Mondrian(), refine=False, loosen=0.0, suppression_limit=0.0)
+    method = _fast_method(settings, sampled.data.shape[0])
+    quick = replace(settings, method=method, refine=False, loosen=0.0, suppression_limit=0.0)
     try:
         release = make_release(sampled, quick)
     except (InputError, Infeasible):  # true of too few records, not of the table
@@ -40,6 +48,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
         release = make_release(source, quick)
     return {
         **cost_of(release),
+        **(_before(source, list(settings.quasi_identifiers)) if sampled is not source else {}),
         "records": records,
         "sampled": sampled.data.shape[0],
         "examples": _examples(release),
@@ -56,12 +65,29 @@ def check(answer: Any, project: str) -> dict[str, Any]:
     return {}
 
 
+def _fast_method(settings: Settings, records: int) -> Method:
+    """The method of the dry run."""
+    is_nearer = records <= NEARER_RECORDS and records <= NEARER_GROUPS * settings.k
+    return TopDown() if is_nearer and settings.person is None else Mondrian()
+
+
 def _sample(source: Source) -> Source:
     records = source.data.shape[0]
     if records <= SAMPLE:
         return source
     places = np.sort(np.random.default_rng(0).choice(records, SAMPLE, replace=False))
     return replace(source, data=source.data[places.tolist()])
+
+
+def _before(source: Source, columns: list[str]) -> dict[str, Any]:
+    """The risks of the table as it is, of all its records."""
+    sizes = grouped(codes_of(source, columns), columns, source.data.shape[0]).sizes()
+    return {
+        "unique_before": int(np.count_nonzero(sizes == 1)),
+        "highest_before": 1 / int(sizes.min()),
+        "average_before": sizes.size / int(sizes.sum()),
+        "at_risk_before": int(sizes[sizes * THRESHOLD < 1].sum()) / int(sizes.sum()),
+    }
 
 
 def cost_of(release: Release[Any]) -> dict[str, Any]:
@@ -101,9 +127,13 @@ def _examples(release: Release[Any]) -> dict[str, list[dict[str, Any]]]:
     for name in settings.quasi_identifiers:
         if name not in frame.columns:  # bounds: two columns
             continue
-        texts = Counter(frame.get_column(name).to_list())
+        texts = pc.value_counts(arrow_values(frame, name)).to_pylist()
+        texts.sort(key=lambda item: -item["counts"])
         found[name] = [
-            {"text": "missing" if text is None else str(text)[:40], "share": count / len(frame)}
-            for text, count in texts.most_common(EXAMPLES)
+            {
+                "text": "missing" if item["values"] is None else str(item["values"])[:40],
+                "share": item["counts"] / len(frame),
+            }
+            for item in texts[:EXAMPLES]
         ]
     return found

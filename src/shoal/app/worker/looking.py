@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal import samples
 from shoal.app.files import read_toml_file, write_json, write_toml_file
 from shoal.app.worker.charts import bars_of
-from shoal.app.worker.tables import column_of, input_of, open_project, path_of
-from shoal.errors import InputError
+from shoal.app.worker.tables import codes_of, column_of, input_of, open_project, path_of
+from shoal.errors import InputError, raise_problems
+from shoal.generalization import Suppression
+from shoal.generalization.models import is_ordered
 from shoal.settings import Settings
 from shoal.settings.content import content_of
 from shoal.suggesting import Suggestions, suggest
 from shoal.suggesting.singling import grouped
-from shoal.table.source import Source
+from shoal.table.encode import encode_column
+from shoal.table.inference import infer
+from shoal.table.source import Input, Source
 
 PREVIEWED = 20  # rows
 LONGEST = 60  # characters of a cell in the preview
@@ -57,7 +65,10 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     for column in found.columns:
         try:
             values = column_of(source, column.name)
-            bars, missing, kind = bars_of(values), int(values.null_count), str(values.type)
+            if found.input.is_text(column.name):
+                values = values.cast(pa.large_string())
+            bars, missing = bars_of(values), int(values.null_count)
+            kind = _type_read(values, column.name, source, found.input)
         except InputError:
             bars, missing, kind = [], 0, "cannot be read"
         columns.append(
@@ -96,8 +107,20 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     }
 
 
+def _type_read(values: pa.ChunkedArray, name: str, source: Source, how: Input) -> str:
+    """The type of a column as it is used: texts of a CSV file may be numbers or dates."""
+    is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if not is_string or not source.is_text or how.is_text(name):
+        return str(values.type)
+    distinct = values.unique().cast(pa.large_string()).drop_null()
+    known = distinct.filter(pc.invert(pc.is_in(distinct, pa.array(how.missing, distinct.type))))
+    typed = infer(known, how).type
+    return str(typed if is_ordered(typed) else values.type)
+
+
 def _type_in_words(kind: str) -> str:
     words = {
+        "null": "nothing",
         "int": "whole numbers",
         "uint": "whole numbers",
         "float": "numbers",
@@ -125,17 +148,24 @@ def rows(answer: Any, project: str) -> dict[str, Any]:
     return {"columns": list(frame.columns), "rows": [list(row) for row in zip(*cells, strict=True)]}
 
 
+def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
+    """Check that columns hold what they are said to; what does not fit is raised."""
+    how = replace(input_of(project), types=types)
+    source = open_project(project, how)
+    problems: list[str] = []
+    for name in types:
+        try:
+            encode_column(source.data, name, Suppression(), how, source.is_text, True)
+        except InputError as error:
+            problems += error.problems
+    raise_problems(problems)
+    return {}
+
+
 def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
     """How many records some columns single out together."""
-    import numpy as np
-
     source = open_project(project)
-    codes = {}
-    for name in columns:
-        encoded = column_of(source, name).combine_chunks().dictionary_encode()
-        indices = encoded.indices.fill_null(-1)
-        codes[name] = np.asarray(indices).astype(np.int64)
-    records = source.data.shape[0]
+    codes, records = codes_of(source, columns), source.data.shape[0]
     steps = []
     for number in range(1, len(columns) + 1):
         found = grouped(codes, columns[:number], records).singled()

@@ -81,7 +81,9 @@ def run(answer: Any, project: str, run: str) -> dict[str, Any]:
 
 def _save(release: Release[Any], folder: Path) -> list[str]:
     """Write the settings and both formats; what one of them cannot hold is said."""
-    write_toml_file(folder / "release.toml", release.settings.to_dict())  # trees spelled out
+    content = release.settings.to_dict()  # trees spelled out
+    content["columns"].pop("key_file", None)  # it goes to others, as the report does
+    write_toml_file(folder / "release.toml", content)
     problems, written = [], 0
     for name in ("release.csv", "release.parquet"):
         try:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.app.files import read_toml_file
@@ -30,8 +34,8 @@ def input_of(project: str) -> Input:
 
 
 def open_project(project: str, how: Input | None = None) -> Source:
-    """The table of a project."""
-    path, how = path_of(project), how or input_of(project)
+    """The table of a project; what its columns are said to hold counts later, not for reading."""
+    path, how = path_of(project), replace(how or input_of(project), types={})
     stat = path.stat() if path.exists() else None
     key = (str(path), how, stat and (stat.st_mtime_ns, stat.st_size))
     if _KEPT.get("key") != key:
@@ -44,3 +48,12 @@ def open_project(project: str, how: Input | None = None) -> Source:
 def column_of(source: Source, name: str) -> pa.ChunkedArray:
     """One column as Arrow."""
     return arrow_values(source.data, name)
+
+
+def codes_of(source: Source, columns: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+    """A number for each record's value in some columns, −1 where it is missing."""
+    found = {}
+    for name in columns:
+        encoded = column_of(source, name).combine_chunks().dictionary_encode()
+        found[name] = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+    return found

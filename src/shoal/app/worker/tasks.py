@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from shoal.app.worker import estimating, looking, making, trees
+from shoal.app.worker import estimating, keys, looking, making, trees
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "look": looking.look,
     "rows": looking.rows,
+    "types": looking.types,
     "single": looking.single,
     "estimate": estimating.estimate,
     "check": estimating.check,
@@ -17,5 +18,6 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "write": trees.write,
     "tree": trees.tree,
     "model": trees.model,
+    "key": keys.key,
     "run": making.run,
 }

@@ -24,7 +24,9 @@ def build(answer: Any, project: str, column: str, target: str, how: str) -> dict
         "numbers": lambda: Hierarchy.from_numbers(values),
         "dates": lambda: Hierarchy.from_dates(values),
         "codes": lambda: Hierarchy.from_codes(values),
-        "data": lambda: Hierarchy.from_data(source.data.to_native(), column, by=_others(project)),
+        "data": lambda: Hierarchy.from_data(
+            source.data.to_native(), column, by=_others(project, column)
+        ),
     }
     if how not in makers:
         raise InputError(f"There is no way '{how}' to build a hierarchy.")
@@ -32,12 +34,12 @@ def build(answer: Any, project: str, column: str, target: str, how: str) -> dict
     return tree(answer, project, column, target)
 
 
-def _others(project: str) -> list[str] | None:
-    """Columns by which categories are compared: those with a role that is released."""
+def _others(project: str, column: str) -> list[str] | None:
+    """Columns by which the categories of one are compared: all others with a role that is released."""
     settings = read_toml_file(Path(project) / "settings.toml")
     columns = settings.get("columns", {})
     names = [*settings.get("quasi_identifiers", {}), *columns.get("sensitive", [])]
-    return names if len(names) > 1 else None
+    return [name for name in names if name != column] or None
 
 
 def write(answer: Any, project: str, column: str, target: str, outline: str) -> dict[str, Any]:
