@@ -1,8 +1,9 @@
 """Who is released tonight under which signature, so that every value of a signature has as many people as any other.
 
 People who stay keep their signature. Newcomers fill up what those who left have taken with them, then join signatures
-in whole sets, one of each value, and what is left of them makes signatures of its own: the m most frequent values at a
-time, as long as no value is left with more than 1/m of the rest. Who cannot be placed is left out tonight.
+in whole sets, one of each value. Sets are made of people who are near each other: small cells of newcomers come first,
+then the larger ones around them. What is left makes signatures of its own: the m most frequent values at a time, as
+long as no value is left with more than 1/m of the rest. Who cannot be placed is left out tonight.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shoal.generalization.forms import Ints, Records
+from shoal.series.settling import Settling
 
 OUT = -1  # the signature of somebody who is left out
+# Groups that a new signature must be able to fill to be used in cells. A signature of few people stays balanced only
+# with luck: on ten nights of 20,000 census records, XXX.
+WORTH = 10
 
 
 @dataclass
@@ -26,8 +31,11 @@ class Buckets:
     m: int
     k: int
     rng: np.random.Generator
+    cells: Sequence[Ints] = ()  # numbers of nested cells of people who are near each other, the smallest first
     signature: Ints = field(init=False)  # of each person who is placed
     free: list[list[int]] = field(init=False)  # newcomers who are not placed yet, by value
+    need: Records = field(init=False)  # how many newcomers of each value each signature needs
+    spare: Records = field(init=False)  # how many newcomers of each value are not needed
 
     def place(self, before: Ints, values: int) -> Ints:
         """Place everybody; `before` has the signature that each person has already, −1 for newcomers."""
@@ -36,8 +44,12 @@ class Buckets:
         self.free = [newcomers[self.value[newcomers] == v].tolist() for v in range(values)]
         stayers = np.bincount(before[before != OUT], minlength=len(self.signatures))
         known = np.argsort(-stayers, kind="stable").tolist()
+        self.need = np.zeros((len(self.signatures), values), dtype=np.int64)
+        self.spare = self._counts()
         for number in known:
             self._balance(number, np.flatnonzero(before == number))
+        self._fill()
+        self._settle()
         for number in known:
             self._extend(number)
         while self._begin():
@@ -57,17 +69,48 @@ class Buckets:
             for v in self.signatures[number]
         }
         most = max(len(people) for people in own.values())
-        reach = min(len(people) + len(self._free(v)) for v, people in own.items())
+        reach = min(len(people) + (int(self.spare[v]) if v >= 0 else 0) for v, people in own.items())
         level = min(max(most, self._least(number)), reach)
         if level < max(1, self._least(number)):
             return
         for v, people in own.items():
-            taken = people[:level]
-            taken += [self.free[v].pop() for _ in range(level - len(taken))]
-            self.signature[taken] = number
+            self.signature[people[:level]] = number
+            missing = max(0, level - len(people))
+            self.need[number, v] = missing
+            self.spare[v] -= missing
 
-    def _free(self, v: int) -> list[int]:
-        return self.free[v] if v >= 0 else []
+    def _fill(self) -> None:
+        """Give newcomers to signatures that need their value, where possible to one that needs it in their cell."""
+        for cell in (*self.cells, None):
+            wanted = self.need.any(axis=0)
+            people = [who for v, own in enumerate(self.free) if wanted[v] for who in own]
+            if not people:
+                break
+            self._fill_cells(np.array(people), cell)
+        self.free = [[who for who in own if self.signature[who] < 0] for own in self.free]
+
+    def _fill_cells(self, people: Records, cell: Ints | None) -> None:
+        place = np.zeros(self.value.size, dtype=np.int32) if cell is None else cell
+        people = people[self.signature[people] < 0]
+        people = people[np.argsort(place[people], kind="stable")]
+        placed = np.flatnonzero(self.signature >= 0)
+        placed = placed[np.argsort(place[placed], kind="stable")]
+        for own in np.split(people, np.flatnonzero(np.diff(place[people])) + 1):
+            if not own.size:
+                continue
+            low, high = np.searchsorted(place[placed], [place[own[0]], place[own[0]] + 1])
+            here = placed[low:high]
+            found = np.zeros(self.need.shape, dtype=np.int64)
+            np.add.at(found, (self.signature[here], self.value[here]), 1)
+            gap = found.max(axis=1, keepdims=True) - found
+            for who in own.tolist():
+                v = self.value[who]
+                asked = np.where(self.need[:, v] > 0, gap[:, v] if cell is not None else 1, 0)
+                number = int(np.argmax(asked))
+                if asked[number] > 0:
+                    self.signature[who] = number
+                    self.need[number, v] -= 1
+                    gap[number, v] -= 1
 
     def _counts(self) -> Records:
         return np.array([len(people) for people in self.free], dtype=np.int64)
@@ -86,6 +129,28 @@ class Buckets:
     def _take(self, number: int, sets: int) -> None:
         for v in self.signatures[number]:
             self.signature[[self.free[v].pop() for _ in range(sets)]] = number
+
+    def _settle(self) -> None:
+        """Let newcomers who are near each other join signatures in whole sets, or begin some that many can join."""
+        people = np.array([who for own in self.free for who in own], dtype=np.int64)
+        if not (self.cells and people.size):
+            return
+        trial = Settling(self.value, self.signature, self.m, self.k)
+        trial.signature[:] = OUT
+        trial.settle(people, self.cells)
+        used = np.bincount(trial.signature[people] + 1, minlength=len(trial.signatures) + 1)[1:]
+        known = set(self.signatures)
+        self.signatures += [
+            own
+            for own, count in zip(trial.signatures, used.tolist(), strict=True)
+            if count >= WORTH * self.k and own not in known
+        ]
+        if not self.signatures:
+            return
+        final = Settling(self.value, self.signature, self.m, self.k, self.signatures)
+        final.settle(people, self.cells)
+        self.signature = final.signature
+        self.free = [[who for who in own if self.signature[who] < 0] for own in self.free]
 
     def _begin(self) -> bool:
         """Make a signature of the most frequent values among newcomers; return whether there is one."""
@@ -121,7 +186,8 @@ def place_people(
     m: int,
     k: int,
     rng: np.random.Generator,
+    cells: Sequence[Ints] = (),
 ) -> tuple[Ints, list[frozenset[int]]]:
     """The signature of each person tonight, −1 for those who are left out, and all signatures."""
-    buckets = Buckets(value, list(signatures), m, k, rng)
+    buckets = Buckets(value, list(signatures), m, k, rng, cells)
     return buckets.place(before, values), buckets.signatures
