@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 import shoal
-from shoal.compiling import WITH_LIMITS
+from shoal.compiling import SERIES, WITH_LIMITS
 from shoal.kernels import ahead, signatures
 from shoal.kernels.bundles import BundleType
 from shoal.kernels.compilation import KERNELS
@@ -44,6 +44,7 @@ def jobs() -> dict[str, Callable[[], object]]:
     more = shoal.Refine(steps=30)
     made["refine longer"] = lambda: run(method="cover", refine=more)
     made["persons"] = lambda: run(method="cover", person="person", with_persons=True)
+    made[SERIES] = series
     plain = {"method": "two_means", "refine": False}  # needs hardly any kernel
     made["certificate"] = lambda: run(**plain, records=MANY).certificate
     limits = [shoal.LDiversity(2, kind="distinct")]
@@ -74,6 +75,20 @@ def carve() -> None:
     """Refine as if a table were large."""
     with patch("shoal.refine.refine.MANY", 0):
         run(method="cover", records=MANY)
+
+
+def series() -> None:
+    """Two releases of a series."""
+    job: dict[str, Any] = {"requirements": [shoal.LDiversity(2)], "suppression_limit": 0.5}
+    table = shoal.samples.adult()[:RECORDS]
+    table = table.append_column("person", pa.array(range(RECORDS)))
+    settings = shoal.samples.adult_settings()
+    previous: list[shoal.Release[Any]] = []
+    for _ in range(2):
+        release = shoal.anonymize(
+            table, settings=settings, person="person", k=3, previous=previous[-1:], **job
+        )
+        previous.append(release)
 
 
 def run(records: int = RECORDS, **job: Any) -> shoal.Release:

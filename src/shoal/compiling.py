@@ -16,6 +16,7 @@ from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
 CERTIFICATE = "certificate"
+SERIES = "series"
 WITH_LIMITS = ", with requirements"  # a part's other kernels, for what is asked beyond k
 
 _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=())
@@ -23,6 +24,8 @@ _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=
 
 def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
     """Return the parts of a job on so many records, as `kernels/signatures.json` calls them."""
+    if settings.series:
+        return (SERIES,)
     chosen = settings.method.choose(records)
     parts = [chosen.name]
     if settings.refine and chosen.may_be_refined():

@@ -20,8 +20,8 @@ from shoal.plan import Plan
 from shoal.privacy import LDiversity
 from shoal.progress import Progress
 from shoal.series.buckets import OUT, place_people
-from shoal.series.exchanging import improve_groups
 from shoal.series.history import History, Night, Signature, history_of
+from shoal.series.improving import improve_groups
 from shoal.series.parting import part_signatures
 from shoal.series.splitting import cells_of, split_people
 from shoal.settings import Settings
@@ -118,9 +118,7 @@ def make_tonight(plan: Plan, previous: Any, progress: Progress) -> Tonight:
     signature[active] = placed
     width = np.array([len(own) for own in extended], dtype=np.int64)
     groups = split_people(plan.problem, signature, width, secret.codes, progress)
-    groups = improve_groups(
-        plan.problem, groups, signature, width, secret.codes, ~stays, progress
-    )
+    groups = improve_groups(plan.problem, groups, signature, width, secret.codes, ~stays, progress)
     groups = part_signatures(plan, groups, signature)
     signature[groups < 0] = OUT
     _check_limit(plan, signature, has_changed)

@@ -19,6 +19,7 @@ class Settling:
     def __init__(
         self,
         value: Ints,
+        values: int,
         placed: Ints,
         m: int,
         k: int,
@@ -27,7 +28,7 @@ class Settling:
         self.value, self.m, self.k = value, m, k
         self.makes_own = signatures is None
         self.signatures = list(signatures or ())
-        self.values = int(value.max()) + 1
+        self.values = values
         self.signature = placed.copy()  # of each person, −1 for those who are not placed
         self._place = {own: at for at, own in enumerate(self.signatures)}
         self._members = _padded(self.signatures)
@@ -93,6 +94,7 @@ class Settling:
         score = np.where(sets >= least, sets * self._width + present, -1)
         best = int(np.argmax(score))
         return self.signatures[best] if score[best] >= 0 else None
+
     def _spare(self, counts: Records, chosen: Records) -> int:
         """How many sets can be taken so that no value is left with more than 1/m of the rest."""
         others = np.delete(counts, chosen).max(initial=0)

@@ -48,9 +48,10 @@ def split_people(
 def cells_of(problem: Problem, people: Records, least: int) -> list[Ints]:
     """Nested cells of people who are near each other, the smallest first: numbers for all records, 0 for others.
 
-    They are what cutting without regard to sensitive values comes upon, as long as cells have `least` people on average.
+    Cutting without regard to sensitive values makes them, as long as cells have `least` people on average.
     """
-    part, wide = np.zeros(people.size, dtype=np.int32), np.ones(1, dtype=np.int64)
+    part: Ints = np.zeros(people.size, dtype=np.int32)
+    wide: Records = np.ones(1, dtype=np.int64)
     keys = [_order_of(problem, j)[problem.codes[people, j]] for j in range(len(problem.columns))]
     ties, alike = np.argsort(np.lexsort(keys)), np.zeros(people.size, dtype=np.int32)
     found: list[Ints] = []
