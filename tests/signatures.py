@@ -79,14 +79,20 @@ def carve() -> None:
 
 def series() -> None:
     """Two releases of a series."""
-    job: dict[str, Any] = {"requirements": [shoal.LDiversity(2)], "suppression_limit": 0.5}
-    table = shoal.samples.adult()[:RECORDS]
-    table = table.append_column("person", pa.array(range(RECORDS)))
-    settings = shoal.samples.adult_settings()
+    models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
+    table = shoal.samples.adult()[:RECORDS].append_column("person", pa.array(range(RECORDS)))
     previous: list[shoal.Release[Any]] = []
     for _ in range(2):
         release = shoal.anonymize(
-            table, settings=settings, person="person", k=3, previous=previous[-1:], **job
+            table,
+            quasi_identifiers={name: own for name, own in models.items() if name != "occupation"},
+            sensitive=["occupation"],
+            person="person",
+            others="drop",
+            k=3,
+            requirements=[shoal.LDiversity(2)],
+            suppression_limit=0.5,
+            previous=previous[-1:],
         )
         previous.append(release)
 
