@@ -103,6 +103,8 @@ def test_what_sql_cannot_say_gets_a_sentence(relation: str, asked: Any, says: st
 
 def test_only_plain_templates_are_left_as_they_are() -> None:
     assert "FROM {{ model }} GROUP" in audit_sql("{{ model }}", ["age"], 2)
+    source = "{{ source('clinic', 'patients') }}"
+    assert f"FROM {source} GROUP" in audit_sql(source, ["age"], 2)
     assert '"{{ model }}; DROP TABLE t"' in audit_sql("{{ model }}; DROP TABLE t", ["age"], 2)
 
 
