@@ -21,7 +21,7 @@ from unittest.mock import patch
 import pyarrow as pa
 
 import shoal
-from shoal.compiling import WITH_LIMITS
+from shoal.compiling import SERIES, WITH_LIMITS
 from shoal.kernels import ahead, signatures
 from shoal.kernels.bundles import BundleType
 from shoal.kernels.compilation import KERNELS
@@ -44,6 +44,7 @@ def jobs() -> dict[str, Callable[[], object]]:
     more = shoal.Refine(steps=30)
     made["refine longer"] = lambda: run(method="cover", refine=more)
     made["persons"] = lambda: run(method="cover", person="person", with_persons=True)
+    made[SERIES] = series
     plain = {"method": "two_means", "refine": False}  # needs hardly any kernel
     made["certificate"] = lambda: run(**plain, records=MANY).certificate
     limits = [shoal.LDiversity(2, kind="distinct")]
@@ -74,6 +75,26 @@ def carve() -> None:
     """Refine as if a table were large."""
     with patch("shoal.refine.refine.MANY", 0):
         run(method="cover", records=MANY)
+
+
+def series() -> None:
+    """Two releases of a series."""
+    models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
+    table = shoal.samples.adult()[:RECORDS].append_column("person", pa.array(range(RECORDS)))
+    previous: list[shoal.Release[Any]] = []
+    for _ in range(2):
+        release = shoal.anonymize(
+            table,
+            quasi_identifiers={name: own for name, own in models.items() if name != "occupation"},
+            sensitive=["occupation"],
+            person="person",
+            others="drop",
+            k=3,
+            requirements=[shoal.LDiversity(2)],
+            suppression_limit=0.5,
+            previous=previous[-1:],
+        )
+        previous.append(release)
 
 
 def run(records: int = RECORDS, **job: Any) -> shoal.Release:

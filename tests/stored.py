@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import local
 from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
 import pytest
 
-RECORDS = 20_000
+RECORDS = 6_000
 TOWNS = ("Lyon", "Paris", "Porto", "Braga")
 ILLNESSES = ("asthma", "flu", "gout")
 PASSWORD = "hunter2-is-secret"
@@ -38,6 +39,7 @@ class Server:
     """A server that runs: addresses of it, and plain ways to ask it."""
 
     socket: str
+    own: local = field(default_factory=local, compare=False)  # a connection of each thread
 
     def uri(
         self, user: str = "postgres", password: str | None = None, name: str = "postgres"
@@ -47,20 +49,37 @@ class Server:
 
     def do(self, *statements: str) -> None:
         """Run statements in one transaction."""
-        from adbc_driver_postgresql import dbapi
-
-        with dbapi.connect(self.uri()) as connection:
-            with connection.cursor() as cursor:
-                for statement in statements:
-                    cursor.execute(statement)
-            connection.commit()
+        with self._transaction() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        from adbc_driver_postgresql import dbapi
-
-        with dbapi.connect(self.uri()) as connection, connection.cursor() as cursor:
+        with self._transaction() as cursor:
             cursor.execute(query)
             return cursor.fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        """A cursor of the thread's connection, which takes long to make; it is committed in the end."""
+        from adbc_driver_postgresql import dbapi
+
+        if not hasattr(self.own, "connection"):
+            self.own.connection = dbapi.connect(self.uri())
+        connection = self.own.connection
+        try:
+            with connection.cursor() as cursor:
+                yield cursor
+            connection.commit()
+        except BaseException:
+            connection.close()
+            del self.own.connection
+            raise
+
+    def close(self) -> None:
+        """End the connection of this thread."""
+        if hasattr(self.own, "connection"):
+            self.own.connection.close()
+            del self.own.connection
 
     def fill(self, table: pa.Table, schema: str, name: str) -> None:
         from adbc_driver_postgresql import dbapi

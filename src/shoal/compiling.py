@@ -16,6 +16,7 @@ from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
 CERTIFICATE = "certificate"
+SERIES = "series"
 WITH_LIMITS = ", with requirements"  # a part's other kernels, for what is asked beyond k
 
 _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=())
@@ -23,6 +24,15 @@ _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=
 
 def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
     """Return the parts of a job on so many records, as `kernels/signatures.json` calls them."""
+    parts = [SERIES] if settings.series else _parts_of_groups(settings, records)
+    parts += _wanted_later.get()
+    if settings.requirements:
+        parts += [f"{part}{WITH_LIMITS}" for part in parts]
+    return tuple(parts)
+
+
+def _parts_of_groups(settings: Settings, records: int) -> list[str]:
+    """What a method needs, and refinement after it."""
     chosen = settings.method.choose(records)
     parts = [chosen.name]
     if settings.refine and chosen.may_be_refined():
@@ -35,10 +45,7 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
             parts.append("refine longer")
     if settings.person and chosen.recoding == "local" and chosen.name != "exact":
         parts.append("persons")
-    parts += _wanted_later.get()
-    if settings.requirements:
-        parts += [f"{part}{WITH_LIMITS}" for part in parts]
-    return tuple(parts)
+    return parts
 
 
 def missing_kernels(settings: Settings, records: int) -> list[Signature]:

@@ -39,6 +39,14 @@ except ImportError:  # before 1.6
         return estimator._validate_data(X, **options)
 
 
+# What scikit-learn and NumPy say with values of the table in it, by its beginning, and what is said instead.
+_WITHOUT_VALUES = {
+    "Expected 2D array": "Expected 2D array, got another shape instead. Reshape your data: a row for each record.",
+    "Complex data not supported": "Complex data not supported; give numbers.",
+    "could not convert": "Some values are no numbers; give texts in a data frame, or encode them.",
+}
+
+
 class Anonymizer(TransformerMixin, BaseEstimator):
     """Generalize features, and return them as numbers that models can use.
 
@@ -156,14 +164,28 @@ class Anonymizer(TransformerMixin, BaseEstimator):
     def _table(self, X: Any, reset: bool) -> pa.Table:  # noqa: N803
         """Features as an Arrow table: a frame as it is, anything else as numbers."""
         if hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, pa.Table):
+            if len(set(X.columns)) < len(X.columns):
+                raise InputError("Some columns have the same name; rename them.")
             validate_data(self, X, reset=reset, skip_check_array=True)
             frame = open_frame(X)
             table = pa.table({name: arrow_column(frame, name) for name in frame.columns})
             if not table.num_rows:
                 raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
             return table
-        numbers = validate_data(self, X, reset=reset, dtype=np.float64)
+        numbers = self._checked(X, reset)
         return pa.table({name: numbers[:, j] for j, name in enumerate(self._names())})
+
+    def _checked(self, X: Any, reset: bool) -> Floats:  # noqa: N803
+        """Features as numbers; what scikit-learn says of others without the values that it shows."""
+        try:
+            numbers: Floats = validate_data(self, X, reset=reset, dtype=np.float64)
+        except ValueError as error:
+            said = str(error)
+            for begins, instead in _WITHOUT_VALUES.items():
+                if said.startswith(begins):
+                    raise ValueError(instead) from None
+            raise
+        return numbers
 
     def _coverage(self, table: pa.Table) -> Coverage:
         value, covering = [], []
@@ -237,6 +259,9 @@ def _is_number(column: Column) -> bool:
 
 
 def _numbers(values: pa.Array) -> list[float]:
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if is_text and len(values):
+        raise ValueError("A feature that had numbers when fitting has texts now; give numbers.")
     return [float(value) for value in values.to_pylist()]
 
 

@@ -43,12 +43,23 @@ def server() -> Iterator[Server]:
         )
         access = Path(folder) / "pg_hba.conf"
         access.write_text(f"local all careful scram-sha-256\n{access.read_text()}")
+        for safety in ("fsync", "full_page_writes", "synchronous_commit"):  # the disk may lose all
+            running_alone(running.get_uri(), f"ALTER SYSTEM SET {safety} = off")
         found.rows("SELECT pg_reload_conf()")
         found.fill(people(), "health", "people")
         found.do("GRANT SELECT ON health.people TO careful")
         yield found
+        found.close()
     finally:
         running.cleanup()
+
+
+def running_alone(uri: str, statement: str) -> None:
+    """Run a statement that must not stand in a transaction."""
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(uri, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute(statement)
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,7 @@ READING = {
     "columns of one name": ["--query", "SELECT age, age FROM health.people"],
     "a connection that is lost": [
         "--query",
-        "SELECT age, town FROM health.people WHERE CASE WHEN name = 'Zyzzyva 19000' "
+        "SELECT age, town FROM health.people WHERE CASE WHEN name = 'Zyzzyva 5700' "
         "THEN pg_terminate_backend(pg_backend_pid()) ELSE true END",
     ],
 }

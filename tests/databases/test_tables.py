@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stored import PASSWORD, Place, Server, filled_sqlite, people
+from stored import PASSWORD, RECORDS, Place, Server, filled_sqlite, people
 
 import shoal
 from shoal import release as releases
@@ -59,7 +59,7 @@ def test_a_release_is_written_beside_its_source_and_keeps_k_there(
     assert sorted(place.rows(f"SELECT * FROM {place.source}")) == sorted(before)
     assert not [name for name in place.tables() if STAGING in name]
     code, out, _ = shell("audit", place.address, "--table", place.target, *OPTIONS[:4], "-k", K)
-    assert (code, out.startswith("Proved: 20,000 records")) == (0, True)
+    assert (code, out.startswith(f"Proved: {RECORDS:,} records")) == (0, True)
 
 
 def test_the_same_release_is_made_of_a_database_and_of_a_file(place: Place, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_python_takes_a_table_of_a_database_wherever_it_takes_a_file(place: Plac
     release = anonymize(place)
     release.save(place.address, table=place.target)
     stored = shoal.DatabaseTable(place.address, place.target)
-    assert shoal.audit(stored, settings=release.settings).records == 20_000
+    assert shoal.audit(stored, settings=release.settings).records == RECORDS
     assert shoal.audit(place.address, table=place.target, settings=release.settings).k >= K
     original = shoal.DatabaseTable(place.address, place.source)
     found = shoal.evaluate(original, stored, settings=release.settings, queries=0)
@@ -305,10 +305,10 @@ def test_a_table_that_outgrows_memory_is_copied_and_worked_on_elsewhere(
     place: Place, monkeypatch
 ) -> None:
     pytest.importorskip("duckdb")
-    monkeypatch.setattr(opening, "BYTES_OF_TEXT", 10_000)
+    monkeypatch.setattr(opening, "BYTES_OF_TEXT", 40_000)
     release = anonymize(place, memory="256MB")
     assert isinstance(release, LargeRelease)
-    assert release.audit.records == 20_000
+    assert release.audit.records == RECORDS
     release.close()
 
 
@@ -319,7 +319,7 @@ def test_persons_are_counted_in_what_was_written(place: Place) -> None:
     release = shoal.anonymize(place.address, query=query, **job)
     release.save(place.address, table=place.target)
     assert release.k >= 20
-    assert place.rows(f"SELECT COUNT(*) FROM {place.target}") == [(20_000,)]
+    assert place.rows(f"SELECT COUNT(*) FROM {place.target}") == [(RECORDS,)]
 
 
 def test_several_threads_may_work_in_databases_at_once(place: Place) -> None:

@@ -83,7 +83,14 @@ def run(code: str, **changed: str) -> str:
 # Which kernels a run needs
 
 
-PARTS = ["choose", "carve", "persons", "certificate", "exact"]  # others need some of these
+PARTS = [
+    "choose",
+    "carve",
+    "persons",
+    "certificate",
+    "exact",
+    "series",
+]  # others need some of these
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -104,6 +111,14 @@ def test_every_method_is_on_the_list() -> None:
     assert {*METHODS} - {"auto"} <= {*signatures.parts()}
 
 
+SERIES = {
+    "person": "id",
+    "sensitive": ["ill"],
+    "requirements": [shoal.LDiversity(2)],
+    "series": True,
+}
+
+
 @pytest.mark.parametrize(
     ("records", "job", "parts"),
     [
@@ -117,6 +132,7 @@ def test_every_method_is_on_the_list() -> None:
         (1_000, {"method": "mondrian"}, ("mondrian",)),
         (1_000, {"person": "id"}, ("cover", "refine", "persons")),
         (9, {"person": "id"}, ("exact",)),
+        (1_000, SERIES, ("series", "series, with requirements")),
         (9, {"method": "exact"}, ("exact",)),
         (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
     ],

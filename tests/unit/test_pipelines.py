@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import shutil
 import sqlite3
+import subprocess
+import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 import numpy as np
@@ -97,6 +103,8 @@ def test_what_sql_cannot_say_gets_a_sentence(relation: str, asked: Any, says: st
 
 def test_only_plain_templates_are_left_as_they_are() -> None:
     assert "FROM {{ model }} GROUP" in audit_sql("{{ model }}", ["age"], 2)
+    source = "{{ source('clinic', 'patients') }}"
+    assert f"FROM {source} GROUP" in audit_sql(source, ["age"], 2)
     assert '"{{ model }}; DROP TABLE t"' in audit_sql("{{ model }}; DROP TABLE t", ["age"], 2)
 
 
@@ -144,13 +152,116 @@ def test_bad_commands_get_a_sentence(folder: Path, shell: Any) -> None:
     assert (code, '"health"."t"' in out) == (0, True)
 
 
-def test_the_commands_of_the_pipelines_on_the_page_run(folder: Path, shell: Any) -> None:
-    page = (DOCS / "how-to" / "test-a-pipeline.md").read_text(encoding="utf-8")
-    settings = re.search(r'```toml title="release.toml"\n(.*?)```', page, re.S)
-    assert settings
-    (folder / "release.toml").write_text(settings[1], encoding="utf-8")
-    commands = re.findall(r"(?:run: |bash_command=\")(shoal [^\"\n]+)", page)
-    assert len(commands) >= 4
-    for command in commands:
-        code, out, error = shell(*shlex.split(command)[1:])
-        assert code == 0, (command, out, error)
+def page(name: str) -> str:
+    return (DOCS / "how-to" / name).read_text(encoding="utf-8")
+
+
+def written(folder: Path, text: str, *titles: str) -> None:
+    """Write blocks of a page to the files that they are titled after."""
+    for title in titles:
+        block = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', text, re.S)
+        assert block
+        (folder / title).write_text(block[1], encoding="utf-8")
+
+
+def spoil(folder: Path, release: str) -> None:
+    """Put the original in place of a release, with its identifiers."""
+    shutil.copyfile(folder / "patients.csv", folder / release)
+
+
+def test_the_steps_of_the_workflow_for_github_run_and_stop_a_bad_release(
+    folder: Path, shell: Any
+) -> None:
+    text = page("test-a-pipeline.md")
+    written(folder, text, "release.toml")
+    workflow = re.search(r"```text\n# \.github/workflows/release\.yml\n(.*?)```", text, re.S)
+    assert workflow
+    steps = re.findall(r"^ +- run: (.+)$", workflow[1], re.M)
+    assert steps[0] == "pip install shoal"
+    make, test = (shlex.split(step)[1:] for step in steps[1:])
+    assert shell(*make)[0] == 0
+    assert shell(*test)[0] == 0
+    assert ElementTree.parse(folder / "audit.xml").getroot().attrib["failures"] == "0"
+    pd.read_csv(folder / "patients.csv").to_parquet(folder / "release.parquet")
+    code, out, error = shell(*test)
+    assert (code, "Anna" in out + error) == (3, False)
+    assert ElementTree.parse(folder / "audit.xml").getroot().attrib["failures"] == "1"
+
+
+class Task:
+    """What Airflow's BashOperator is given; `a >> b` puts b after a."""
+
+    made: ClassVar[list[Task]] = []
+
+    def __init__(self, task_id: str, bash_command: str) -> None:
+        self.command = bash_command
+        self.after: list[Task] = []
+        Task.made.append(self)
+
+    def __rshift__(self, other: Task) -> Task:
+        other.after.append(self)
+        return other
+
+
+def test_the_tasks_for_airflow_run_one_after_the_other_and_stop_a_bad_release(
+    folder: Path, shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is read with a stand-in for Airflow, which is too large to be installed for tests."""
+    text = page("test-a-pipeline.md")
+    written(folder, text, "release.toml")
+    dag = re.search(r"```text\n# dags/release\.py\n(.*?)```", text, re.S)
+    assert dag
+    given: list[dict[str, Any]] = []
+
+    def of_airflow(*name: str, **options: Any) -> nullcontext[None]:
+        given.append(options)
+        return nullcontext()
+
+    bash, sdk = ModuleType("bash"), ModuleType("sdk")
+    monkeypatch.setattr(bash, "BashOperator", Task, raising=False)
+    monkeypatch.setattr(sdk, "DAG", of_airflow, raising=False)
+    monkeypatch.setitem(sys.modules, "airflow.providers.standard.operators.bash", bash)
+    monkeypatch.setitem(sys.modules, "airflow.sdk", sdk)
+    for part in ("airflow", "airflow.providers", "airflow.providers.standard"):
+        monkeypatch.setitem(sys.modules, part, ModuleType(part))
+    monkeypatch.setitem(sys.modules, "airflow.providers.standard.operators", ModuleType("o"))
+    monkeypatch.setattr(Task, "made", [])
+    exec(compile(dag[1], "release.py", "exec"), {})
+    make, test = Task.made
+    assert (make.after, test.after) == ([], [make])
+    assert given[0]["default_args"] == {"cwd": "/srv/release"}
+    for task in (make, test):
+        assert shell(*shlex.split(task.command)[1:])[0] == 0
+    spoil(folder, "release.csv")
+    assert shell(*shlex.split(test.command)[1:])[0] == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="cron is not there")
+def test_the_line_for_cron_makes_the_next_night_and_logs_it(folder: Path, shell: Any) -> None:
+    """By a real shell, with cron's own poor environment."""
+    text = page("run-it-nightly.md")
+    written(folder, text, "nightly.toml", "tuesday-patients.csv")
+    [line] = re.findall(r"^0 2 \* \* \* +(.+)$", text, re.M)
+    first = ("-o", "release.parquet", "--save-history", "history.shoal", "--quiet")
+    assert shell("anonymize", "patients.csv", "--settings", "nightly.toml", *first)[0] == 0
+    shutil.copyfile(folder / "tuesday-patients.csv", folder / "patients.csv")
+    program = folder / "bin" / "shoal"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m shoal "$@"\n')
+    program.chmod(0o755)
+    kept = {n: v for n, v in os.environ.items() if n in ("PYTHONPATH", "XDG_CACHE_HOME", "HOME")}
+    environment = {**kept, "PATH": f"{program.parent}:/usr/bin:/bin"}
+    command = line.replace("/srv/release", shlex.quote(str(folder)))
+    assert command != line
+    assert "%" not in command  # which cron takes for the end of a line
+    done = subprocess.run(["/bin/sh", "-c", command], env=environment, cwd="/", check=False)
+    log = (folder / "nightly.log").read_text(encoding="utf-8")
+    assert done.returncode == 0, log
+    assert json.loads(log.splitlines()[-1])["proofs"][-1]["requirement"].endswith("over 2 releases")
+    released = (folder / "release.parquet").read_bytes()
+    (folder / "history.shoal").write_text("{}", encoding="utf-8")
+    done = subprocess.run(["/bin/sh", "-c", command], env=environment, cwd="/", check=False)
+    assert done.returncode == 2
+    last = (folder / "nightly.log").read_text(encoding="utf-8").splitlines()[-1]
+    assert "is no history" in json.loads(last)["error"]["problems"][0]
+    assert (folder / "release.parquet").read_bytes() == released

@@ -214,6 +214,12 @@ def test_damaged_histories_get_a_sentence(tmp_path: Path) -> None:
         json.dumps({**content, "signatures": [["x"]]}): "is damaged",
         json.dumps({**content, "nights": [{"name": "n", "groups": {"g": {"0": 0}}}]}): "is damaged",
         json.dumps({**content, "nights": 3}): "is damaged",
+        json.dumps({**content, "m": True}): "is damaged",
+        json.dumps({**content, "salt": "\ud800"}): "is no history",
+        **{
+            json.dumps({**content, "nights": [{"name": "n", "groups": {"g": own}}]}): "is damaged"
+            for own in ({"9" * 5_000: 1}, {"00": 1}, {"²": 1}, {"0": 10**30}, {"0": True})
+        },
     }
     for text, says in cases.items():
         path.write_text(text, encoding="utf-8")

@@ -121,3 +121,33 @@ def test_names_that_do_not_fit_are_refused() -> None:
         anonymizer.get_feature_names_out(["a", "b", "c"])
     with pytest.raises(ValueError, match="feature names"):
         anonymizer.transform(frame()[["sex", "age", "town"]])
+
+
+SECRET = "Zyzzyva"
+BAD_TABLES: list[tuple[Any, type[Exception], str]] = [
+    (np.array([1.5, 987654.25]), ValueError, "Expected 2D array"),
+    (np.full((9, 2), 987654.25j), ValueError, "Complex data"),
+    (np.array([[1, SECRET]] * 9, dtype=object), ValueError, "no numbers"),
+    (pd.concat([frame(), frame()], axis=1), shoal.InputError, "same name"),
+    (np.array([[np.inf, 1.0]] * 9), ValueError, "infinity"),
+    (np.zeros((3, 3, 3)), ValueError, "dim 3"),
+    (frame()[:0], ValueError, "0 sample"),
+]
+
+
+@pytest.mark.parametrize(("table", "error", "says"), BAD_TABLES, ids=[own[2] for own in BAD_TABLES])
+def test_bad_tables_get_a_sentence_without_their_values(
+    table: Any, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says) as caught:
+        Anonymizer(k=3, method="mondrian", refine=False).fit(table)
+    assert SECRET not in str(caught.value)
+    assert "987654" not in str(caught.value)
+
+
+def test_texts_where_numbers_were_get_a_sentence_without_them() -> None:
+    table = pd.DataFrame({"age": range(20), "sex": list("fm") * 10})
+    fitted = Anonymizer(k=3, method="mondrian", refine=False).fit(table)
+    with pytest.raises(ValueError, match="had numbers when fitting") as caught:
+        fitted.transform(table.assign(age=SECRET))
+    assert SECRET not in str(caught.value)

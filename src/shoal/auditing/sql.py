@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from shoal.auditing.requirements import AlphaK, LDiversity, PSensitive, Requirement
 from shoal.errors import InputError
 
-_TEMPLATE = re.compile(r"\{\{ ?[\w.() ]+ ?\}\}")  # of dbt and the like, which put the name there
+_TEMPLATE = re.compile(r"\{\{ ?[\w.()', ]+ ?\}\}")  # of dbt and the like, which put the name there
 
 
 def audit_sql(

@@ -90,12 +90,13 @@ def _write(
     save_recoding: Path | None,
     overwrite: bool,
 ) -> None:
-    if batch.data is not None:
-        batch.save(output, overwrite=overwrite)
-        WRITTEN.append(output)
+    """Write the batch, after the records that it does not release, so that none is lost if a disk is full."""
     if save_held is not None and batch.held_back:
         batch.save_held(save_held, overwrite=overwrite)
         WRITTEN.append(save_held)
+    if batch.data is not None:
+        batch.save(output, overwrite=overwrite)
+        WRITTEN.append(output)
     if save_recoding is not None:
         batch.recoding.save(save_recoding, overwrite=overwrite)
         WRITTEN.append(save_recoding)

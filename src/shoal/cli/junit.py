@@ -24,9 +24,13 @@ def junit_of(name: str, verdict: Verdict, k: int) -> str:
 
 def junit_of_error(name: str, error: ShoalError) -> str:
     """One test that could not be done, or failed before anything was counted."""
-    text = escape(_plain(str(error)))
-    case = _case(name, "audit", f"<error message={_attribute(type(error).__name__)}>{text}</error>")
-    return _suite(name, [case], errors=1)
+    from shoal.errors import AuditFailed
+
+    has_failed = isinstance(error, AuditFailed)
+    kind, text = "failure" if has_failed else "error", escape(_plain(str(error)))
+    message = _attribute(type(error).__name__)
+    case = _case(name, "audit", f"<{kind} message={message}>{text}</{kind}>")
+    return _suite(name, [case], failures=int(has_failed), errors=int(not has_failed))
 
 
 def write_junit(text: str, path: Path) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shoal.recoding.recoding import Recoding
 
 KIND, VERSION = "recoding", 1
+MOST = 10**12  # records that read the same: more are a mistake
 
 
 def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: bool) -> None:
@@ -68,6 +69,7 @@ def _read(path: Path) -> dict[str, Any]:
         if path.exists() and not path.is_file():
             raise InputError(f"Recoding '{path}' is not a regular file; name one.")
         content = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(content, ensure_ascii=False).encode()  # half of a sign cannot be written
     except OSError as error:
         raise InputError(
             f"Recoding '{path}' cannot be read: {error.strerror}; check the path."
@@ -94,7 +96,7 @@ def _spoilt(path: str | os.PathLike[str]) -> str:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+    return type(value) is int and 0 < value <= MOST
 
 
 def _is_row(row: Any, width: int) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shoal.series.history import History
 
 KIND, VERSION = "history", 1
+MOST = 10**12  # records that read the same: more are a mistake
 
 
 def write_history(history: History, path: str | os.PathLike[str], overwrite: bool) -> None:
@@ -39,6 +40,7 @@ def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
         if source.exists() and not source.is_file():
             raise InputError(f"History '{source}' is not a regular file; name one.")
         content = json.loads(source.read_text(encoding="utf-8"))
+        json.dumps(content, ensure_ascii=False).encode()  # half of a sign cannot be written
     except OSError as error:
         raise InputError(
             f"History '{source}' cannot be read: {error.strerror}; check the path."
@@ -64,7 +66,7 @@ def _is_whole(content: dict[str, Any]) -> bool:
     nights, m = content.get("nights"), content.get("m")
     if not (texts and isinstance(signatures, list) and isinstance(persons, dict)):
         return False
-    if not (isinstance(nights, list) and isinstance(m, int) and m >= 1):
+    if not (isinstance(nights, list) and type(m) is int and m >= 1):
         return False
     numbers = range(len(signatures))
     return (
@@ -82,11 +84,11 @@ def _is_signature(own: Any, m: int) -> bool:
 def _is_night(night: Any, signatures: int) -> bool:
     if not (isinstance(night, dict) and isinstance(night.get("name"), str)):
         return False
-    groups = night.get("groups")
+    groups, numbers = night.get("groups"), set(map(str, range(signatures)))
     return isinstance(groups, dict) and all(
         isinstance(own, dict)
         and all(
-            number.isdecimal() and int(number) < signatures and type(copies) is int and copies > 0
+            number in numbers and type(copies) is int and 0 < copies <= MOST
             for number, copies in own.items()
         )
         for own in groups.values()

@@ -21,11 +21,14 @@ from shoal.privacy import LDiversity
 from shoal.progress import Progress
 from shoal.series.buckets import OUT, place_people
 from shoal.series.history import History, Night, Signature, history_of
+from shoal.series.improving import improve_groups
 from shoal.series.parting import part_signatures
-from shoal.series.splitting import split_people
+from shoal.series.splitting import cells_of, split_people
 from shoal.settings import Settings
 from shoal.table.folding import fold, fold_all
 from shoal.table.pseudonyms import canonical_texts
+
+CELL = 3  # times k: the people of the smallest cells in which newcomers are placed, on average
 
 
 @dataclass(frozen=True)
@@ -100,13 +103,22 @@ def make_tonight(plan: Plan, previous: Any, progress: Progress) -> Tonight:
         has_changed[i] = int(secret.codes[i]) not in signatures[known[i]]
     active = np.flatnonzero(~has_changed)
     rng = np.random.default_rng([settings.seed, len(before.nights)])
+    cells = cells_of(plan.problem, active, CELL * settings.k)
     placed, extended = place_people(
-        secret.codes[active], known[active], signatures, secret.size, m, settings.k, rng
+        secret.codes[active],
+        known[active],
+        signatures,
+        secret.size,
+        m,
+        settings.k,
+        rng,
+        [own[active] for own in cells],
     )
     signature = np.full(table.records, OUT, dtype=np.int32)
     signature[active] = placed
     width = np.array([len(own) for own in extended], dtype=np.int64)
     groups = split_people(plan.problem, signature, width, secret.codes, progress)
+    groups = improve_groups(plan.problem, groups, signature, width, secret.codes, ~stays, progress)
     groups = part_signatures(plan, groups, signature)
     signature[groups < 0] = OUT
     _check_limit(plan, signature, has_changed)

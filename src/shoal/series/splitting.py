@@ -45,6 +45,27 @@ def split_people(
     return groups
 
 
+def cells_of(problem: Problem, people: Records, least: int) -> list[Ints]:
+    """Nested cells of people who are near each other, the smallest first: numbers for all records, 0 for others.
+
+    Cutting without regard to sensitive values makes them, as long as cells have `least` people on average.
+    """
+    part: Ints = np.zeros(people.size, dtype=np.int32)
+    wide: Records = np.ones(1, dtype=np.int64)
+    keys = [_order_of(problem, j)[problem.codes[people, j]] for j in range(len(problem.columns))]
+    ties, alike = np.argsort(np.lexsort(keys)), np.zeros(people.size, dtype=np.int32)
+    found: list[Ints] = []
+    while people.size and part.size >= least * wide.size:
+        cells = np.zeros(problem.table.records, dtype=np.int32)
+        cells[people] = part
+        found.append(cells)
+        best = _best_cuts(problem, people, part, wide, alike, keys, ties)
+        if best is None:
+            break
+        part, wide = best
+    return found[::-1]
+
+
 def _order_of(problem: Problem, j: int) -> Records:
     """A number for each code of a quasi-identifier such that codes near each other have near numbers."""
     form = problem.columns[j].form
