@@ -179,6 +179,17 @@ def test_the_source_is_known_in_files(tmp_path: Path, kind: str) -> None:
     assert len(rows("SELECT name FROM people")) == 300
 
 
+def test_names_that_sqlite_keeps_are_refused_before_a_new_file_is_made(
+    tmp_path: Path, shell: Any
+) -> None:
+    source, new = tmp_path / "a.sqlite", tmp_path / "new.sqlite"
+    filled_sqlite(source, people(60))
+    where = ("-o", new, "--output-table", "SQLite_mine")
+    code, _, err = shell("anonymize", source, "--table", "people", *ROLES, *where, "--dry-run")
+    assert (code, "SQLite keeps names like" in err) == (2, True)
+    assert not new.exists()
+
+
 def test_rights_are_asked_for(server: Server, guarded, monkeypatch) -> None:
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
     careful = server.uri("careful")

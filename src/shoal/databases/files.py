@@ -28,3 +28,10 @@ def file_identity(database: Database) -> tuple[str, str]:
     """What tells a file from all others, whatever path leads to it."""
     found = database.path.stat()
     return f"{database.kind} {found.st_dev}", str(found.st_ino)
+
+
+def own_name_problems(name: str) -> list[str]:
+    """A sentence for a name that SQLite keeps for itself."""
+    if name.lower().startswith("sqlite_"):
+        return [f"SQLite keeps names like '{name}' for itself; choose another."]
+    return []

@@ -19,7 +19,7 @@ from shoal.databases.connection import (
     selected,
     streamed,
 )
-from shoal.databases.files import file_identity, file_problems
+from shoal.databases.files import file_identity, file_problems, own_name_problems
 from shoal.errors import raise_problems
 from shoal.table.source import Relation
 
@@ -133,8 +133,8 @@ class SQLite(AdbcConnection):
         *schema, name = target.parts
         if schema and schema[0].lower() != "main":
             return [f"SQLite has no schema '{schema[0]}'; name the table alone."]
-        if name.lower().startswith("sqlite_"):
-            return [f"SQLite keeps names like '{name}' for itself; choose another."]
+        if found := own_name_problems(name):
+            return found
         row = self._known().get(name.lower())
         if row is None:
             return []

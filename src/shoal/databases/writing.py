@@ -28,6 +28,7 @@ from shoal.databases.connection import (
     connect,
     library_problems,
 )
+from shoal.databases.files import own_name_problems
 from shoal.databases.fitting import fitted, holding_problems
 from shoal.databases.reading import read_all
 from shoal.databases.speaking import speaking_of
@@ -228,6 +229,8 @@ def _folder_beside(path: Path) -> Iterator[Path]:
 def _new_problems(target: DatabaseTable) -> list[str]:
     """Sentences for why a new file with a table cannot be made."""
     found = place_problems(target.database.path, False)
+    if target.database.kind == SQLITE:
+        found += own_name_problems(target.parts[-1])
     if len(target.parts) > 1 and target.parts[0].lower() != "main":
         found.append(
             f"'{target.database}' does not exist yet and has no schema '{target.parts[0]}'; name the table alone."
