@@ -19,10 +19,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from shoal import samples
+from shoal.app.files import write_toml_file
 from shoal.app.jobs import Jobs
 from shoal.app.processes import Ended, Worker
+from shoal.app.projects import Project, Projects
 from shoal.app.security import Sessions
 from shoal.app.site import make_site
+from shoal.app.worker import estimating
 
 HOST = "127.0.0.1:8765"
 OWN = {"origin": f"http://{HOST}"}
@@ -103,6 +106,19 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Steward]:
     with TestClient(site, base_url=f"http://{HOST}{site.path}", follow_redirects=False) as client:
         client.get(f"http://{HOST}/open", params={"token": sessions.new_token()})
         yield Steward(client, root)
+
+
+@pytest.fixture
+def project_of_people(tmp_path: Path) -> Project:
+    """A project that no server knows."""
+    table = tmp_path / "people.csv"
+    table.write_text(people(), encoding="utf-8")
+    project = Projects(tmp_path / "projects").new(table, "people.csv")
+    chosen: dict[str, Any] = {"age": {"model": "interval"}, "town": {"model": "suppression"}}
+    columns = {"others": "drop"}
+    content = {"quasi_identifiers": chosen, "columns": columns, "requirement": {"k": 5}}
+    write_toml_file(project.folder / "settings.toml", content)
+    return project
 
 
 @pytest.fixture
@@ -247,6 +263,20 @@ def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None
     pages = ("table", "columns", "generalization", "requirement", "run", "release")
     assert not any("Person 00" in steward.page(page) for page in pages)
     assert "Person 0001" in steward.page("part/rows")
+
+
+def test_an_estimate_from_a_sample_knows_the_risks_of_the_whole_table(
+    project_of_people: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(project_of_people.folder)
+    whole = estimating.estimate(None, folder)
+    monkeypatch.setattr(estimating, "SAMPLE", 100)
+    sampled = estimating.estimate(None, folder)
+    assert (whole["sampled"], sampled["sampled"]) == (400, 100)
+    before = [name for name in whole if name.endswith("_before")]
+    assert len(before) == 4
+    assert {name: sampled[name] for name in before} == {name: whole[name] for name in before}
+    assert sampled["loss"] > whole["loss"], "fewer records lose more"
 
 
 def test_what_cannot_be_met_is_said_at_once_with_the_nearest(steward: Steward) -> None:

@@ -151,6 +151,8 @@ class Changes:
             return self._suggested(request, project, look)
         if forms.needs_own_key(forms.with_roles(project.settings, form, look)):
             problems = await self._key_problems(project)
+            if problems and is_part(request):
+                return self.office.draw("part_problems.html", problems=problems)
             if problems:
                 return self.office.page("columns", project, 422, problems=problems)
         return self._change(
