@@ -200,11 +200,11 @@ class Trial:
         return self.case.options["render"] in ("midpoint", "mean")
 
     def cells(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-        """What each quasi-identifier reads; in a column of numbers nothing may be anything."""
+        """What each quasi-identifier reads; in a column of numbers nothing may be anything, as beyond a coded end."""
         if self._has_single_numbers():
             for name in self.case.rules:
                 cells = columns[name]
-                if None in self.original[name] and not any(isinstance(cell, str) for cell in cells):
+                if not any(isinstance(cell, str) for cell in cells):
                     columns = {**columns, name: ["*" if cell is None else cell for cell in cells]}
         return {
             name: columns[name]
