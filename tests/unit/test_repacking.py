@@ -20,6 +20,7 @@ from shoal.refine.repack import can_repack, make_candidates, repack_all
 
 price, improve = callable_here(repacking.price), callable_here(repacking.improve)
 make_pool = callable_here(repacking.make_pool)
+make_scratch = callable_here(repacking.make_scratch)
 
 
 @st.composite
@@ -100,8 +101,8 @@ def test_a_pool_is_made_of_all_that_its_records_lie_in(start: Start, passes: int
             if c in within
         }
     pool = set(random.sample(sorted(set(cells)), min(2, len(set(cells)))))
-    scratch = np.full(number, -1), np.zeros(number, np.int64), np.zeros(number)
-    o, choice, cost = make_pool(v, problem.k, np.array(sorted(pool)), np.ones(number), *scratch)
+    scratch = make_scratch(number)
+    o, choice, cost = make_pool(v, problem.k, np.array(sorted(pool)), np.ones(number), scratch)
     assert set(o.rivals.tolist()) == twin.rivals_of(v.cost, lies_in, cells, pool, problem.k)
     assert (np.diff(o.rivals) > 0).all()
     assert (np.diff(o.cost) >= 0).all()

@@ -13,6 +13,7 @@ from shoal.kernels.refining.search import (
     may_exchange,
     transfer,
 )
+from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.state import stays_diverse_with
 
 ROUNDS = 8  # at most this many times all supplies are found anew
@@ -34,7 +35,7 @@ def shift_chains(x, reach):
         find_supplies(x, reach)
         for g in range(less.size):
             less[g] = -(reach.value[g] - reach.price[g])
-        for g in np.argsort(less):
+        for g in order_of(less):
             gain = -less[g]
             if gain <= GAIN:
                 break

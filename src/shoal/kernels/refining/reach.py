@@ -17,6 +17,7 @@ from numba import njit
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.refining.search import may_exchange
+from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE
 from shoal.kernels.shared.state import stays_diverse_without
 
@@ -221,7 +222,7 @@ def find_supplies(x, reach):
     less = np.empty(s.size.size)
     for g in range(less.size):
         less[g] = -reach.price[g]
-    for source in np.argsort(less):
+    for source in order_of(less):
         if s.size[source] > x.q.k and reach.source[source] == NONE:
             reach.value[source], reach.source[source] = reach.price[source], source
             reach.queue[0] = source

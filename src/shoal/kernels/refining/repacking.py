@@ -16,6 +16,7 @@ import numpy as np
 
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.arrays import order_of, sort_numbers, taken
 from shoal.kernels.shared.state import State, link, unlink
 
 RIVALS = 64  # at most; one bit of a uint64 each
@@ -59,6 +60,16 @@ class Pool(NamedTuple):
     drawn: np.ndarray  # int64[RIVALS + 1], scratch
 
 
+@bundle
+class Scratch(NamedTuple):
+    """Room for counting, with an entry for each cell."""
+
+    rival: np.ndarray  # int64[cells], the rival that a cell is in the present pool; -1 for none
+    tally: np.ndarray  # int64[cells], zero between uses
+    promise: np.ndarray  # float64[cells], zero between uses
+    found: np.ndarray  # int64[cells]
+
+
 @inner
 def has(choice, rival):
     """Return whether a choice contains a rival."""
@@ -78,14 +89,15 @@ def cheapest(choice):
     return FIRST[lowest % PRIME]
 
 
-@allocating
+@inner
 def price(pool, k, choice, limit):
     """Return what a choice costs the pool, or any number not below `limit`; pool.chosen then says who goes where.
 
     Records go to the cheapest chosen cell. A cell that then has fewer than k records draws what it lacks from other
     rivals with more than k, beginning with the most expensive one, and last from outside the pool.
     """
-    pool.size[:] = 0
+    for rival in range(RIVALS + 1):
+        pool.size[rival] = 0
     total = 0.0
     for at in range(pool.records.size):
         within, rival, cost = pool.lies_in[at] & choice, ELSEWHERE, pool.outside[at]
@@ -104,11 +116,11 @@ def price(pool, k, choice, limit):
     return total
 
 
-@allocating
+@inner
 def draw(pool, k, rival):
     """Let a rival draw the records that it lacks; return how much more they pay, infinite if there are too few."""
-    pool.shared[:] = 0
-    pool.drawn[:] = 0
+    for other in range(RIVALS + 1):
+        pool.shared[other] = pool.drawn[other] = 0
     for at in range(pool.records.size):
         if has(pool.lies_in[at], rival):
             pool.shared[pool.chosen[at]] += 1
@@ -133,7 +145,7 @@ def draw(pool, k, rival):
     return more
 
 
-@allocating
+@inner
 def improve(pool, k, choice, cost):
     """Add, remove or exchange rivals while that lowers the cost (local search): (choice, cost)."""
     number, gains = pool.rivals.size, True
@@ -157,64 +169,74 @@ def improve(pool, k, choice, cost):
 
 
 @allocating
-def owners_of(candidates, candidate, number, most, owned):
-    """Return up to `number` open cells that own most records of a candidate, with at most `most` records in all.
-
-    `owned`, int64[cells], is scratch that is zero between uses.
-    """
-    found = [np.int64(0) for _ in range(0)]
+def owners_of(candidates, candidate, number, most, scratch):
+    """Return up to `number` open cells that own most records of a candidate, with at most `most` records in all."""
+    owned, found, size = scratch.tally, scratch.found, 0
     for pair in range(candidates.begin[candidate], candidates.end[candidate]):
         p = candidates.covered[pair]
-        for i in candidates.records[candidates.first[p] : candidates.first[p + 1]]:
-            if owned[candidates.s.group[i]] == 0:
-                found.append(np.int64(candidates.s.group[i]))
-            owned[candidates.s.group[i]] += 1
-    cells = np.array(found)
-    cells = cells[np.argsort(-owned[cells], kind="mergesort")][:number]
-    for cell in found:
-        owned[cell] = 0
+        for at in range(candidates.first[p], candidates.first[p + 1]):
+            cell = candidates.s.group[candidates.records[at]]
+            if owned[cell] == 0:
+                found[size] = cell
+                size += 1
+            owned[cell] += 1
+    less = np.empty(size, np.int64)
+    for at in range(size):
+        less[at] = -owned[found[at]]
+        owned[found[at]] = 0
+    cells = taken(found, order_of(less))
     kept, records = 0, 0
-    while kept < cells.size and records + candidates.s.size[cells[kept]] <= most:
+    while kept < min(size, number) and records + candidates.s.size[cells[kept]] <= most:
         records += candidates.s.size[cells[kept]]
         kept += 1
     return cells[:kept]
 
 
 @allocating
-def rivals_of(candidates, k, cells, records, chance, within, promise):
+def rivals_of(candidates, k, cells, records, chance, scratch):
     """Return some open cells together with the most promising candidates without records, in order of cost.
 
     What a candidate promises is how much less the records of the pool that lie in it would pay there, times a
-    random number of `chance`; k records of the pool must lie in it. `within` and `promise`, one entry per cell, are
-    scratch that is zero between uses.
+    random number of `chance`; k records of the pool must lie in it.
     """
-    found = [np.int64(0) for _ in range(0)]
+    within, promise, found = scratch.tally, scratch.promise, scratch.found
+    size = 0
     for i in records:
         p, cost = candidates.point[i], candidates.cost[candidates.s.group[i]]
-        for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
+        for pair in range(candidates.start[p], candidates.start[p + 1]):
+            cell = candidates.owner[pair]
             if candidates.s.size[cell] == 0:
                 if within[cell] == 0:
-                    found.append(np.int64(cell))
+                    found[size] = cell
+                    size += 1
                 within[cell] += 1
                 promise[cell] += max(0.0, cost - candidates.cost[cell])
-    others = np.array(
-        [cell for cell in found if within[cell] >= k and promise[cell] > 0.0], np.int64
-    )
-    order = np.argsort(-promise[others] * chance[others], kind="mergesort")
-    for cell in found:
-        within[cell] = 0
-        promise[cell] = 0.0
-    return np.sort(np.concatenate((cells, others[order[: RIVALS - cells.size]])))
+    less, others = np.empty(size), 0
+    for at in range(size):
+        cell = found[at]
+        if within[cell] >= k and promise[cell] > 0.0:
+            less[others] = -promise[cell] * chance[cell]
+            found[others] = cell
+            others += 1
+        within[cell], promise[cell] = 0, 0.0
+    order = order_of(less[:others])
+    rivals = np.empty(min(cells.size + others, max(cells.size, RIVALS)), np.int64)
+    for at in range(rivals.size):
+        rivals[at] = cells[at] if at < cells.size else found[order[at - cells.size]]
+    sort_numbers(rivals)
+    return rivals
 
 
 @allocating
-def make_pool(candidates, k, cells, chance, number, within, promise):
+def make_pool(candidates, k, cells, chance, scratch):
     """Make the pool of some open cells: (pool, present choice, its cost).
 
-    number[c] becomes the rival that is candidate c; it is scratch that is -1 between uses, which the caller
-    restores.
+    scratch.rival[c] becomes the rival that is candidate c, until the caller restores it.
     """
-    records = np.empty(candidates.s.size[cells].sum(), np.int32)
+    size = 0
+    for cell in cells:
+        size += candidates.s.size[cell]
+    records = np.empty(size, np.int32)
     at = 0
     for cell in cells:
         i = candidates.s.head[cell]
@@ -222,28 +244,30 @@ def make_pool(candidates, k, cells, chance, number, within, promise):
             records[at] = i
             at += 1
             i = candidates.s.after[i]
-    rivals = rivals_of(candidates, k, cells, records, chance, within, promise)
+    rivals = rivals_of(candidates, k, cells, records, chance, scratch)
     choice, cost = np.uint64(0), 0.0
     for a in range(rivals.size):
-        number[rivals[a]] = a
+        scratch.rival[rivals[a]] = a
         if candidates.s.size[rivals[a]] > 0:
             choice = flip(choice, a)
-    lies_in, outside = np.zeros(records.size, np.uint64), np.full(records.size, np.inf)
-    for at in range(records.size):
+    lies_in, outside = np.zeros(size, np.uint64), np.empty(size)
+    for at in range(size):
         cost += candidates.cost[candidates.s.group[records[at]]]
+        outside[at] = np.inf
         p = candidates.point[records[at]]
-        for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
-            if number[cell] >= 0:
-                lies_in[at] = flip(lies_in[at], number[cell])
+        for pair in range(candidates.start[p], candidates.start[p + 1]):
+            cell = candidates.owner[pair]
+            if scratch.rival[cell] >= 0:
+                lies_in[at] = flip(lies_in[at], scratch.rival[cell])
             elif candidates.s.size[cell] > 0:
                 outside[at] = min(outside[at], candidates.cost[cell])
     pool = Pool(
         records=records,
         rivals=rivals,
-        cost=candidates.cost[rivals],
+        cost=taken(candidates.cost, rivals),
         lies_in=lies_in,
         outside=outside,
-        chosen=np.empty(records.size, np.int64),
+        chosen=np.empty(size, np.int64),
         size=np.zeros(RIVALS + 1, np.int64),
         shared=np.zeros(RIVALS + 1, np.int64),
         drawn=np.zeros(RIVALS + 1, np.int64),
@@ -251,14 +275,29 @@ def make_pool(candidates, k, cells, chance, number, within, promise):
     return pool, choice, cost
 
 
-@allocating
-def cheapest_outside(candidates, i, number):
+@inner
+def cheapest_outside(candidates, i, scratch):
     """Return the cheapest open cell outside the pool in which record i lies, -1 for none."""
     p = candidates.point[i]
-    for cell in candidates.owner[candidates.start[p] : candidates.start[p + 1]]:
-        if number[cell] < 0 and candidates.s.size[cell] > 0:
+    for pair in range(candidates.start[p], candidates.start[p + 1]):
+        cell = candidates.owner[pair]
+        if scratch.rival[cell] < 0 and candidates.s.size[cell] > 0:
             return cell
     return -1
+
+
+@allocating
+def make_scratch(cells):
+    """Make room for counting cells."""
+    scratch = Scratch(
+        rival=np.empty(cells, np.int64),
+        tally=np.zeros(cells, np.int64),
+        promise=np.zeros(cells),
+        found=np.empty(cells, np.int64),
+    )
+    for cell in range(cells):
+        scratch.rival[cell] = -1
+    return scratch
 
 
 @kernel
@@ -269,17 +308,13 @@ def repack(candidates, k, around, numbers, most, chance, kicks):
     present one is found, the search starts again from that with a few random rivals flipped (a kick), once for each
     row of kicks[t], which holds random numbers.
     """
-    owned, within = (
-        np.zeros(candidates.cost.size, np.int64),
-        np.zeros(candidates.cost.size, np.int64),
-    )
-    number, promise = np.full(candidates.cost.size, -1, np.int64), np.zeros(candidates.cost.size)
+    scratch = make_scratch(candidates.cost.size)
     gained = 0.0
     for turn in range(around.size):
-        cells = owners_of(candidates, around[turn], numbers[turn], most, owned)
+        cells = owners_of(candidates, around[turn], numbers[turn], most, scratch)
         if cells.size < 2:
             continue
-        pool, choice, cost = make_pool(candidates, k, cells, chance, number, within, promise)
+        pool, choice, cost = make_pool(candidates, k, cells, chance, scratch)
         best, least = improve(pool, k, choice, cost)
         for kick in kicks[turn]:
             other = best
@@ -293,10 +328,11 @@ def repack(candidates, k, around, numbers, most, chance, kicks):
             for at in range(pool.records.size):
                 i, to = pool.records[at], pool.chosen[at]
                 cell = (
-                    cheapest_outside(candidates, i, number) if to == ELSEWHERE else pool.rivals[to]
+                    cheapest_outside(candidates, i, scratch) if to == ELSEWHERE else pool.rivals[to]
                 )
                 if cell != candidates.s.group[i]:
                     unlink(candidates.s, i)
                     link(candidates.s, i, cell)
-        number[pool.rivals] = -1
+        for rival in pool.rivals:
+            scratch.rival[rival] = -1
     return gained

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import kernel
+from shoal.kernels.shared.arrays import sort_stably
 
 
 @kernel
@@ -16,21 +17,31 @@ def round_cells(bounds, members, shares, order, first, records, k, fussy):
     records as its share amounts to, rounded up if the fractional part exceeds `fussy`; it begins with the largest
     shares, and takes more while it has fewer than k.
     """
-    group = np.full(records.size, -1, np.int32)
-    free = first[1:] - first[:-1]
+    points = first.size - 1
+    group, free = np.empty(records.size, np.int32), np.empty(points, np.int64)
+    for at in range(records.size):
+        group[at] = -1
+    for p in range(points):
+        free[p] = first[p + 1] - first[p]
+    less, turns, spare = np.empty(points), np.empty(points, np.int64), np.empty(points, np.int64)
     groups = 0
     for cell in order:
-        within = members[bounds[cell] : bounds[cell + 1]]
-        if free[within].sum() < k:
+        begin, size, left = bounds[cell], bounds[cell + 1] - bounds[cell], 0
+        for at in range(size):
+            left += free[members[begin + at]]
+            less[at] = -shares[begin + at]
+        if left < k:
             continue
-        size = 0
-        for at in np.argsort(-shares[bounds[cell] : bounds[cell + 1]], kind="mergesort"):
-            p = within[at]
-            share = shares[bounds[cell] + at] * (first[p + 1] - first[p])
-            takes = min(free[p], max(int(np.ceil(share - fussy)), k - size))
+        sort_stably(less[:size], turns[:size], spare[:size])
+        held = 0
+        for turn in range(size):
+            at = begin + turns[turn]
+            p = members[at]
+            share = shares[at] * (first[p + 1] - first[p])
+            takes = min(free[p], max(int(np.ceil(share - fussy)), k - held))
             for _ in range(takes):
                 group[records[first[p + 1] - free[p]]] = groups
                 free[p] -= 1
-            size += max(0, takes)
+            held += max(0, takes)
         groups += 1
     return group
