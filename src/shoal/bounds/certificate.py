@@ -115,8 +115,9 @@ class Certifier:
     def _begin_diverse(self, released: Floats) -> None:
         """Go on with what requirements beyond k ask for."""
         self._cells = Cells(self.problem, by_value=True)
-        self._ascent = DiverseAscent(self._cells, self._cells.least_of_points(released))
-        self._ascent.begin()
+        ascent = DiverseAscent(self._cells, self._cells.least_of_points(released))
+        ascent.begin_with_passes()
+        self._ascent = ascent
         self._keep_ascent()
 
     def certify(

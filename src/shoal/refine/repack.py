@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.generalization.forms import Ints
+from shoal.kernels.refining.diverse_repacking import repack_diverse
 from shoal.kernels.refining.reach import list_all_pairs, make_reach
 from shoal.kernels.refining.repacking import Candidates, repack
 from shoal.kernels.shared.groups import group_costs
@@ -44,7 +45,7 @@ def repack_all(
     `cells` are the closures to choose from beside those of the groups. In each pool the search starts again from
     `kicks` random choices.
     """
-    candidates = make_candidates(refined, cells)
+    candidates, rules = make_candidates(refined, cells), refined.problem.rules
     number = len(candidates.cost)
     around, chance = rng.permutation(number), CERTAIN + rng.random(number)
     for start in range(0, number, CHUNK):
@@ -53,7 +54,10 @@ def repack_all(
         some = around[start : start + CHUNK]
         pools = rng.integers(FEWEST, MOST + 1, len(some))
         random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
-        repack(candidates, refined.problem.k, some, pools, MOST_RECORDS, chance, random)
+        if refined.problem.tallied:
+            repack_diverse(candidates, rules, some, pools, MOST_RECORDS, chance, random)
+        else:
+            repack(candidates, rules.k, some, pools, MOST_RECORDS, chance, random)
     return pack(candidates.s)[0]
 
 
