@@ -48,11 +48,11 @@ class DiverseAscent(Ascent):
     def begin_with_passes(self) -> None:
         """Find valid numbers, and make them better as long as that takes little time."""
         self.begin()
-        looks = self._looks
+        looks = self.looks
         for _ in range(FIRST_PASSES):
             if looks >= FIRST_LOOKS or self.slack > 0.0 or not self.advance():
                 break
-            looks += self._looks
+            looks += self.looks
 
     def _forget(self) -> None:
         super()._forget()
@@ -85,7 +85,7 @@ class DiverseAscent(Ascent):
                 members,
                 shares,
             )
-        self._looks = int(walk.top[1])
+        self.looks = int(walk.top[1])
         self._keep(lowered)
         size = bounds[listed]
         self._list(bounds[: listed + 1], limits[:listed], members[:size], shares[:size])

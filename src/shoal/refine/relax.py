@@ -52,6 +52,11 @@ class Relaxation:
         return self._ascent.total
 
     @property
+    def looks(self) -> int:
+        """Points that the last walk over all cells looked at, which decides how long it took."""
+        return self._ascent.looks
+
+    @property
     def duals(self) -> Floats:
         """The dual variables so far, a number per record; they are nearly valid, see `Ascent`."""
         return self._ascent.y[self._place]

@@ -20,17 +20,21 @@ from shoal.refine.chains import MOST_PAIRS, PAIRS
 from shoal.refine.partition import Refined
 
 FEWEST, MOST = 3, 14  # cells with records in a pool: more find more and take longer
+MOST_DIVERSE = 8  # the same where more than k is required, and every choice takes longer
 MOST_RECORDS = 3000  # records in a pool, to bound the time it takes
 FLIPS = 3  # rivals, cells that could be used instead, taken in or out at random for each new start in a pool
 # What a rival promises is multiplied by this plus a random number from 0 to 1, so that not always the same rivals are
 # tried.
 CERTAIN = 0.3
+# Records and sensitive values looked at in one round where more than k is required, to bound the time it takes: some
+# 1.3 seconds.
+MOST_WORK = 400_000_000
 CHUNK = 256  # pools between two looks at the clock
 
 
 def can_repack(problem: Problem) -> bool:
-    """Whether cells can be chosen by what they cost and their number of records alone."""
-    return problem.class_count == 1 and problem.objective.monotone and not problem.tallied
+    """Whether cells can be chosen by what they cost a record, whichever it is."""
+    return problem.class_count == 1 and problem.objective.monotone
 
 
 def repack_all(
@@ -48,16 +52,20 @@ def repack_all(
     candidates, rules = make_candidates(refined, cells), refined.problem.rules
     number = len(candidates.cost)
     around, chance = rng.permutation(number), CERTAIN + rng.random(number)
+    work, most = np.zeros(1, np.int64), MOST_DIVERSE if refined.problem.tallied else MOST
     for start in range(0, number, CHUNK):
         if not go_on():
             break
         some = around[start : start + CHUNK]
-        pools = rng.integers(FEWEST, MOST + 1, len(some))
+        pools = rng.integers(FEWEST, most + 1, len(some))
         random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
         if refined.problem.tallied:
-            repack_diverse(candidates, rules, some, pools, MOST_RECORDS, chance, random)
+            repack_diverse(
+                candidates, rules, some, pools, MOST_RECORDS, chance, random, work, MOST_WORK
+            )
         else:
             repack(candidates, rules.k, some, pools, MOST_RECORDS, chance, random)
+    global LAST; LAST = int(work[0])
     return pack(candidates.s)[0]
 
 

@@ -43,14 +43,21 @@ class Limits(NamedTuple):
     values: np.ndarray  # int32[m, tallies], the values of each record
     tally: np.ndarray  # int32[RIVALS + 1, values], records of each value that go to each rival
     home: np.ndarray  # int64[m], the open cell outside the pool that each record would go to, or -1
+    # uint64[1], a bit for each rival that can comply with records of the pool, as far as is known
+    able: np.ndarray
+    meets: np.ndarray  # uint64[RIVALS], by rival: a bit for each rival that shares records with it
+    work: np.ndarray  # int64[1], records and values looked at so far
     near: np.ndarray  # int64[m], scratch: a list of records
     target: np.ndarray  # int64[m], scratch: where these would go
     kept: np.ndarray  # float64[values], scratch, see `lacking_with`
 
 
 @allocating
-def make_limits(candidates, q, pool, scratch):
-    """Make the limits of a pool, and bring `outside` to what cells cost that can take a record in."""
+def make_limits(candidates, q, pool, choice, scratch, work):
+    """Make the limits of a pool, and bring `outside` to what cells cost that can take a record in.
+
+    The rivals of the present choice are able to comply.
+    """
     s, size = candidates.s, pool.records.size
     values = np.empty((size, s.values.shape[1]), np.int32)
     home = np.empty(size, np.int64)
@@ -65,14 +72,57 @@ def make_limits(candidates, q, pool, scratch):
             if scratch.rival[cell] < 0 and s.size[cell] > 0 and stays_diverse_with(q, s, i, cell):
                 home[at], pool.outside[at] = cell, candidates.cost[cell]
                 break
+    tally, able = np.zeros((RIVALS + 1, s.tally.shape[1]), np.int32), np.empty(1, np.uint64)
+    able[0] = choice
+    meets = np.zeros(RIVALS, np.uint64)
+    for rival in range(pool.rivals.size):
+        for at in range(size):
+            if has(pool.lies_in[at], rival):
+                meets[rival] |= pool.lies_in[at]
+        if not has(choice, rival):
+            counts, held = tally[rival], 0
+            for at in range(size):
+                if has(pool.lies_in[at], rival):
+                    held += 1
+                    for t in range(values.shape[1]):
+                        counts[values[at, t]] += 1
+            if can_comply(q, counts, held):
+                able[0] = flip(able[0], rival)
+            work[0] += size
     return Limits(
         values=values,
-        tally=np.zeros((RIVALS + 1, s.tally.shape[1]), np.int32),
+        tally=tally,
         home=home,
+        able=able,
+        meets=meets,
+        work=work,
         near=np.empty(size, np.int64),
         target=np.empty(size, np.int64),
         kept=np.empty(s.tally.shape[1]),
     )
+
+
+@inner
+def can_comply(q, counts, size):
+    """Return whether a group complies once records of its most excessive values have left, or may do so.
+
+    With several tallies, a record counts in each of them, so that only one tally can be looked at: the counts of one
+    say nothing about those of others, and the answer is yes.
+    """
+    if q.start.size != 2:
+        return True
+    near = q.distance[0] < np.inf  # then frequent values may be frequent
+    while size >= q.k:
+        if is_diverse(q, counts, size):
+            return True
+        top, most = 0, -np.inf
+        for v in range(counts.size):
+            extra = counts[v] - (q.share[v] * size if near else 0.0)
+            if counts[v] > 0 and extra > most:
+                top, most = v, extra
+        counts[top] -= 1
+        size -= 1
+    return False
 
 
 @inner
@@ -102,6 +152,7 @@ def price_diverse(pool, limits, q, choice, limit):
             for v in range(limits.tally.shape[1]):
                 limits.tally[rival, v] = 0
     total = 0.0
+    limits.work[0] += pool.records.size
     for at in range(pool.records.size):
         within, rival, cost = pool.lies_in[at] & choice, ELSEWHERE, pool.outside[at]
         if within != np.uint64(0):
@@ -167,6 +218,7 @@ def draw_values(pool, limits, q, rival, most):
             other = pool.rivals.size - 1 - turn if turn < pool.rivals.size else ELSEWHERE
             if other == rival or pool.shared[other] == 0:
                 continue
+            limits.work[0] += number
             for at in near[:number]:
                 if pool.chosen[at] != other:
                     continue
@@ -180,6 +232,7 @@ def draw_values(pool, limits, q, rival, most):
                 more += pool.cost[rival] - cost_at(pool, at, other)
                 place(pool, limits, at, rival)
                 limits.kept[:] = -1.0
+                limits.work[0] += counts.size
                 lack = now
                 if lack <= 0.0 or more >= most:
                     return more
@@ -221,6 +274,7 @@ def shed(pool, limits, q, choice, rival):
     lack = shortfall(q, counts, pool.size[rival])
     limits.kept[:] = -1.0
     for turn in range(rival + 1, pool.rivals.size + 1):
+        limits.work[0] += number
         target = turn if turn < pool.rivals.size else ELSEWHERE
         for place_in_list in range(number):
             if limits.target[place_in_list] != target:
@@ -234,6 +288,7 @@ def shed(pool, limits, q, choice, rival):
             more += cost_at(pool, at, target) - pool.cost[rival]
             place(pool, limits, at, target)
             limits.kept[:] = -1.0
+            limits.work[0] += counts.size
             lack = now
             if lack <= 0.0:
                 return more
@@ -242,11 +297,16 @@ def shed(pool, limits, q, choice, rival):
 
 @inner
 def improve_diverse(pool, limits, q, choice, cost):
-    """Add, remove or exchange rivals while that lowers the cost (local search): (choice, cost)."""
-    number, gains = pool.rivals.size, True
+    """Add, remove or exchange rivals that are able to comply while that lowers the cost: (choice, cost).
+
+    Only rivals that share records are exchanged.
+    """
+    number, gains, able = pool.rivals.size, True, limits.able[0]
     while gains:
         gains = False
         for a in range(number):
+            if not has(able, a):
+                continue
             other = flip(choice, a)
             found = price_diverse(pool, limits, q, other, cost - GAIN)
             if found < cost - GAIN:
@@ -255,7 +315,7 @@ def improve_diverse(pool, limits, q, choice, cost):
             continue
         for a in range(number):
             for b in range(number):
-                if has(choice, a) and not has(choice, b):
+                if has(choice, a) and has(able & ~choice & limits.meets[a], b):
                     other = flip(flip(choice, a), b)
                     found = price_diverse(pool, limits, q, other, cost - GAIN)
                     if found < cost - GAIN:
@@ -296,21 +356,27 @@ def relink(s, i, cell):
 
 
 @kernel
-def repack_diverse(candidates, q, around, numbers, most, chance, kicks):
-    """Choose cells anew around some candidates, as `repack` does, under the limits of q; return the gain."""
+def repack_diverse(candidates, q, around, numbers, most, chance, kicks, work, until):
+    """Choose cells anew around some candidates, as `repack` does, under the limits of q; return the gain.
+
+    `work` counts what is looked at; there are no more pools once it is at least `until`.
+    """
     scratch = make_scratch(candidates.cost.size)
     gained = 0.0
     for turn in range(around.size):
+        if work[0] >= until:
+            break
         cells = owners_of(candidates, around[turn], numbers[turn], most, scratch)
         if cells.size < 2:
             continue
         pool, choice, cost = make_pool(candidates, q.k, cells, chance, scratch)
-        limits = make_limits(candidates, q, pool, scratch)
+        limits = make_limits(candidates, q, pool, choice, scratch, work)
         best, least = improve_diverse(pool, limits, q, choice, cost)
         for kick in kicks[turn]:
             other = best
             for random in kick:
-                other = flip(other, random % pool.rivals.size)
+                rival = random % pool.rivals.size
+                other = flip(other, rival) if has(limits.able[0], rival) else other
             other, found = improve_diverse(pool, limits, q, other, np.inf)
             if found < least - GAIN:
                 best, least = other, found
