@@ -20,16 +20,25 @@ from shoal.refine.chains import MOST_PAIRS, PAIRS
 from shoal.refine.partition import Refined
 
 FEWEST, MOST = 3, 14  # cells with records in a pool: more find more and take longer
-MOST_DIVERSE = 8  # the same where more than k is required, and every choice takes longer
 MOST_RECORDS = 3000  # records in a pool, to bound the time it takes
 FLIPS = 3  # rivals, cells that could be used instead, taken in or out at random for each new start in a pool
 # What a rival promises is multiplied by this plus a random number from 0 to 1, so that not always the same rivals are
 # tried.
 CERTAIN = 0.3
-# Records and sensitive values looked at in one round where more than k is required, to bound the time it takes: some
-# 1.3 seconds.
-MOST_WORK = 400_000_000
 CHUNK = 256  # pools between two looks at the clock
+
+
+class Work:
+    """How many records and sensitive values repacking has looked at, and how many it may."""
+
+    def __init__(self, most: int = np.iinfo(np.int64).max) -> None:
+        self.done = np.zeros(1, np.int64)
+        self.most = most
+
+    @property
+    def is_left(self) -> bool:
+        """Whether there may be more."""
+        return bool(self.done[0] < self.most)
 
 
 def can_repack(problem: Problem) -> bool:
@@ -43,16 +52,20 @@ def repack_all(
     kicks: int,
     rng: np.random.Generator,
     go_on: Callable[[], bool],
+    most: int = MOST,
+    exchanges: bool = True,
+    work: Work | None = None,
 ) -> Ints:
     """Try other choices of cells around every cell; returns the group of every record, at no higher cost.
 
     `cells` are the closures to choose from beside those of the groups. In each pool the search starts again from
-    `kicks` random choices.
+    `kicks` random choices. A pool has up to `most` cells. Where more than k is required, cells are exchanged only
+    if `exchanges` says so, and there are no more pools once the `work` is done.
     """
     candidates, rules = make_candidates(refined, cells), refined.problem.rules
     number = len(candidates.cost)
     around, chance = rng.permutation(number), CERTAIN + rng.random(number)
-    work, most = np.zeros(1, np.int64), MOST_DIVERSE if refined.problem.tallied else MOST
+    work = work or Work()
     for start in range(0, number, CHUNK):
         if not go_on():
             break
@@ -61,11 +74,19 @@ def repack_all(
         random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
         if refined.problem.tallied:
             repack_diverse(
-                candidates, rules, some, pools, MOST_RECORDS, chance, random, work, MOST_WORK
+                candidates,
+                rules,
+                some,
+                pools,
+                MOST_RECORDS,
+                chance,
+                random,
+                exchanges,
+                work.done,
+                work.most,
             )
         else:
             repack(candidates, rules.k, some, pools, MOST_RECORDS, chance, random)
-    global LAST; LAST = int(work[0])
     return pack(candidates.s)[0]
 
 

@@ -296,10 +296,10 @@ def shed(pool, limits, q, choice, rival):
 
 
 @inner
-def improve_diverse(pool, limits, q, choice, cost):
+def improve_diverse(pool, limits, q, choice, cost, exchanges):
     """Add, remove or exchange rivals that are able to comply while that lowers the cost: (choice, cost).
 
-    Only rivals that share records are exchanged.
+    Rivals are exchanged only if `exchanges` says so and they share records.
     """
     number, gains, able = pool.rivals.size, True, limits.able[0]
     while gains:
@@ -311,7 +311,7 @@ def improve_diverse(pool, limits, q, choice, cost):
             found = price_diverse(pool, limits, q, other, cost - GAIN)
             if found < cost - GAIN:
                 choice, cost, gains = other, found, True
-        if gains:
+        if gains or not exchanges:
             continue
         for a in range(number):
             for b in range(number):
@@ -356,7 +356,9 @@ def relink(s, i, cell):
 
 
 @kernel
-def repack_diverse(candidates, q, around, numbers, most, chance, kicks, work, until):
+def repack_diverse(
+    candidates, q, around, numbers, most, chance, kicks, exchanges, work, until
+):
     """Choose cells anew around some candidates, as `repack` does, under the limits of q; return the gain.
 
     `work` counts what is looked at; there are no more pools once it is at least `until`.
@@ -371,13 +373,13 @@ def repack_diverse(candidates, q, around, numbers, most, chance, kicks, work, un
             continue
         pool, choice, cost = make_pool(candidates, q.k, cells, chance, scratch)
         limits = make_limits(candidates, q, pool, choice, scratch, work)
-        best, least = improve_diverse(pool, limits, q, choice, cost)
+        best, least = improve_diverse(pool, limits, q, choice, cost, exchanges)
         for kick in kicks[turn]:
             other = best
             for random in kick:
                 rival = random % pool.rivals.size
                 other = flip(other, rival) if has(limits.able[0], rival) else other
-            other, found = improve_diverse(pool, limits, q, other, np.inf)
+            other, found = improve_diverse(pool, limits, q, other, np.inf, exchanges)
             if found < least - GAIN:
                 best, least = other, found
         if least < cost - GAIN:
