@@ -142,9 +142,7 @@ def _draw(pool: Pool, places: list[int | None], rival: int, lack: Lack) -> None:
                     places[at] = rival
 
 
-def _shed(
-    pool: Pool, places: list[int | None], rival: int, choice: set[int], lack: Lack
-) -> None:
+def _shed(pool: Pool, places: list[int | None], rival: int, choice: set[int], lack: Lack) -> None:
     """Let records of values in excess go to the next cheapest chosen rival, or outside."""
     targets: dict[int, int | None] = {}
     for at in _group(places, rival):

@@ -36,7 +36,9 @@ class Effort(NamedTuple):
     """How much is done where more than k is required."""
 
     most_passes: int  # of the relaxed problem
-    looks: int  # points that they may look at; if that is not enough for FEWEST_PASSES, there are none
+    looks: (
+        int  # points that they may look at; if that is not enough for FEWEST_PASSES, there are none
+    )
     work: int  # records and sensitive values that the choice of cells may look at, and
     work_by_look: int  # as many more for each point that the first walk looked at
 

@@ -28,7 +28,9 @@ FUSSY = 0.5
 class Relaxation:
     """The relaxed problem (an LP), solved step by step, and partitions made by rounding what it has reached."""
 
-    def __init__(self, problem: Problem, prices: Floats, step: float = STEP, diverse: bool = True) -> None:
+    def __init__(
+        self, problem: Problem, prices: Floats, step: float = STEP, diverse: bool = True
+    ) -> None:
         """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes."""
         self._problem = problem
         self._diverse = diverse and problem.tallied > 0
@@ -78,7 +80,8 @@ class Relaxation:
         pairs, place = np.unique(pairs, return_inverse=True)
         cell, members = np.divmod(pairs, len(self._codes))
         bounds = np.append(0, np.cumsum(np.bincount(cell)))
-        return bounds, members.astype(np.int32), np.bincount(place, shares)
+        total: Floats = np.bincount(place.reshape(-1), shares).astype(np.float64)
+        return bounds, members.astype(np.int32), total
 
     def round(self) -> Ints:
         """Round the solution so far to a partition that meets the requirement, cells that are used most first."""

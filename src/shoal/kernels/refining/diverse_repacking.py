@@ -176,7 +176,7 @@ def price_diverse(pool, limits, q, choice, limit):
 
 @inner
 def can_give(pool, limits, q, rival, other, at):
-    """Return whether a record may leave a rival: it still complies then, or its turn is to come and it lacks no less."""
+    """Return whether a record may leave a rival: that still complies then, or it lacks something and is yet to come."""
     if other == ELSEWHERE:
         return True
     if pool.size[other] <= q.k:
@@ -356,9 +356,7 @@ def relink(s, i, cell):
 
 
 @kernel
-def repack_diverse(
-    candidates, q, around, numbers, most, chance, kicks, exchanges, work, until
-):
+def repack_diverse(candidates, q, around, numbers, most, chance, kicks, exchanges, work, until):
     """Choose cells anew around some candidates, as `repack` does, under the limits of q; return the gain.
 
     `work` counts what is looked at; there are no more pools once it is at least `until`.
