@@ -27,7 +27,7 @@ PASSES, STEP = 4, 1.2
 # many random choices to start again from, and with exchanges or not. Small pools gain most for the time, after rounding
 # without exchanges. On Adult all this takes up to 6 seconds.
 DIVERSE_STEP = 0.6
-ROUNDS = (5, 0, False), (5, 0, True), (14, 0, True), (14, 2, True), (14, 3, True), (14, 4, True)
+ROUNDS = (5, 0, False), (5, 0, True), (14, 0, True), (14, 2, True), (14, 3, True), (14, 5, True)
 ONCE = ((MOST, 0, True),)
 WORSE = 1.25  # times the cost of the partition: a rounded one above this is not worth choosing cells for
 
@@ -45,8 +45,8 @@ class Effort(NamedTuple):
 
 FEWEST_PASSES = 4
 # Where a number of distinct values is required, and where shares of values are limited, which takes longer to weigh.
-DISTINCT = Effort(8, 320_000_000, 600_000_000, 0)
-SHARES = Effort(4, 500_000_000, 250_000_000, 3)
+DISTINCT = Effort(8, 320_000_000, 400_000_000, 0)
+SHARES = Effort(4, 500_000_000, 40_000_000, 4)
 
 
 def choose_quickly(
