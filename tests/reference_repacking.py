@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from math import inf
 
 GAIN = 1e-9
@@ -83,3 +83,77 @@ def rivals_of(
         if len(within) >= k and any(costs[c] < costs[cells[at]] for at in within):
             found.add(c)
     return found
+
+
+LITTLE = 1e-12
+Lack = Callable[[Sequence[int]], float]
+
+
+def price_diverse(pool: Pool, choice: set[int], lack: Lack) -> tuple[float, list[int | None]]:
+    """The same as `price` where groups may lack something beyond k, which they draw or shed records for."""
+    places = price(replace(pool, k=0), choice)[1]
+    for rival in sorted(choice):
+        if _lacks(pool, places, rival, lack):
+            _draw(pool, places, rival, lack)
+            if len(_group(places, rival)) < pool.k:
+                return inf, places
+        if _lacks(pool, places, rival, lack):
+            _shed(pool, places, rival, choice, lack)
+        if _lacks(pool, places, rival, lack):
+            return inf, places
+    return sum(
+        outside if place is None else pool.costs[place]
+        for place, outside in zip(places, pool.outside, strict=True)
+    ), places
+
+
+def _group(places: list[int | None], rival: int | None) -> list[int]:
+    return [at for at, place in enumerate(places) if place == rival]
+
+
+def _lacks(pool: Pool, places: list[int | None], rival: int, lack: Lack) -> bool:
+    group = _group(places, rival)
+    return len(group) < pool.k or lack(group) > 0
+
+
+def _draw(pool: Pool, places: list[int | None], rival: int, lack: Lack) -> None:
+    """Take in what brings the group closer to its limits, then what brings it closer to k."""
+
+    def whole(group: list[int]) -> float:
+        return max(0, pool.k - len(group)) / pool.k + lack(group)
+
+    def may_leave(other: int | None, at: int) -> bool:
+        left = [i for i in _group(places, other) if i != at]
+        if other is None or len(left) < pool.k:
+            return other is None
+        return lack(left) <= 0 or (other > rival and lack([*left, at]) > 0)
+
+    for strict in (True, False):
+        if strict and lack(_group(places, rival)) <= 0:
+            continue
+        for other in (*range(len(pool.costs) - 1, -1, -1), None):
+            for at, place in enumerate(list(places)):
+                own = _group(places, rival)
+                if place != other or other == rival or rival not in pool.lies_in[at]:
+                    continue
+                step = 1 / pool.k if strict and len(own) < pool.k else 0
+                closer = whole([*own, at]) < whole(own) - step - LITTLE
+                if whole(own) > 0 and closer and may_leave(other, at):
+                    places[at] = rival
+
+
+def _shed(pool: Pool, places: list[int | None], rival: int, choice: set[int], lack: Lack) -> None:
+    """Let records of values in excess go to the next cheapest chosen rival, or outside."""
+    targets: dict[int, int | None] = {}
+    for at in _group(places, rival):
+        later = min((c for c in pool.lies_in[at] & choice if c > rival), default=None)
+        if later is not None and pool.costs[later] <= pool.outside[at]:
+            targets[at] = later
+        elif pool.outside[at] < inf:
+            targets[at] = None
+    for target in (*range(rival + 1, len(pool.costs)), None):
+        for at in [at for at, to in targets.items() if to == target]:
+            own = _group(places, rival)
+            left = [i for i in own if i != at]
+            if lack(own) > 0 and len(left) >= pool.k and lack(left) < lack(own) - LITTLE:
+                places[at] = target

@@ -52,11 +52,12 @@ def jobs() -> dict[str, Callable[[], object]]:
         "exact": {"method": "exact"},
         "cover": {"method": "cover", "refine": False},
         "refine": {"method": "cover"},
-        "carve": {"method": "cover", "records": MANY},
+        "choose": {"method": "cover", "records": MANY},
         "refine longer": {"method": "cover", "refine": more},
     }  # parts of runs that leave the choice of method to shoal, or nearly
     for name, job in defaults.items():
         made[f"{name}{WITH_LIMITS}"] = lambda job=job: run(**job, requirements=limits)
+    made[f"carve{WITH_LIMITS}"] = lambda: carve(requirements=limits)
     made[f"certificate{WITH_LIMITS}"] = lambda: run(
         method="cover", records=MANY, requirements=limits
     ).certify(passes=1)
@@ -71,10 +72,10 @@ def choose() -> None:
     run(method="cover", records=MANY, quasi_identifiers=trees, others="drop")
 
 
-def carve() -> None:
+def carve(**job: Any) -> None:
     """Refine as if a table were large."""
     with patch("shoal.refine.refine.MANY", 0):
-        run(method="cover", records=MANY)
+        run(method="cover", records=MANY, **job)
 
 
 def series() -> None:

@@ -38,7 +38,7 @@ def _parts_of_groups(settings: Settings, records: int) -> list[str]:
     if settings.refine and chosen.may_be_refined():
         budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
         parts.append("refine")
-        repacks = settings.objective in MONOTONE and not settings.requirements
+        repacks = settings.objective in MONOTONE
         if step := costly_step(records, budget, repacks):
             parts.append(step)
         if budget.goes_on:

@@ -161,12 +161,6 @@ def test_a_partition_of_cells_chosen_anew_is_no_dearer(start: Start, seed: int) 
     assert found.cost <= refined.cost + TOLERANCE * max(1.0, refined.cost)
 
 
-@settings(max_examples=several(40))
-@given(starts(measures=reference.MONOTONE, diverse=True))
-def test_cells_are_chosen_by_number_only_where_nothing_but_k_is_required(start: Start) -> None:
-    assert can_repack(start.problem) == (start.problem.values.shape[1] == 0)
-
-
 @settings(max_examples=15, deadline=None)
 @given(starts(measures=reference.MONOTONE), st.integers(1, 12))
 def test_more_steps_never_cost_more_and_are_repeatable(start: Start, steps: int) -> None:

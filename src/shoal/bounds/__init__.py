@@ -3,5 +3,6 @@
 from shoal.bounds.ascent import Ascent
 from shoal.bounds.cells import Cells
 from shoal.bounds.certificate import Certificate, Certifier
+from shoal.bounds.diverse import DiverseAscent
 
-__all__ = ["Ascent", "Cells", "Certificate", "Certifier"]
+__all__ = ["Ascent", "Cells", "Certificate", "Certifier", "DiverseAscent"]

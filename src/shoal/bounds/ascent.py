@@ -52,6 +52,7 @@ class Ascent:
         self.k, self.trees, self._step = cells.problem.k, cells.trees(), step
         self.valid = np.zeros_like(above)
         self.slack = 0.0  # in costs, not as a share
+        self.looks = 0  # points that the last walk looked at
         self._y = above.copy()
         self._mean = float(np.average(self._y, weights=self.trees.weights))
         self._moved = False
@@ -85,7 +86,7 @@ class Ascent:
     def begin(self) -> None:
         """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells."""
         self._try(LOOSEST, inf, 2 * QUICK_LOOKS)
-        if GROWTH * self._looks > QUICK_LOOKS or self._try(0.0, QUICK_LOOKS):
+        if GROWTH * self.looks > QUICK_LOOKS or self._try(0.0, QUICK_LOOKS):
             return
         for slack, share in TIGHTER.items():
             if not self._try(slack, share * QUICK_LOOKS):
@@ -138,7 +139,7 @@ class Ascent:
                 costs,
                 members,
             )
-        self._looks = int(walk.top[1])
+        self.looks = int(walk.top[1])
         self._keep(lowered)
         if not self._moved:
             self._forget()  # what a looser walk listed

@@ -100,11 +100,12 @@ class Certifier:
             return
         if released is not None:
             above = released if duals is None else duals
-            self._ascent = Ascent(self._cells, self._cells.least_of_points(above))
+            first = released if self.problem.tallied else above
+            self._ascent = Ascent(self._cells, self._cells.least_of_points(first))
             self._ascent.begin()
             self._keep_ascent()
             if self.problem.tallied:
-                self._begin_diverse(released)
+                self._begin_diverse(above)
         if released is None or not self._cells.exact:
             self._keep(cell_bound(self._cells), "cheapest cell of k records")
         if monotone and (self.certificate is None or self.certificate.ratio > LOOSE):
@@ -112,11 +113,12 @@ class Certifier:
             if nearest is not None:
                 self._keep(nearest, "nearest k − 1 records")
 
-    def _begin_diverse(self, released: Floats) -> None:
+    def _begin_diverse(self, above: Floats) -> None:
         """Go on with what requirements beyond k ask for."""
         self._cells = Cells(self.problem, by_value=True)
-        self._ascent = DiverseAscent(self._cells, self._cells.least_of_points(released))
-        self._ascent.begin()
+        ascent = DiverseAscent(self._cells, self._cells.least_of_points(above))
+        ascent.begin_with_passes()
+        self._ascent = ascent
         self._keep_ascent()
 
     def certify(

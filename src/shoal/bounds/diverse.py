@@ -12,7 +12,7 @@ from math import ceil, exp, inf
 
 import numpy as np
 
-from shoal.bounds.ascent import CHUNK, SWEEPS, Ascent
+from shoal.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.bounding.cell_walk import make_walk
@@ -32,20 +32,27 @@ class DiverseAscent(Ascent):
 
     over = "cells with groups that keep all requirements"
 
-    def __init__(self, cells: Cells, above: Floats) -> None:
+    def __init__(self, cells: Cells, above: Floats, step: float = STEP) -> None:
         problem = cells.problem
         self._rules = problem.rules
         self._need = distinct_needed(problem.rules)
         self._values = problem.values[cells.points.first]
-        super().__init__(cells, above)
+        super().__init__(cells, above, step)
 
-    def begin(self) -> None:
-        super().begin()
-        looks = self._looks
+    @property
+    def cover(self) -> tuple[Records, Ints, Floats]:
+        taken = np.repeat(self._taken, np.diff(self._bounds)) * self._shares
+        weights = self.trees.weights[self._members]
+        return self._bounds, self._members, taken / (weights * self._step * self._mean)
+
+    def begin_with_passes(self) -> None:
+        """Find valid numbers, and make them better as long as that takes little time."""
+        self.begin()
+        looks = self.looks
         for _ in range(FIRST_PASSES):
             if looks >= FIRST_LOOKS or self.slack > 0.0 or not self.advance():
                 break
-            looks += self._looks
+            looks += self.looks
 
     def _forget(self) -> None:
         super()._forget()
@@ -78,7 +85,7 @@ class DiverseAscent(Ascent):
                 members,
                 shares,
             )
-        self._looks = int(walk.top[1])
+        self.looks = int(walk.top[1])
         self._keep(lowered)
         size = bounds[listed]
         self._list(bounds[: listed + 1], limits[:listed], members[:size], shares[:size])

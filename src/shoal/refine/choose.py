@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.generalization.forms import Floats
 from shoal.kernels.shared.forms import TREE
+from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine.chains import reach_of
 from shoal.refine.descent import settle_down
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
-from shoal.refine.repack import repack_all
+from shoal.refine.repack import MOST, Work, repack_all
 
 # Passes of the relaxed problem before it is rounded, where all columns are trees, and their step, see `Ascent`. On
 # Adult, 30,162 records of nine columns, a pass takes 0.9 s. Four with a step of 1.2 lower the loss by 1.8 to 3.5 %, as
 # much as five to six with 0.6, the step that is better for many; one or two lower it less than none. Over ranges and
 # sets a pass takes twice as long, and cells are chosen without.
 PASSES, STEP = 4, 1.2
+# There are other passes where more than k is required, and cells are chosen in rounds: with so many cells in a pool, so
+# many random choices to start again from, and with exchanges or not. Small pools gain most for the time, after rounding
+# without exchanges. On Adult all this takes up to 6 seconds.
+DIVERSE_STEP = 0.6
+ROUNDS = (5, 0, False), (5, 0, True), (14, 0, True), (14, 2, True), (14, 3, True), (14, 5, True)
+ONCE = ((MOST, 0, True),)
+WORSE = 1.25  # times the cost of the partition: a rounded one above this is not worth choosing cells for
+
+
+class Effort(NamedTuple):
+    """How much is done where more than k is required."""
+
+    most_passes: int  # of the relaxed problem
+    looks: (
+        int  # points that they may look at; if that is not enough for FEWEST_PASSES, there are none
+    )
+    work: int  # records and sensitive values that the choice of cells may look at, and
+    work_by_look: int  # as many more for each point that the first walk looked at
+
+
+FEWEST_PASSES = 4
+# Where a number of distinct values is required, and where shares of values are limited, which takes longer to weigh.
+DISTINCT = Effort(8, 320_000_000, 400_000_000, 0)
+SHARES = Effort(4, 500_000_000, 40_000_000, 4)
 
 
 def choose_quickly(
@@ -30,23 +57,46 @@ def choose_quickly(
     Also returns the dual variables of the relaxed problem, a number per record, if it was tightened.
     """
     problem, rng = refined.problem, np.random.default_rng([seed, 3])
-    relaxation = Relaxation(problem, refined.search.price, STEP)
+    effort = DISTINCT if problem.counts_values_only else SHARES
+    relaxation = Relaxation(
+        problem, refined.search.price, DIVERSE_STEP if problem.tallied else STEP
+    )
+
+    most_work = effort.work + effort.work_by_look * relaxation.looks
 
     def go_on(stage: str, done: int = 0, total: int = 1) -> bool:
         progress(f"refining: {stage}", done, total)
         return True
 
-    def chosen(start: Refined) -> Refined:
-        cells = relaxation.cells()
-        groups = repack_all(start, cells, 0, rng, lambda: go_on("choosing cells"))
-        found = Refined.of(problem, groups)
+    def chosen(start: Refined, rounds: Sequence[tuple[int, int, bool]]) -> Refined:
+        cells, work, found = relaxation.cells(), Work(most_work), start
+        for most, kicks, exchanges in rounds if problem.tallied else ONCE:
+            if work.is_left:
+                choosing = partial(go_on, "choosing cells")
+                groups = repack_all(found, cells, kicks, rng, choosing, most, exchanges, work)
+                found = Refined.of(problem, groups)
         settle_down(found, reach_of(found), progress)
         return found
 
-    passes = PASSES if (problem.arrays.form == TREE).all() else 0
+    passes = _passes(problem, relaxation.looks, effort)
     if not passes:
-        return chosen(refined), None
+        return chosen(refined, ROUNDS[1:]), None
     for done in range(passes):
         relaxation.advance(partial(go_on, "relaxing", done, passes))
-    found = chosen(Refined.of(problem, relaxation.round()))
-    return found if found.cost < refined.cost else chosen(refined), relaxation.duals
+    rounded = Refined.of(problem, relaxation.round())
+    if problem.tallied and rounded.cost <= WORSE * refined.cost:
+        settle_down(rounded, reach_of(rounded), progress)
+    if not problem.tallied or rounded.cost <= WORSE * refined.cost:
+        rounded = chosen(rounded, ROUNDS)
+    best = rounded if rounded.cost < refined.cost else chosen(refined, ROUNDS[1:])
+    return best, relaxation.duals
+
+
+def _passes(problem: Problem, looks: int, effort: Effort) -> int:
+    """How many passes of the relaxed problem there is time for, each of which looks at so many points."""
+    if not (problem.arrays.form == TREE).all():
+        return 0
+    if not problem.tallied:
+        return PASSES
+    passes = min(effort.most_passes, effort.looks // max(1, looks))
+    return passes if passes >= FEWEST_PASSES else 0

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.bounds import Ascent, Cells
+from shoal.bounds import Ascent, Cells, DiverseAscent
 from shoal.bounds.ascent import STEP
-from shoal.generalization.forms import Floats, Ints
+from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.refining.rounding import round_cells
 from shoal.kernels.shared.groups import close_groups
 from shoal.methods.settle import settle
@@ -28,15 +28,19 @@ FUSSY = 0.5
 class Relaxation:
     """The relaxed problem (an LP), solved step by step, and partitions made by rounding what it has reached."""
 
-    def __init__(self, problem: Problem, prices: Floats, step: float = STEP) -> None:
+    def __init__(
+        self, problem: Problem, prices: Floats, step: float = STEP, diverse: bool = True
+    ) -> None:
         """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes."""
         self._problem = problem
-        cells = Cells(problem)
+        self._diverse = diverse and problem.tallied > 0
+        cells = Cells(problem, by_value=self._diverse)
+        kind = DiverseAscent if self._diverse else Ascent
         first, place, counts = cells.points
         self._codes, self._place = problem.codes[first], place
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
-        self._ascent = Ascent(cells, cells.least_of_points(prices), step)
+        self._ascent = kind(cells, cells.least_of_points(prices), step)
         self._ascent.begin()
 
     @staticmethod
@@ -48,6 +52,11 @@ class Relaxation:
     def total(self) -> float:
         """A lower bound on the cost of any partition."""
         return self._ascent.total
+
+    @property
+    def looks(self) -> int:
+        """Points that the last walk over all cells looked at, which decides how long it took."""
+        return self._ascent.looks
 
     @property
     def duals(self) -> Floats:
@@ -63,9 +72,20 @@ class Relaxation:
         bounds, members, _ = self._ascent.cover
         return close_groups(self._problem.arrays, self._codes, members.astype(np.int64), bounds)
 
+    def _merged(self) -> tuple[Records, Ints, Floats]:
+        """The solution so far with groups of the same closure united: bounds, points and shares."""
+        bounds, members, shares = self._ascent.cover
+        cell = np.unique(self.cells(), axis=1, return_inverse=True)[1].reshape(-1)
+        pairs = np.repeat(cell, np.diff(bounds)) * len(self._codes) + members
+        pairs, place = np.unique(pairs, return_inverse=True)
+        cell, members = np.divmod(pairs, len(self._codes))
+        bounds = np.append(0, np.cumsum(np.bincount(cell)))
+        total: Floats = np.bincount(place.reshape(-1), shares).astype(np.float64)
+        return bounds, members.astype(np.int32), total
+
     def round(self) -> Ints:
         """Round the solution so far to a partition that meets the requirement, cells that are used most first."""
-        bounds, members, shares = self._ascent.cover
+        bounds, members, shares = self._merged() if self._diverse else self._ascent.cover
         opened = (
             np.maximum.reduceat(np.append(shares, 0.0), bounds[:-1]) if len(bounds) > 1 else shares
         )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.generalization.forms import Ints
+from shoal.kernels.refining.diverse_repacking import repack_diverse
 from shoal.kernels.refining.reach import list_all_pairs, make_reach
 from shoal.kernels.refining.repacking import Candidates, repack
 from shoal.kernels.shared.groups import group_costs
@@ -27,9 +28,22 @@ CERTAIN = 0.3
 CHUNK = 256  # pools between two looks at the clock
 
 
+class Work:
+    """How many records and sensitive values repacking has looked at, and how many it may."""
+
+    def __init__(self, most: int = np.iinfo(np.int64).max) -> None:
+        self.done = np.zeros(1, np.int64)
+        self.most = most
+
+    @property
+    def is_left(self) -> bool:
+        """Whether there may be more."""
+        return bool(self.done[0] < self.most)
+
+
 def can_repack(problem: Problem) -> bool:
-    """Whether cells can be chosen by what they cost and their number of records alone."""
-    return problem.class_count == 1 and problem.objective.monotone and not problem.tallied
+    """Whether cells can be chosen by what they cost a record, whichever it is."""
+    return problem.class_count == 1 and problem.objective.monotone
 
 
 def repack_all(
@@ -38,22 +52,41 @@ def repack_all(
     kicks: int,
     rng: np.random.Generator,
     go_on: Callable[[], bool],
+    most: int = MOST,
+    exchanges: bool = True,
+    work: Work | None = None,
 ) -> Ints:
     """Try other choices of cells around every cell; returns the group of every record, at no higher cost.
 
     `cells` are the closures to choose from beside those of the groups. In each pool the search starts again from
-    `kicks` random choices.
+    `kicks` random choices. A pool has up to `most` cells. Where more than k is required, cells are exchanged only
+    if `exchanges` says so, and there are no more pools once the `work` is done.
     """
-    candidates = make_candidates(refined, cells)
+    candidates, rules = make_candidates(refined, cells), refined.problem.rules
     number = len(candidates.cost)
     around, chance = rng.permutation(number), CERTAIN + rng.random(number)
+    work = work or Work()
     for start in range(0, number, CHUNK):
         if not go_on():
             break
         some = around[start : start + CHUNK]
-        pools = rng.integers(FEWEST, MOST + 1, len(some))
+        pools = rng.integers(FEWEST, most + 1, len(some))
         random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
-        repack(candidates, refined.problem.k, some, pools, MOST_RECORDS, chance, random)
+        if refined.problem.tallied:
+            repack_diverse(
+                candidates,
+                rules,
+                some,
+                pools,
+                MOST_RECORDS,
+                chance,
+                random,
+                exchanges,
+                work.done,
+                work.most,
+            )
+        else:
+            repack(candidates, rules.k, some, pools, MOST_RECORDS, chance, random)
     return pack(candidates.s)[0]
 
 

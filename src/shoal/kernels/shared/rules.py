@@ -19,6 +19,8 @@ EPSILON = 1e-9  # tolerance for rounding in comparisons with limits
 # Bits of what is known of a group and a value: whether it is known that the group may take in or give up a record of
 # that value, and whether it may.
 TAKE_KNOWN, TAKES, GIVE_KNOWN, GIVES = 1, 2, 4, 8
+# n·ln n of small numbers: entropy is asked for so often that logarithms would take most of the time.
+SURPRISE = np.arange(1024) * np.log(np.maximum(1, np.arange(1024)))
 
 
 @bundle
@@ -55,12 +57,18 @@ def spread_enough(q, t, counts, size):
 
 
 @inner
+def surprise_of(number):
+    """Return n·ln n of a number that is not negative."""
+    return SURPRISE[number] if number < SURPRISE.size else number * np.log(number)
+
+
+@inner
 def entropy_of(q, t, counts, size):
     """Return the entropy of tally t in nats."""
-    total = 0.0
+    total = surprise_of(size)
     for v in range(q.start[t], q.start[t + 1]):
-        if counts[v] > 0:
-            total -= counts[v] * np.log(counts[v] / size)
+        if counts[v] > 1:
+            total -= surprise_of(counts[v])
     return total / size
 
 
