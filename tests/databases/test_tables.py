@@ -12,12 +12,12 @@ import pytest
 from stored import PASSWORD, RECORDS, Place, Server, filled_sqlite, people
 
 import shoal
-from shoal import release as releases
 from shoal.databases.fitting import Digits
 from shoal.databases.writing import STAGING
 from shoal.engines import opening
 from shoal.engines.release import LargeRelease
 from shoal.examine import open_table
+from shoal.saving import Saving
 
 K = 100  # more than the records of any combination of values
 JOB: dict[str, Any] = {
@@ -130,14 +130,14 @@ def test_a_table_is_replaced_only_when_asked_and_seen_whole_by_others(place: Pla
     seen: list[Any] = []
     count = f"SELECT COUNT(*) FROM (SELECT 1 FROM {place.target} GROUP BY age, town) AS g"
     [(old,)] = place.rows(count)
-    real = releases.Release._prove_stored
+    real = Saving._prove_stored
 
     def prove(self: Any, written: Any) -> None:
         seen.extend([place.rows(count), place.tables()])
         real(self, written)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(releases.Release, "_prove_stored", prove)
+        patch.setattr(Saving, "_prove_stored", prove)
         release.save(place.address, table=place.target, if_exists="replace")
     assert seen == [[(old,)], ["people", "people"]]  # what others saw while the new one was audited
     assert place.rows(count)[0][0] > old
@@ -156,7 +156,7 @@ def test_nothing_is_written_when_the_audit_there_fails(place: Place, monkeypatch
     if is_large:
         monkeypatch.setattr(LargeRelease, "_prove_written", fail)
     else:
-        monkeypatch.setattr(releases.Release, "_prove_stored", fail)
+        monkeypatch.setattr(Saving, "_prove_stored", fail)
     with pytest.raises(shoal.AuditFailed):
         release.save(place.address, table=place.target)
     assert place.tables() == before
@@ -167,7 +167,7 @@ def test_a_new_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch, kin
     release = shoal.anonymize(people(200), **JOB)
     target = tmp_path / f"new.{kind}"
     with monkeypatch.context() as patch:
-        patch.setattr(releases.Release, "_prove_stored", lambda *given: fail_audit())
+        patch.setattr(Saving, "_prove_stored", lambda *given: fail_audit())
         with pytest.raises(shoal.AuditFailed):
             release.save(target, table="people")
     assert list(tmp_path.iterdir()) == []
