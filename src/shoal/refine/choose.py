@@ -36,11 +36,12 @@ class Effort(NamedTuple):
     """How much is done where more than k is required."""
 
     most_passes: int  # of the relaxed problem
-    looks: (
-        int  # points that they may look at; if that is not enough for FEWEST_PASSES, there are none
-    )
-    work: int  # records and sensitive values that the choice of cells may look at, and
-    work_by_look: int  # as many more for each point that the first walk looked at
+    # Points that these may look at; if that does not suffice for FEWEST_PASSES, there are none.
+    looks: int
+    # Records and sensitive values that the choice of cells may look at, and how many more for each point that the
+    # first walk of the relaxed problem looked at.
+    work: int
+    work_by_look: int
 
 
 FEWEST_PASSES = 4

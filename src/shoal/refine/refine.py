@@ -57,8 +57,9 @@ def refine(
         return Outcome(groups)
     records = problem.table.records
     step = costly_step(records, budget, can_repack(problem))
-    # Where cells are chosen anew, splits before that gain nothing: they would only take time to compile.
-    descend(refined, seed, progress, carves=step == CARVE, splits=step != CHOOSE)
+    # Before cells are chosen anew, splits gain nothing and take time to compile; few records are not always chosen for.
+    splits = step != CHOOSE or records <= FEW
+    descend(refined, seed, progress, step == CARVE, splits)
     looked, duals = most_movers(refined), None
     if step == CHOOSE:
         refined, duals = choose_quickly(refined, seed, progress)
