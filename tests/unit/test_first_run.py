@@ -48,7 +48,7 @@ release = shoal.anonymize(
     identifiers=["name"],
     k=3,
     requirements=[shoal.LDiversity(2)],
-    method="agglomerative",  # needs few kernels
+    method="incognito",  # needs few kernels
     refine=False,
     order_seed=1,
 )
