@@ -11,23 +11,30 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
-from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.shared.arrays import order_of, taken
+from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import sort_stably
 
 LISTED = 1e-9  # a cell is listed if the mean of its k largest duals exceeds its cost by this
 
 
-@allocating
-def sort_down(values, items, weights, size):
-    """Sort the first `size` values in descending order, and `items` and `weights` along with them."""
-    less = np.empty(size)
+@inner
+def sort_down(values, items, weights, size, less, order, spare):
+    """Sort the first `size` values in descending order, and `items` and `weights` along with them.
+
+    `less`, float64, and `order` and `spare`, int64, are scratch of at least this size.
+    """
     for at in range(size):
         less[at] = -values[at]
-    order = order_of(less)
-    sorted_items, sorted_weights = taken(items, order), taken(weights, order)
+    sort_stably(less[:size], order[:size], spare[:size])
     for at in range(size):
         values[at] = -less[order[at]]
-        items[at], weights[at] = sorted_items[at], sorted_weights[at]
+        spare[at] = items[order[at]]
+    for at in range(size):
+        items[at] = spare[at]
+    for at in range(size):
+        spare[at] = weights[order[at]]
+    for at in range(size):
+        weights[at] = spare[at]
 
 
 @inner
@@ -69,6 +76,7 @@ def repair(trees, walk, k, duals, slack, keep, until, cells, bounds, limits, mem
     """
     n = duals.size
     values, items, heavy = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+    less, order, spare = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
     while walk.top[1] < until:
         if not next_cell(trees, walk, k, k, duals):
             return True, cells
@@ -85,7 +93,7 @@ def repair(trees, walk, k, duals, slack, keep, until, cells, bounds, limits, mem
             items[at] = i
             values[at] = duals[i]
             heavy[at] = trees.weights[i]
-        sort_down(values, items, heavy, size)
+        sort_down(values, items, heavy, size, less, order, spare)
         cap, mean = cap_of(values, heavy, size, k, k * limit)
         walk.reach[f] = min(mean, limit)
         if mean <= limit:
@@ -166,6 +174,11 @@ def project_cells(duals, weights, k, bounds, limits, members, taken, order):
         largest = max(largest, bounds[cell + 1] - bounds[cell])
     values, items = np.empty(largest), np.empty(largest, np.int64)
     heavy, out = np.empty(largest, np.int64), np.empty(largest)
+    less, places, spare = (
+        np.empty(largest),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
+    )
     change = 0.0
     for cell in order:
         low, size = bounds[cell], bounds[cell + 1] - bounds[cell]
@@ -183,7 +196,7 @@ def project_cells(duals, weights, k, bounds, limits, members, taken, order):
                     duals[members[low + at]] = values[at]
                     taken[low + at] = 0.0
             continue
-        sort_down(values, items, heavy, size)
+        sort_down(values, items, heavy, size, less, places, spare)
         total, held = 0.0, 0
         for at in range(size):
             weight = min(heavy[at], k - held)

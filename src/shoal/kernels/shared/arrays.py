@@ -7,6 +7,7 @@ import numpy as np
 from shoal.kernels.compilation import allocating, inner
 
 CLOSE = 4  # integers are sorted by counting if they span at most this many times their number
+RUN = 12  # stretches of this many are sorted by insertion before they are merged
 SHORT = 24  # arrays of up to this many numbers are sorted by insertion
 
 
@@ -17,9 +18,14 @@ def sort_stably(values, order, spare):
     `order` and `spare` are int64 arrays of the same length as `values`; `spare` is scratch.
     """
     n = values.size
-    for at in range(n):
-        order[at] = at
-    width = 1
+    for low in range(0, n, RUN):  # runs of a few, sorted by insertion
+        for at in range(low, min(low + RUN, n)):
+            value, to = values[at], at
+            while to > low and values[order[to - 1]] > value:
+                order[to] = order[to - 1]
+                to -= 1
+            order[to] = at
+    width = RUN
     while width < n:
         for low in range(0, n, 2 * width):
             middle, high = min(low + width, n), min(low + 2 * width, n)
