@@ -78,9 +78,8 @@ class Known:
 
     originals: Originals | None = None  # where records do not read the same in groups
     replaced: Replaced | None = None  # where pseudonyms replace identifiers
-    crowd: Crowd | None = (
-        None  # where persons are counted: those of the released records, in their order
-    )
+    # Where persons are counted: those of the released records, in their order.
+    crowd: Crowd | None = None
     series: Witness | None = None  # where the release is one of a series
 
     @property

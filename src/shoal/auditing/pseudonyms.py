@@ -26,9 +26,8 @@ class Replaced:
 
     columns: tuple[str, ...]
     may_repeat: tuple[str, ...] = ()
-    originals: Mapping[str, frozenset[str]] | None = (
-        None  # None where the original table is not known
-    )
+    # None where the original table is not known.
+    originals: Mapping[str, frozenset[str]] | None = None
 
 
 def read_replaced(

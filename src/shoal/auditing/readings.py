@@ -172,9 +172,8 @@ class Cover:
 
     rank: Places  # of each original record's value
     places: Places  # of each released record's text among those that cover different stretches
-    first: (
-        Places  # where the stretches of each such text begin in `low` and `high`, and their number
-    )
+    # Where the stretches of each such text begin in `low` and `high`, and their number.
+    first: Places
     low: Places
     high: Places
 

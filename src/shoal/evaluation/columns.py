@@ -22,9 +22,8 @@ class ComparedColumn(ABC):
     name: str
     codes: Ints  # of the originals
     labels: tuple[str, ...]  # of the values, without null, whose code is the last
-    ordered: (
-        pa.Array | None
-    )  # the values where they are numbers or dates, or their places in an order
+    # The values where they are numbers or dates, or their places in an order.
+    ordered: pa.Array | None
     before: Floats  # original records by code
     after: Floats  # released records by code, spread
 

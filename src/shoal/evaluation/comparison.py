@@ -44,9 +44,8 @@ class Comparison:
         default_factory=dict
     )  # where closures do not read like it
     counts: Records | None = None  # released records of each row; None if each row is a record
-    persons: Records | None = (
-        None  # of the records, the same before and after, where they are counted
-    )
+    # Of the records, the same before and after, where they are counted.
+    persons: Records | None = None
 
     @cached_property
     def records(self) -> int:

@@ -24,9 +24,8 @@ class Found:
     labels: tuple[str, ...]
     place: Ints
     typed: pa.Array | None = None  # the values as numbers or dates, where texts can be read so
-    order: tuple[str, ...] | None = (
-        None  # of the values and perhaps more, where the column has one itself
-    )
+    # Of the values and perhaps more, where the column has an order of its own.
+    order: tuple[str, ...] | None = None
 
     @property
     def has_null(self) -> bool:
