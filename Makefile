@@ -33,9 +33,10 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
-# Tests of the same kernels stand in one file: on one worker, these are compiled once. Files run in the order of folders,
-# of which the slow ones (browser, databases, spark) come first: so both workers end at about the same time.
+# Kernels are compiled before the tests, each once. Files run in the order of folders, of which the slow ones (browser,
+# databases, spark) come first: so both workers end at about the same time.
 test: lint java browser ## Check style and types, run all tests, and the usual path on the oldest versions
+	$(BIN)/shoal compile --all --processes $(WORKERS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 	@$(MAKE) --no-print-directory smoke-oldest
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."

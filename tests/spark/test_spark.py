@@ -88,10 +88,8 @@ def names(session: Any) -> list[str]:
     return [row.tableName for row in session.sql("SHOW TABLES").collect()]
 
 
-def test_random_cases_keep_every_promise(session: Any) -> None:
-    tried = [try_on("spark", number, ("agglomerative",), session) for number in range(1)]
-    assert not [outcome for outcome in tried if outcome.kind == "failed"]
-    assert sum(outcome.kind == "released" for outcome in tried) >= 1
+def test_a_random_case_keeps_every_promise(session: Any) -> None:
+    assert try_on("spark", 2, ("agglomerative",), session).kind == "released"
 
 
 def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(session: Any) -> None:

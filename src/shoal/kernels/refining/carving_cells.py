@@ -18,6 +18,7 @@ from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
 
 # Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
 ELSEWHERE, HERE, TAKEN = 0, 1, 2
+LOOKED, TRIED, CARVED = 0, 1, 2  # indices of the counters in Scratch.number
 # Where more than k is required, a record of a rare value may let so many others in, and be worth as much as they gain.
 RARE = 6
 ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision numbers
