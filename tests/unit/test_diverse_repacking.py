@@ -25,7 +25,8 @@ from shoal.refine.relax import Relaxation
 from shoal.refine.repack import make_candidates, repack_all
 
 price, can_comply = callable_here(kernels.price_diverse), callable_here(kernels.can_comply)
-improve = callable_here(kernels.improve_diverse)
+improve, start_from = callable_here(kernels.improve_diverse), callable_here(kernels.start_from)
+make_base = callable_here(kernels.make_base)
 KINDS = {"distinct": (2, 3), "entropy": (1.5, 2), "frequency": (1.5, 2)}
 VALUES = 4
 
@@ -77,9 +78,10 @@ def compiled(pool: twin.Pool, values: list[int]) -> tuple[Pool, kernels.Limits]:
         *(np.zeros(room, np.int64) for _ in range(3)),
     )
     every = bits(set(range(len(pool.costs))))
+    tally = np.zeros((room, VALUES), np.int32)
     limits = kernels.Limits(
         values=np.array(values, np.int32)[:, None],
-        tally=np.zeros((room, VALUES), np.int32),
+        tally=tally,
         home=np.zeros(m, np.int64),
         able=np.array([every]),
         meets=np.full(RIVALS, every),
@@ -87,6 +89,10 @@ def compiled(pool: twin.Pool, values: list[int]) -> tuple[Pool, kernels.Limits]:
         near=np.empty(m, np.int64),
         target=np.empty(m, np.int64),
         kept=np.empty(VALUES),
+        gives=np.empty(VALUES, np.int8),
+        open=np.full(RIVALS + 1, ELSEWHERE),
+        opened=np.zeros(1, np.int64),
+        base=make_base(made, tally),
     )
     return made, limits
 
@@ -95,9 +101,11 @@ def compiled(pool: twin.Pool, values: list[int]) -> tuple[Pool, kernels.Limits]:
 @given(pools())
 def test_a_choice_costs_what_the_twin_says(case) -> None:
     pool, choice, values, kind, l = case
+    base = {rival for rival in choice if rival % 2} | {0}  # any other choice to start from
     q, lack = rules(pool.k, kind, l), lacking(kind, l, values)
     made, limits = compiled(pool, values)
     cost, places = twin.price_diverse(pool, choice, lack)
+    start_from(made, limits, bits(base))
     assert price(made, limits, q, bits(choice), np.inf) == pytest.approx(cost)
     if cost < np.inf:
         chosen = [None if at == ELSEWHERE else at for at in made.chosen.tolist()]

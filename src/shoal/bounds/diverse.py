@@ -8,7 +8,7 @@ whose sensitive value is scarce: cheap groups need such a record, and there are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, exp, inf
+from math import ceil, exp, inf, log
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from shoal.kernels.shared.rules import Rules
 # passes gain most.
 FIRST_PASSES, FIRST_LOOKS = 20, 500_000_000
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
+HALVINGS = 40  # steps of the search for the largest share of a value
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
 
@@ -36,6 +37,7 @@ class DiverseAscent(Ascent):
         problem = cells.problem
         self._rules = problem.rules
         self._need = distinct_needed(problem.rules)
+        self._outside = outside_needed(problem.rules)
         self._values = problem.values[cells.points.first]
         super().__init__(cells, above, step)
 
@@ -63,7 +65,7 @@ class DiverseAscent(Ascent):
         members, shares = np.empty(MOST_MEMBERS, dtype=np.int32), np.empty(MOST_MEMBERS)
         lowered, slack = self._y.copy(), self.slack
         walk, done, listed = make_walk(self.trees, self.k), False, 0
-        scratch = make_sorted(len(lowered), self._rules)
+        scratch = make_sorted(len(lowered), self._rules, self._outside)
         while not done:
             looks = int(walk.top[1])
             if not go_on(looks):
@@ -139,3 +141,26 @@ def distinct_needed(rules: Rules) -> Records:
         by_entropy = ceil(exp(rules.entropy[t]) - ROUNDING)
         need[t] = max(need[t], by_caps, by_entropy, rules.depth[t])
     return need
+
+
+def outside_needed(rules: Rules) -> Records:
+    """For each value, the least number of records with another one in a group, as caps and entropy ask for."""
+    outside = np.zeros(len(rules.cap), dtype=np.int64)
+    for t in range(len(rules.entropy)):
+        own = slice(rules.start[t], rules.start[t + 1])
+        most = np.minimum(rules.cap[own], _largest_share(rules.entropy[t], len(rules.cap[own])))
+        outside[own] = np.ceil((1 - most) * rules.k - ROUNDING)
+    return outside
+
+
+def _largest_share(entropy: float, values: int) -> float:
+    """An upper bound on the share of one of so many values in a distribution of at least some entropy."""
+    low, high = 1 / values, 1.0
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        rest = (1 - share) / max(1, values - 1)
+        if -share * log(share) - (1 - share) * log(rest) >= entropy:
+            low = share
+        else:
+            high = share
+    return high

@@ -5,8 +5,9 @@ above 0. The largest such sum is hard to find, but multipliers bound it from abo
 counts as z plus `lift`, which stands for k, plus `pull` times the slope of its sensitive value, and all records that
 count for more than 0 are summed up; then `lift` times k is taken off. Slopes are those of a linear inequality that
 every group keeps: the sum of its records' slopes is at least 0. What is asked of the number of distinct values is kept
-exactly: the best record of as many values as needed counts even if it counts for less than 0. Any `lift` and `pull` of
-at least 0 give a valid bound, so they are searched for only roughly.
+exactly: the best record of as many values as needed counts even if it counts for less than 0. So do the best records
+outside the value that counts most often, as many as a group of k records needs, which is a whole number where slopes
+know shares only. Any `lift` and `pull` of at least 0 give a valid bound, so they are searched for only roughly.
 """
 
 from __future__ import annotations
@@ -15,18 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bounding.diverse_slopes import set_slopes
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.shared.arrays import order_of, taken
-from shoal.kernels.shared.rules import EPSILON
 
 HALVINGS = 22  # steps of the search for a lift
 ROUNDS = 2  # inequalities that are tried, one after the other
 GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
-SMOOTH = (
-    0.05  # share of the whole cell in the distribution that an inequality for entropy is made of
-)
-TOLERANCE = 4 * EPSILON  # by which slopes are raised, since limits are kept up to rounding
 
 
 @bundle
@@ -40,6 +37,7 @@ class Sorted(NamedTuple):
     picked: np.ndarray  # int64[values], records that were summed up, of each of them
     best: np.ndarray  # float64[values], their sum
     first: np.ndarray  # int64[all values], scratch, zero between uses
+    outside: np.ndarray  # int64[all values], the least number of records of a group that have another value
     item: np.ndarray  # int64[points], the members
     z: np.ndarray  # float64[points], their duals less the cost
     held: np.ndarray  # int64[points + 1], records of the members before each
@@ -47,8 +45,8 @@ class Sorted(NamedTuple):
     node: np.ndarray  # float64[nodes], scratch for trees of values
 
 
-def make_sorted(points, q):
-    """Make scratch for cells of so many points at most."""
+def make_sorted(points, q, outside):
+    """Make scratch for cells of so many points at most; `outside` as in `Sorted`."""
     values = int(q.start[-1])
     return Sorted(
         kind=np.zeros(values, np.int64),
@@ -58,6 +56,7 @@ def make_sorted(points, q):
         picked=np.zeros(values, np.int64),
         best=np.zeros(values),
         first=np.zeros(values, np.int64),
+        outside=outside,
         item=np.zeros(points, np.int64),
         z=np.zeros(points),
         held=np.zeros(points + 1, np.int64),
@@ -141,7 +140,51 @@ def excess(cell, kinds, need, k, pull, lift, cap):
         total += cell.best[most]
         cell.picked[most] = 1
         chosen += 1
+    return total + pick_outside(cell, kinds, pull, lift)
+
+
+@inner
+def pick_outside(cell, kinds, pull, lift):
+    """Pick as many records outside the value that is picked most often as a group needs; return what they count for.
+
+    Minus infinity if there are too few. It is exact beside the values that had to be picked: the best records of these
+    are in a best choice, and the best of all others fill it up.
+    """
+    top, total, missing = 0, 0.0, 0
+    for m in range(kinds):
+        missing -= cell.picked[m]
+        top = m if cell.picked[m] > cell.picked[top] else top
+    if missing == 0:
+        return 0.0
+    missing += cell.picked[top] + cell.outside[cell.kind[top]]
+    while missing > 0:
+        most, best = -1, -np.inf
+        for m in range(kinds):
+            at = next_place(cell, m)
+            if m != top and at < cell.begin[m + 1]:
+                counts = cell.z[at] + pull * cell.slope[m] + lift
+                if counts > best:
+                    most, best = m, counts
+        if most < 0:
+            return -np.inf
+        total += best
+        cell.picked[most] += 1
+        missing -= 1
     return total
+
+
+@inner
+def next_place(cell, m):
+    """Return the place of the best record of a value that is not picked, the end of the value if there is none."""
+    low, high = cell.begin[m], cell.begin[m + 1]
+    held = cell.held[low] + cell.picked[m]
+    while low < high:
+        middle = (low + high) // 2
+        if cell.held[middle + 1] <= held:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @inner
@@ -180,117 +223,6 @@ def best_lift(cell, kinds, need, k, pull):
         else:
             low = middle
     return high
-
-
-@inner
-def set_slopes(q, t, cell, kinds):
-    """Set slopes by which the records that were summed up miss a limit of tally t; return whether they miss one.
-
-    Every group that keeps the limits has slopes that sum up to at least 0: a cap allows at most so many records of a
-    value; no distribution has more surprise under its own probabilities than under those of another (Gibbs'
-    inequality), so that the mean surprise under any is at least the entropy asked for; at most c times the records
-    outside the ℓ − 1 most frequent values may have one value; and the earth mover's distance is at least what any
-    potential on the tree of values says.
-    """
-    records = 0
-    for m in range(kinds):
-        cell.slope[m] = 0.0
-        records += cell.picked[m]
-    missed = False
-    if q.capped[t]:
-        missed = add_caps(q, cell, kinds, records)
-    if q.entropy[t] > 0.0:
-        missed |= add_entropy(q, t, cell, kinds, records)
-    if q.depth[t] > 0:
-        missed |= add_recursion(q, t, cell, kinds)
-    if q.distance[t] < np.inf:
-        missed |= add_distance(q, t, cell, kinds, records)
-    for m in range(kinds):
-        cell.slope[m] += TOLERANCE
-    return missed
-
-
-@inner
-def add_caps(q, cell, kinds, records):
-    """Add the slopes of all caps that are exceeded; return whether any is."""
-    missed = False
-    for m in range(kinds):
-        cap = q.cap[cell.kind[m]]
-        if cell.picked[m] > cap * records + EPSILON:
-            missed = True
-            for other in range(kinds):
-                cell.slope[other] += cap
-            cell.slope[m] -= 1.0
-    return missed
-
-
-@inner
-def add_entropy(q, t, cell, kinds, records):
-    """Add the slopes of too small an entropy; return whether it is."""
-    entropy = 0.0
-    for m in range(kinds):
-        if cell.picked[m] > 0:
-            entropy -= cell.picked[m] / records * np.log(cell.picked[m] / records)
-    if entropy >= q.entropy[t] - EPSILON:
-        return False
-    whole = cell.held[cell.begin[kinds]]
-    for m in range(kinds):
-        own = cell.held[cell.begin[m + 1]] - cell.held[cell.begin[m]]
-        share = (1 - SMOOTH) * cell.picked[m] / records + SMOOTH * own / whole
-        cell.slope[m] -= np.log(share) + q.entropy[t]
-    return True
-
-
-@inner
-def add_recursion(q, t, cell, kinds):
-    """Add the slopes of too frequent a value under recursive diversity; return whether there is one."""
-    for m in range(kinds):
-        cell.best[m] = cell.picked[m]
-    top, rest = -1, 0
-    for m in range(kinds):
-        rest += cell.picked[m]
-        top = m if top < 0 or cell.picked[m] > cell.picked[top] else top
-    for _ in range(min(q.depth[t] - 1, kinds)):
-        most = 0
-        for m in range(kinds):
-            most = m if cell.best[m] > cell.best[most] else most
-        rest -= cell.picked[most]
-        cell.best[most] = -1.0
-    if cell.picked[top] < q.factor[t] * rest - EPSILON:
-        return False
-    for m in range(kinds):
-        cell.slope[m] += (q.factor[t] if cell.best[m] >= 0.0 else 0.0) - (m == top)
-    return True
-
-
-@inner
-def add_distance(q, t, cell, kinds, records):
-    """Add the slopes of too large a distance to the table; return whether it is."""
-    first, base = q.node[t], q.start[t]
-    nodes, values = q.node[t + 1] - first, q.start[t + 1] - base
-    extra, potential = cell.node[:nodes], cell.node[nodes : 2 * nodes]
-    extra[:] = 0.0
-    for v in range(values):
-        extra[v] = -q.share[base + v]
-    for m in range(kinds):
-        extra[cell.kind[m] - base] += cell.picked[m] / records
-    distance = 0.0
-    for v in range(nodes):
-        distance += abs(extra[v]) * q.edge[first + v]
-        if q.parent[first + v] != v:
-            extra[q.parent[first + v]] += extra[v]
-    if distance <= q.distance[t] + EPSILON:
-        return False
-    for v in range(nodes - 1, -1, -1):
-        above = q.parent[first + v]
-        way = q.edge[first + v] if extra[v] > 0.0 else -q.edge[first + v]
-        potential[v] = way + potential[above] if above != v else 0.0
-    mean = 0.0
-    for v in range(values):
-        mean += q.share[base + v] * potential[v]
-    for m in range(kinds):
-        cell.slope[m] += q.distance[t] + mean - potential[cell.kind[m] - base]
-    return True
 
 
 @inner

@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.refining.diverse_pricing import Limits, can_comply, price_diverse
+from shoal.kernels.refining.diverse_pricing import (
+    Limits,
+    can_comply,
+    make_base,
+    price_diverse,
+    start_from,
+)
 from shoal.kernels.refining.repacking import (
     ELSEWHERE,
     GAIN,
@@ -66,6 +72,10 @@ def make_limits(candidates, q, pool, choice, scratch, work):
         near=np.empty(size, np.int64),
         target=np.empty(size, np.int64),
         kept=np.empty(s.tally.shape[1]),
+        gives=np.empty(s.tally.shape[1], np.int8),
+        open=np.full(RIVALS + 1, ELSEWHERE),
+        opened=np.zeros(1, np.int64),
+        base=make_base(pool, tally),
     )
 
 
@@ -76,6 +86,7 @@ def improve_diverse(pool, limits, q, choice, cost, exchanges):
     Rivals are exchanged only if `exchanges` says so and they share records.
     """
     number, gains, able = pool.rivals.size, True, limits.able[0]
+    start_from(pool, limits, choice)
     while gains:
         gains = False
         for a in range(number):
@@ -85,6 +96,7 @@ def improve_diverse(pool, limits, q, choice, cost, exchanges):
             found = price_diverse(pool, limits, q, other, cost - GAIN)
             if found < cost - GAIN:
                 choice, cost, gains = other, found, True
+                start_from(pool, limits, choice)
         if gains or not exchanges:
             continue
         for a in range(number):
@@ -94,6 +106,7 @@ def improve_diverse(pool, limits, q, choice, cost, exchanges):
                     found = price_diverse(pool, limits, q, other, cost - GAIN)
                     if found < cost - GAIN:
                         choice, cost, gains = other, found, True
+                        start_from(pool, limits, choice)
     return choice, cost
 
 

@@ -197,14 +197,17 @@ def rivals_of(candidates, k, cells, records, chance, scratch):
     """Return some open cells together with the most promising candidates without records, in order of cost.
 
     What a candidate promises is how much less the records of the pool that lie in it would pay there, times a
-    random number of `chance`; k records of the pool must lie in it.
+    random number of `chance`; k records of the pool must lie in it. Cells are in order of cost, so that those from the
+    most expensive one of the pool on promise nothing.
     """
     within, promise, found = scratch.tally, scratch.promise, scratch.found
-    size = 0
+    size, most = 0, cells.max()
     for i in records:
         p, cost = candidates.point[i], candidates.cost[candidates.s.group[i]]
         for pair in range(candidates.start[p], candidates.start[p + 1]):
             cell = candidates.owner[pair]
+            if cell >= most:
+                break
             if candidates.s.size[cell] == 0:
                 if within[cell] == 0:
                     found[size] = cell
@@ -250,17 +253,19 @@ def make_pool(candidates, k, cells, chance, scratch):
         scratch.rival[rivals[a]] = a
         if candidates.s.size[rivals[a]] > 0:
             choice = flip(choice, a)
-    lies_in, outside = np.zeros(size, np.uint64), np.empty(size)
+    lies_in, outside, last = np.zeros(size, np.uint64), np.empty(size), rivals[rivals.size - 1]
     for at in range(size):
         cost += candidates.cost[candidates.s.group[records[at]]]
         outside[at] = np.inf
         p = candidates.point[records[at]]
         for pair in range(candidates.start[p], candidates.start[p + 1]):
             cell = candidates.owner[pair]
+            if cell > last and outside[at] < np.inf:
+                break
             if scratch.rival[cell] >= 0:
                 lies_in[at] = flip(lies_in[at], scratch.rival[cell])
-            elif candidates.s.size[cell] > 0:
-                outside[at] = min(outside[at], candidates.cost[cell])
+            elif candidates.s.size[cell] > 0 and outside[at] == np.inf:
+                outside[at] = candidates.cost[cell]
     pool = Pool(
         records=records,
         rivals=rivals,
