@@ -22,7 +22,7 @@ from shoal.progress import silent
 from shoal.refine.choose import choose_quickly
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
-from shoal.refine.repack import make_candidates, repack_all
+from shoal.refine.repack import Pools, make_candidates, repack_all
 
 price, can_comply = callable_here(kernels.price_diverse), callable_here(kernels.can_comply)
 improve, start_from = callable_here(kernels.improve_diverse), callable_here(kernels.start_from)
@@ -164,7 +164,7 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
     assert gained >= 0
     assert abs(before - gained - v.cost[v.s.group].sum()) <= TOLERANCE * max(1.0, before)
     groups = repack_all(
-        refined, relaxation.cells(), kicks, np.random.default_rng(seed), lambda: True
+        refined, relaxation.cells(), Pools(kicks=kicks), np.random.default_rng(seed), lambda: True
     )
     found = Refined.of(problem, groups)
     assert_tidy(found)

@@ -16,7 +16,7 @@ from shoal.progress import silent
 from shoal.refine import Refine, refine
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
-from shoal.refine.repack import can_repack, make_candidates, repack_all
+from shoal.refine.repack import Pools, can_repack, make_candidates, repack_all
 
 price, improve = callable_here(repacking.price), callable_here(repacking.improve)
 make_pool = callable_here(repacking.make_pool)
@@ -154,7 +154,7 @@ def test_a_partition_of_cells_chosen_anew_is_no_dearer(start: Start, seed: int) 
     problem, refined = start.problem, start.refined()
     assert can_repack(problem)
     cells = Relaxation(problem, refined.search.price).cells()
-    groups = repack_all(refined, cells, 2, np.random.default_rng(seed), lambda: True)
+    groups = repack_all(refined, cells, Pools(kicks=2), np.random.default_rng(seed), lambda: True)
     found = Refined.of(problem, groups)
     assert_tidy(found)
     assert is_met(problem, groups)

@@ -43,10 +43,12 @@ class Carver:
     full: npt.NDArray[np.bool_]
 
     @classmethod
-    def of(cls, refined: Refined, reach: Reach, seed: int) -> Carver:
+    def of(
+        cls, refined: Refined, reach: Reach, seed: int, most_points: int = MOST_POINTS
+    ) -> Carver:
         """Make the lattice of a partition's problem, with every point worth a visit."""
         problem = refined.problem
-        points = min(MOST_POINTS, MOST_LOOKS // problem.table.records)
+        points = min(most_points, MOST_LOOKS // problem.table.records)
         points = points if points >= FEWEST_POINTS else 1
         lattice = make_lattice(problem, make_ladders(problem), points, seed, KEY_BYTES)
         costs = part_costs(problem, lattice.ladders, lattice.parts)

@@ -4,50 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from shoal.generalization.forms import Floats
+from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.shared.forms import TREE
 from shoal.problem import Problem
 from shoal.progress import Progress
+from shoal.refine.carve import FEWEST_POINTS
 from shoal.refine.chains import reach_of
-from shoal.refine.descent import settle_down
+from shoal.refine.descent import carve, settle_down
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
-from shoal.refine.repack import MOST, Work, repack_all
+from shoal.refine.repack import Pools, Work, repack_all
 
 # Passes of the relaxed problem before it is rounded, where all columns are trees, and their step, see `Ascent`. On
 # Adult, 30,162 records of nine columns, a pass takes 0.9 s. Four with a step of 1.2 lower the loss by 1.8 to 3.5 %, as
 # much as five to six with 0.6, the step that is better for many; one or two lower it less than none. Over ranges and
 # sets a pass takes twice as long, and cells are chosen without.
 PASSES, STEP = 4, 1.2
-# There are other passes where more than k is required, and cells are chosen in rounds: with so many cells in a pool, so
-# many random choices to start again from, and with exchanges or not. Small pools gain most for the time, after rounding
-# without exchanges. On Adult all this takes up to 6 seconds.
-DIVERSE_STEP = 0.6
-ROUNDS = (5, 0, False), (5, 0, True), (14, 0, True), (14, 2, True), (14, 3, True), (14, 5, True)
-ONCE = ((MOST, 0, True),)
+# There are other passes where a number of distinct values is required, and cells are chosen in rounds. Small pools gain
+# most for the time, after rounding without exchanges.
+DISTINCT_STEP, DISTINCT_PASSES = 0.6, 4
+LOOKS = 80_000_000  # points that each of these passes may look at; otherwise there are none
+SMALL = Pools(5)
+ROUNDS = (
+    SMALL._replace(exchanges=False),
+    SMALL,
+    Pools(),
+    Pools(kicks=2),
+    Pools(kicks=3),
+    Pools(kicks=5),
+)
 WORSE = 1.25  # times the cost of the partition: a rounded one above this is not worth choosing cells for
-
-
-class Effort(NamedTuple):
-    """How much is done where more than k is required."""
-
-    most_passes: int  # of the relaxed problem
-    # Points that these may look at; if that does not suffice for FEWEST_PASSES, there are none.
-    looks: int
-    # Records and sensitive values that the choice of cells may look at, and how many more for each point that the
-    # first walk of the relaxed problem looked at.
-    work: int
-    work_by_look: int
-
-
-FEWEST_PASSES = 4
-# Where a number of distinct values is required, and where shares of values are limited, which takes longer to weigh.
-DISTINCT = Effort(8, 320_000_000, 400_000_000, 0)
-SHARES = Effort(4, 500_000_000, 40_000_000, 4)
+# Where shares of values are limited, rounding is worse than that, and all time goes into choosing cells and settling,
+# with carving after the first round: on Adult with entropy 1.5 of the salary this loses 6 % less than four passes, in
+# the same time.
+SHARES = SMALL, SMALL, Pools(8), Pools(14)
+# There are as many rounds as the work allows: so many records and sensitive values that are looked at, and so many more
+# for each point that the first walk of the relaxed problem looked at.
+WORK, WORK_BY_LOOK = 80_000_000, 1.2
+RECORDS_BY_K = 20  # records in a pool, times k, where more than k is required
 
 
 def choose_quickly(
@@ -57,47 +54,75 @@ def choose_quickly(
 
     Also returns the dual variables of the relaxed problem, a number per record, if it was tightened.
     """
-    problem, rng = refined.problem, np.random.default_rng([seed, 3])
-    effort = DISTINCT if problem.counts_values_only else SHARES
-    relaxation = Relaxation(
-        problem, refined.search.price, DIVERSE_STEP if problem.tallied else STEP
-    )
-
-    most_work = effort.work + effort.work_by_look * relaxation.looks
-
-    def go_on(stage: str, done: int = 0, total: int = 1) -> bool:
-        progress(f"refining: {stage}", done, total)
-        return True
-
-    def chosen(start: Refined, rounds: Sequence[tuple[int, int, bool]]) -> Refined:
-        cells, work, found = relaxation.cells(), Work(most_work), start
-        for most, kicks, exchanges in rounds if problem.tallied else ONCE:
-            if work.is_left:
-                choosing = partial(go_on, "choosing cells")
-                groups = repack_all(found, cells, kicks, rng, choosing, most, exchanges, work)
-                found = Refined.of(problem, groups)
-        settle_down(found, reach_of(found), progress)
-        return found
-
-    passes = _passes(problem, relaxation.looks, effort)
+    problem = refined.problem
+    chooser = _Chooser(problem, refined.search.price, seed, progress)
+    if problem.tallied and not problem.counts_values_only:
+        return chooser.choose_and_carve(refined), None
+    passes = _passes(problem, chooser.relaxation.looks)
     if not passes:
-        return chosen(refined, ROUNDS[1:]), None
-    for done in range(passes):
-        relaxation.advance(partial(go_on, "relaxing", done, passes))
-    rounded = Refined.of(problem, relaxation.round())
+        return chooser.choose(refined, ROUNDS[1:]), None
+    rounded = chooser.rounded(passes)
     if problem.tallied and rounded.cost <= WORSE * refined.cost:
         settle_down(rounded, reach_of(rounded), progress)
     if not problem.tallied or rounded.cost <= WORSE * refined.cost:
-        rounded = chosen(rounded, ROUNDS)
-    best = rounded if rounded.cost < refined.cost else chosen(refined, ROUNDS[1:])
-    return best, relaxation.duals
+        rounded = chooser.choose(rounded, ROUNDS)
+    best = rounded if rounded.cost < refined.cost else chooser.choose(refined, ROUNDS[1:])
+    return best, chooser.relaxation.duals
 
 
-def _passes(problem: Problem, looks: int, effort: Effort) -> int:
+class _Chooser:
+    """The relaxed problem, and choices of its cells."""
+
+    def __init__(self, problem: Problem, prices: Floats, seed: int, progress: Progress) -> None:
+        self._problem, self._seed, self._progress = problem, seed, progress
+        self._rng = np.random.default_rng([seed, 3])
+        self.relaxation = Relaxation(problem, prices, DISTINCT_STEP if problem.tallied else STEP)
+
+    def rounded(self, passes: int) -> Refined:
+        """The partition that rounding gives after some passes."""
+        for done in range(passes):
+            self.relaxation.advance(partial(self._go_on, "relaxing", done, passes))
+        return Refined.of(self._problem, self.relaxation.round())
+
+    def choose(self, start: Refined, rounds: Sequence[Pools]) -> Refined:
+        """Choose cells anew, in rounds where more than k is required."""
+        found, cells, work = start, self.relaxation.cells(), self._work()
+        for pools in rounds if self._problem.tallied else (Pools(),):
+            if work.is_left:
+                found = self._repacked(found, cells, pools, work)
+        settle_down(found, reach_of(found), self._progress)
+        return found
+
+    def choose_and_carve(self, start: Refined) -> Refined:
+        """Choose cells anew in rounds, and carve after the first."""
+        found, cells, work = start, self.relaxation.cells(), self._work()
+        for pools in SHARES:
+            if not work.is_left:
+                break
+            found = self._repacked(found, cells, pools, work)
+            settle_down(found, reach_of(found), self._progress)
+            if pools is SHARES[0]:
+                carve(found, self._seed, self._progress, FEWEST_POINTS)
+        return found
+
+    def _work(self) -> Work:
+        return Work(WORK + int(WORK_BY_LOOK * self.relaxation.looks))
+
+    def _repacked(self, found: Refined, cells: Ints, pools: Pools, work: Work) -> Refined:
+        if self._problem.tallied:
+            pools = pools._replace(records=min(pools.records, RECORDS_BY_K * self._problem.k))
+        going = partial(self._go_on, "choosing cells")
+        return Refined.of(self._problem, repack_all(found, cells, pools, self._rng, going, work))
+
+    def _go_on(self, stage: str, done: int = 0, total: int = 1) -> bool:
+        self._progress(f"refining: {stage}", done, total)
+        return True
+
+
+def _passes(problem: Problem, looks: int) -> int:
     """How many passes of the relaxed problem there is time for, each of which looks at so many points."""
     if not (problem.arrays.form == TREE).all():
         return 0
     if not problem.tallied:
         return PASSES
-    passes = min(effort.most_passes, effort.looks // max(1, looks))
-    return passes if passes >= FEWEST_PASSES else 0
+    return DISTINCT_PASSES if looks <= LOOKS else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.kernels.refining.reach import Reach
 from shoal.progress import Progress
-from shoal.refine.carve import Carver
+from shoal.refine.carve import MOST_POINTS, Carver
 from shoal.refine.chains import reach_of, shift_all
 from shoal.refine.dissolve import dissolve_all
 from shoal.refine.moves import move_all
@@ -26,9 +26,9 @@ def descend(
         carve(refined, seed, progress)
 
 
-def carve(refined: Refined, seed: int, progress: Progress) -> Carver:
-    """Carve groups out of others, with chains of moves before and after."""
-    carver = Carver.of(refined, reach_of(refined), seed)
+def carve(refined: Refined, seed: int, progress: Progress, points: int = MOST_POINTS) -> Carver:
+    """Carve groups out of others at up to so many lattice points, with chains of moves before and after."""
+    carver = Carver.of(refined, reach_of(refined), seed, points)
     shift_all(refined, carver.reach)
     carver.carve_all(progress)
     dissolve_all(refined)

@@ -6,6 +6,7 @@ The relaxed problem tells which cells are promising. A pool is a few cells close
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,15 @@ FLIPS = 3  # rivals, cells that could be used instead, taken in or out at random
 # tried.
 CERTAIN = 0.3
 CHUNK = 256  # pools between two looks at the clock
+
+
+class Pools(NamedTuple):
+    """How pools are made and searched."""
+
+    cells: int = MOST  # at most, at least FEWEST
+    kicks: int = 0  # random choices from which the search in a pool starts again
+    exchanges: bool = True  # whether cells are exchanged, not only added and removed; with k alone they always are
+    records: int = MOST_RECORDS  # at most
 
 
 class Work:
@@ -49,18 +59,15 @@ def can_repack(problem: Problem) -> bool:
 def repack_all(
     refined: Refined,
     cells: Ints,
-    kicks: int,
+    pools: Pools,
     rng: np.random.Generator,
     go_on: Callable[[], bool],
-    most: int = MOST,
-    exchanges: bool = True,
     work: Work | None = None,
 ) -> Ints:
     """Try other choices of cells around every cell; returns the group of every record, at no higher cost.
 
-    `cells` are the closures to choose from beside those of the groups. In each pool the search starts again from
-    `kicks` random choices. A pool has up to `most` cells. Where more than k is required, cells are exchanged only
-    if `exchanges` says so, and there are no more pools once the `work` is done.
+    `cells` are the closures to choose from beside those of the groups. Where more than k is required, there are no
+    more pools once the `work` is done.
     """
     candidates, rules = make_candidates(refined, cells), refined.problem.rules
     number = len(candidates.cost)
@@ -70,23 +77,23 @@ def repack_all(
         if not go_on():
             break
         some = around[start : start + CHUNK]
-        pools = rng.integers(FEWEST, most + 1, len(some))
-        random = rng.integers(0, 1 << 30, (len(some), kicks, FLIPS))
+        sizes = rng.integers(FEWEST, pools.cells + 1, len(some))
+        random = rng.integers(0, 1 << 30, (len(some), pools.kicks, FLIPS))
         if refined.problem.tallied:
             repack_diverse(
                 candidates,
                 rules,
                 some,
-                pools,
-                MOST_RECORDS,
+                sizes,
+                pools.records,
                 chance,
                 random,
-                exchanges,
+                pools.exchanges,
                 work.done,
                 work.most,
             )
         else:
-            repack(candidates, rules.k, some, pools, MOST_RECORDS, chance, random)
+            repack(candidates, rules.k, some, sizes, pools.records, chance, random)
     return pack(candidates.s)[0]
 
 

@@ -13,7 +13,7 @@ from shoal.refine.chains import reach_of
 from shoal.refine.descent import carve, descend, settle_down
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
-from shoal.refine.repack import can_repack, repack_all
+from shoal.refine.repack import Pools, can_repack, repack_all
 from shoal.refine.ruin import ruin_and_recreate
 
 # Passes of the relaxed problem before it is rounded for the first time, between two roundings, and in all. A local
@@ -88,7 +88,7 @@ def _repack(
     while refined.cost < (1 - LITTLE) * before and clock.goes_on("choosing cells", share):
         before = refined.cost
         groups = repack_all(
-            refined, cells, kicks, rng, lambda: clock.goes_on("choosing cells", share)
+            refined, cells, Pools(kicks=kicks), rng, lambda: clock.goes_on("choosing cells", share)
         )
         refined = Refined.of(refined.problem, groups)
         settle_down(refined, reach_of(refined), progress)

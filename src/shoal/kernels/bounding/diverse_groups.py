@@ -37,7 +37,9 @@ class Sorted(NamedTuple):
     picked: np.ndarray  # int64[values], records that were summed up, of each of them
     best: np.ndarray  # float64[values], their sum
     first: np.ndarray  # int64[all values], scratch, zero between uses
-    outside: np.ndarray  # int64[all values], the least number of records of a group that have another value
+    outside: (
+        np.ndarray
+    )  # int64[all values], the least number of records of a group that have another value
     item: np.ndarray  # int64[points], the members
     z: np.ndarray  # float64[points], their duals less the cost
     held: np.ndarray  # int64[points + 1], records of the members before each

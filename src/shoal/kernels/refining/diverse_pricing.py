@@ -38,7 +38,9 @@ class Base(NamedTuple):
     chosen: np.ndarray  # int64[m], size and tally are as in `Pool` and `Limits`
     size: np.ndarray  # int64[RIVALS + 1]
     tally: np.ndarray  # int32[RIVALS + 1, values]
-    begin: np.ndarray  # int64[rivals + 1], where the records that lie in each rival begin in `inside`
+    begin: (
+        np.ndarray
+    )  # int64[rivals + 1], where the records that lie in each rival begin in `inside`
     inside: np.ndarray  # int64[pairs], records, by rival
 
 
