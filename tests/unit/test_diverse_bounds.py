@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import log, log2
+
 import numpy as np
 import pytest
 import reference
@@ -13,7 +16,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal.bounds.cells import Cells
-from shoal.bounds.diverse import DiverseAscent, distinct_needed
+from shoal.bounds.diverse import (
+    DiverseAscent,
+    distinct_needed,
+    outside_by_entropy,
+    outside_needed,
+)
 from shoal.kernels.bounding import diverse_groups as kernels
 from shoal.kernels.clustering.exact import subset_costs
 from shoal.kernels.shared.groups import group_costs
@@ -92,8 +100,22 @@ def test_no_group_of_a_cell_exceeds_its_cost_by_more_than_the_multipliers_say(ca
     largest = reference_bounds.largest_excess(duals.tolist(), cost, meets)
     rules, everyone = problem.rules, np.arange(sample.records, dtype=np.int32)
     weights, need = np.ones(sample.records, np.int64), distinct_needed(rules)
-    cell = kernels.make_sorted(sample.records, rules)
+    cell = kernels.make_sorted(sample.records, rules, outside_needed(rules))
     for t in range(len(need)):
         kinds = sort_cell(cell, everyone, problem.values, t, duals, weights, cost)
         assert kinds >= need[t]  # the whole table keeps the requirements
         assert largest <= max(0.0, least_excess(rules, t, cell, kinds, need[t])[2]) + 1e-9
+
+
+@pytest.mark.parametrize("l", [1.0, 1.2, 1.5, 1.9, 2.0, 2.5, 3.0])
+@pytest.mark.parametrize("values", [2, 3, 4])
+def test_as_many_records_lie_outside_a_value_as_in_every_group_of_enough_entropy(l, values):
+    for k in range(1, 6):
+        outside = {
+            size - group[0]
+            for size in range(k, 2 * k + 4)
+            for group in product(range(size + 1), repeat=values)
+            if sum(group) == size and reference.entropy(group) >= log2(l) - 1e-9
+        }
+        found = outside_by_entropy(k, log(l), values)
+        assert found == min(outside, default=k) or found == k <= min(outside, default=k)

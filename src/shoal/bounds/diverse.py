@@ -8,7 +8,7 @@ whose sensitive value is scarce: cheap groups need such a record, and there are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, exp, inf, log
+from math import ceil, exp, inf
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from shoal.kernels.shared.rules import Rules
 # passes gain most.
 FIRST_PASSES, FIRST_LOOKS = 20, 500_000_000
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
-HALVINGS = 40  # steps of the search for the largest share of a value
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
 
@@ -148,19 +147,23 @@ def outside_needed(rules: Rules) -> Records:
     outside = np.zeros(len(rules.cap), dtype=np.int64)
     for t in range(len(rules.entropy)):
         own = slice(rules.start[t], rules.start[t + 1])
-        most = np.minimum(rules.cap[own], _largest_share(rules.entropy[t], len(rules.cap[own])))
-        outside[own] = np.ceil((1 - most) * rules.k - ROUNDING)
+        by_caps = np.ceil((1 - rules.cap[own]) * rules.k - ROUNDING).astype(np.int64)
+        by_entropy = outside_by_entropy(rules.k, rules.entropy[t], len(by_caps))
+        outside[own] = np.maximum(by_caps, by_entropy)
     return outside
 
 
-def _largest_share(entropy: float, values: int) -> float:
-    """An upper bound on the share of one of so many values in a distribution of at least some entropy."""
-    low, high = 1 / values, 1.0
-    for _ in range(HALVINGS):
-        share = (low + high) / 2
-        rest = (1 - share) / max(1, values - 1)
-        if -share * log(share) - (1 - share) * log(rest) >= entropy:
-            low = share
-        else:
-            high = share
-    return high
+def outside_by_entropy(k: int, entropy: float, values: int) -> int:
+    """The least number of records outside one value in any group of at least k records with at least some entropy.
+
+    Entropy is largest where the records outside have all other values about equally often. It falls with every record
+    of the one value from there on where this is the most frequent.
+    """
+    others = max(1, values - 1)
+    for outside in range(k):
+        counts = (outside + np.arange(others)) // others
+        for inside in range(k - outside, max(k - outside, counts.max()) + 1):
+            shares = np.append(counts[counts > 0], inside) / (outside + inside)
+            if -(shares * np.log(shares)).sum() >= entropy - ROUNDING:
+                return outside
+    return k

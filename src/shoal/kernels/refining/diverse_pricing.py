@@ -3,8 +3,8 @@
 A choice costs what it costs with k alone, and more: a cell whose records do not keep the limits draws records of the
 values that it lacks from other cells, and if that does not suffice it sheds records of values that it has too many of.
 
-Choices that are tried differ from the present one by a cell or two, so that most records go where they went before: where
-these go by cost alone is kept for one choice, and only records of cells that differ are looked at.
+Choices that are tried differ from the present one by a cell or two, so that most records go where they went before:
+where they go by cost alone is kept for one choice, and only records of cells that differ are looked at.
 """
 
 from __future__ import annotations
