@@ -9,7 +9,8 @@ STAMP := .venv/.stamp
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-# Tests start many processes, which begin sooner where bytecode is kept.
+# Tests start many processes, which begin sooner where bytecode is kept. Test tools are installed without any
+# (--no-compile): most of their modules are never imported.
 unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps count only in the folder they were made in and while .venv works: an environment that was
@@ -19,7 +20,7 @@ $(shell $(BIN)/python -c 'import pip' 2>/dev/null && [ ! -e .venv/.installing ] 
 
 # Only a kill leaves the mark behind; a failed install has been rolled back by pip.
 install = touch .venv/.installing; \
-  $(BIN)/python -m pip $(2) install -qq --constraint $(or $(3),constraints.txt) --editable '$(1)'; \
+  $(BIN)/python -m pip $(2) install -qq $(4) --constraint $(or $(3),constraints.txt) --editable '$(1)'; \
   status=$$?; rm -f .venv/.installing; exit $$status
 
 comma := ,
@@ -123,14 +124,14 @@ $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
 # comes without them and cannot stand in pyproject.toml.
 $(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal and its test tools into .venv ..."
-	@$(call install,.[test$(comma)duckdb$(comma)spark])
+	@$(call install,.[test$(comma)duckdb$(comma)spark],,,--no-compile)
 	@$(BIN)/python -m pip install -qq --no-deps --constraint constraints.txt pycanon
 	@touch $(STAMP)-package $@
 
 $(STAMP)-oldest: pyproject.toml constraints-oldest.txt $(STAMP)-venv
 	@echo "Installing shoal and the oldest versions of what it needs into $(OLDEST) ..."
 	@rm -rf $(OLDEST) $@-test && $(BIN)/python -m venv --without-pip $(OLDEST)
-	@$(call install,.[excel$(comma)pandas$(comma)polars],--python $(OLDEST)/bin/python,constraints-oldest.txt)
+	@$(call install,.[excel$(comma)pandas$(comma)polars],--python $(OLDEST)/bin/python,constraints-oldest.txt,--no-compile)
 	@touch $@
 
 $(STAMP)-oldest-test: $(STAMP)-oldest

@@ -109,11 +109,11 @@ def on(engine: str, table: pa.Table) -> Any:
     return frame_on(engine, table)
 
 
-@pytest.mark.parametrize("start", range(0, 40, 20))
+@pytest.mark.parametrize("start", range(0, 24, 12))
 def test_random_cases_keep_every_promise(engine: str, start: int) -> None:
-    outcomes = [try_on(engine, seed, LOCAL) for seed in range(start, start + 20)]
+    outcomes = [try_on(engine, seed, LOCAL) for seed in range(start, start + 12)]
     assert not [outcome for outcome in outcomes if outcome.kind == "failed"]
-    assert sum(outcome.kind == "released" for outcome in outcomes) >= 5
+    assert sum(outcome.kind == "released" for outcome in outcomes) >= 3
 
 
 ODD = pa.table(
