@@ -91,7 +91,7 @@ def compiled(pool: twin.Pool, values: list[int]) -> tuple[Pool, kernels.Limits]:
     return made, limits
 
 
-@settings(max_examples=several(300))
+@settings(max_examples=several(500))
 @given(pools())
 def test_a_choice_costs_what_the_twin_says(case) -> None:
     pool, choice, values, kind, l = case
