@@ -9,6 +9,10 @@ STAMP := .venv/.stamp
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
+# Tests start many processes, which begin sooner where bytecode is kept. Test tools are installed without any
+# (--no-compile): most of their modules are never imported.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Stamps count only in the folder they were made in and while .venv works: an environment that was
 # moved, copied, killed while installing or bereft of its interpreter is set up anew.
 $(shell $(BIN)/python -c 'import pip' 2>/dev/null && [ ! -e .venv/.installing ] \
@@ -16,14 +20,14 @@ $(shell $(BIN)/python -c 'import pip' 2>/dev/null && [ ! -e .venv/.installing ] 
 
 # Only a kill leaves the mark behind; a failed install has been rolled back by pip.
 install = touch .venv/.installing; \
-  $(BIN)/python -m pip $(2) install -qq --constraint $(or $(3),constraints.txt) --editable '$(1)'; \
+  $(BIN)/python -m pip $(2) install -qq $(4) --constraint $(or $(3),constraints.txt) --editable '$(1)'; \
   status=$$?; rm -f .venv/.installing; exit $$status
 
 comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test java browser boundscheck coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
+.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -33,12 +37,16 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
-# Kernels are compiled before the tests, each once. Files run in the order of folders, of which the slow ones (browser,
-# databases, spark) come first: so both workers end at about the same time.
-test: lint java browser ## Check style and types, run all tests, and the usual path on the oldest versions
-	$(BIN)/shoal compile --all --processes $(WORKERS)
+# Kernels are compiled before the tests, each once, while test tools are installed, style and types checked, and the
+# oldest versions tried. Then files run in the order of folders, of which the slow ones (browser, databases, spark) come
+# first: so both workers end at about the same time.
+test: $(STAMP)-package java browser ## Check style and types, run all tests, and the usual path on the oldest versions
+	@echo "Compiling all kernels, beside what follows ..."
+	@$(BIN)/shoal compile --all --processes $(WORKERS) >.venv/.compiled 2>&1 & compiling=$$!; \
+	trap 'kill $$compiling' INT TERM; \
+	$(MAKE) --no-print-directory lint smoke-oldest; status=$$?; \
+	wait $$compiling || status=1; cat .venv/.compiled; exit $$status
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-	@$(MAKE) --no-print-directory smoke-oldest
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."
 	@$(HAS_CHROMIUM) || echo "The app was not tested in a browser: there is no chromium here."
 
@@ -68,6 +76,9 @@ KERNEL_TESTS = $(shell grep -lE '^from shoal\.(kernels|methods|refine|bounds)' t
 # Compiled code that checks every index is kept apart from what users run.
 boundscheck: $(STAMP)-test ## Run the tests of kernels with every index of an array checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --hypothesis-profile few $(KERNEL_TESTS)
+
+examples: $(STAMP)-test ## Run the tests with random examples on 25 times as many, before a release
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile many $(shell grep -rlE '^ *@given' tests --include='test_*.py')
 
 coverage: $(STAMP)-test ## Run the tests of kernels without the JIT, and list the lines that none reaches
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/methods,src/shoal/refine,src/shoal/bounds \
@@ -113,14 +124,14 @@ $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
 # comes without them and cannot stand in pyproject.toml.
 $(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv
 	@echo "Installing shoal and its test tools into .venv ..."
-	@$(call install,.[test$(comma)duckdb$(comma)spark])
+	@$(call install,.[test$(comma)duckdb$(comma)spark],,,--no-compile)
 	@$(BIN)/python -m pip install -qq --no-deps --constraint constraints.txt pycanon
 	@touch $(STAMP)-package $@
 
 $(STAMP)-oldest: pyproject.toml constraints-oldest.txt $(STAMP)-venv
 	@echo "Installing shoal and the oldest versions of what it needs into $(OLDEST) ..."
 	@rm -rf $(OLDEST) $@-test && $(BIN)/python -m venv --without-pip $(OLDEST)
-	@$(call install,.[excel$(comma)pandas$(comma)polars],--python $(OLDEST)/bin/python,constraints-oldest.txt)
+	@$(call install,.[excel$(comma)pandas$(comma)polars],--python $(OLDEST)/bin/python,constraints-oldest.txt,--no-compile)
 	@touch $@
 
 $(STAMP)-oldest-test: $(STAMP)-oldest

@@ -8,5 +8,5 @@ FEWEST = 5
 
 
 def several(number: int) -> int:
-    """So many examples for each hundred of the profile: a fifth of `number` as a rule, thrice as many with "many"."""
+    """So many examples for each hundred of the profile: an eighth of `number` as a rule, thrice as many with "many"."""
     return max(FEWEST, number * settings.default.max_examples // 100)

@@ -79,7 +79,7 @@ def assert_kept(case: tuple[Any, ...], release: shoal.Release[pa.Table]) -> None
 
 
 @pytest.mark.parametrize("method", GROUPING)
-@settings(max_examples=15)
+@settings(max_examples=several(60))
 @given(data=st.data())
 def test_every_group_has_k_persons(method: str, data: st.DataObject) -> None:
     case = data.draw(crowds())
@@ -87,7 +87,7 @@ def test_every_group_has_k_persons(method: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", reference_requirements.ALL_KINDS)
-@settings(max_examples=12, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=several(50), suppress_health_check=[HealthCheck.filter_too_much])
 @given(method=st.sampled_from(HONEST), data=st.data())
 def test_persons_of_every_group_keep_the_requirement(
     kind: str, method: str, data: st.DataObject
@@ -96,7 +96,6 @@ def test_persons_of_every_group_keep_the_requirement(
     assert_kept(case, released(case, method=method, keep_order=True))
 
 
-@settings(max_examples=20)
 @given(data=st.data())
 def test_the_optimum_of_a_handful_of_records_is_found(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from([None, "distinct", "p-sensitive"]))
@@ -122,7 +121,7 @@ def test_records_left_out_leave_enough_persons(share: float, data: st.DataObject
     assert release.suppressed <= share * sample.records
 
 
-@settings(max_examples=15)
+@settings(max_examples=several(60))
 @given(share=st.sampled_from([0.1, 0.5, 0.9]), data=st.data())
 def test_loosened_groups_keep_k_persons(share: float, data: st.DataObject) -> None:
     case = data.draw(crowds(data.draw(st.sampled_from([None, "distinct"]))))
@@ -130,7 +129,7 @@ def test_loosened_groups_keep_k_persons(share: float, data: st.DataObject) -> No
     assert_kept(case, release)
 
 
-@settings(max_examples=10)
+@settings(max_examples=several(50))
 @given(data=st.data())
 def test_the_same_seed_gives_the_same_groups(data: st.DataObject) -> None:
     case = data.draw(crowds("frequency"))

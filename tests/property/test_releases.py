@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 import reference
 import tables
+from examples import several
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tables import Sample
@@ -122,7 +123,7 @@ LOOSE = [name for name in shoal.list_methods() if METHOD_KINDS[name]().may_be_lo
 
 
 @pytest.mark.parametrize("method", LOOSE)
-@settings(max_examples=15)
+@settings(max_examples=several(60))
 @given(drawn=people(), share=st.sampled_from([0.1, 0.5, 0.9]), data=st.data())
 def test_a_loosened_release_keeps_every_promise(method, drawn, share, data):
     sample, job = drawn
@@ -229,7 +230,7 @@ def threads() -> Iterator[Callable[[int], None]]:
 
 
 @each_method
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=several(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(drawn=people(), data=st.data())
 def test_the_same_seed_makes_the_same_release_on_one_thread_and_on_two(
     threads, method, drawn, data
@@ -254,7 +255,7 @@ def test_the_settings_of_a_release_make_it_again(drawn, method, data):
 
 
 @each_method
-@settings(max_examples=15)
+@settings(max_examples=several(60))
 @given(drawn=people(), factor=st.sampled_from([2.0**-40, 2.0**40]), data=st.data())
 def test_of_weights_only_their_ratios_matter(method, drawn, factor, data):
     sample, job = drawn
@@ -277,7 +278,6 @@ def test_pandas_polars_and_arrow_make_the_same_release(drawn, method, data):
     assert records_of(found["polars"]) == records_of(found["arrow"])
 
 
-@settings(max_examples=20)
 @given(drawn=people(), data=st.data())
 def test_the_index_of_a_pandas_frame_plays_no_part(drawn, data):
     sample, job = drawn
@@ -289,7 +289,7 @@ def test_the_index_of_a_pandas_frame_plays_no_part(drawn, data):
 
 
 @each_method
-@settings(max_examples=15)
+@settings(max_examples=several(60))
 @given(drawn=people())
 def test_no_group_is_smaller_than_k_even_at_the_ends(method, drawn):
     sample, job = drawn

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from pathlib import Path
@@ -15,16 +14,12 @@ FOLDER = Path(sys.argv[1])
 def main() -> None:
     """Anonymize a Parquet file and save the release, as a table and as a folder."""
     warnings.simplefilter("ignore")
-    os.chdir(FOLDER)  # where the warehouse goes
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     from pyspark.sql import SparkSession
 
     import shoal
 
-    builder: Any = SparkSession.builder.remote("local[2]")
-    for option in sys.argv[2:]:
-        builder = builder.config(*option.split("="))
-    session = builder.getOrCreate()
+    session: Any = SparkSession.builder.remote(sys.argv[2]).getOrCreate()
+    session.conf.set("spark.sql.shuffle.partitions", 3)
     frame = session.read.parquet(str(FOLDER / "people.parquet"))
     with patch("shoal.engines.way.most_at_once", lambda memory: 40):
         release = shoal.anonymize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections import Counter
@@ -34,7 +35,10 @@ QUICK = {
     "spark.sql.adaptive.enabled": "false",
     "spark.ui.enabled": "false",
 }
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
 ASKED: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
     "sensitive": ["ill"],
@@ -59,6 +63,12 @@ def people(records: int = 400) -> pa.Table:
     )
 
 
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -72,6 +82,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.sql.timestampType": "TIMESTAMP_NTZ",  # as the checker reads them
         **QUICK,
         "spark.driver.extraJavaOptions": JAVA,
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # a server in this JVM
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(free_port()),
     }
     for key, value in options.items():
         builder = builder.config(key, value)
@@ -105,9 +118,27 @@ def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(sessio
     assert session.range(3).count() == 3  # it still runs
 
 
+def released(given: Any, most: int, version: str) -> tuple[Counter[tuple[str, ...]], str]:
+    """The records and notes of a release, as if executors had this version of shoal."""
+    with (
+        patch("shoal.engines.way.most_at_once", lambda memory: most),
+        patch.object(executors.Executors, "version", version),
+    ):
+        release = shoal.anonymize(given, **ASKED)
+        found = rows_of(release.data)
+    release.close()  # type: ignore[attr-defined]
+    return found, " ".join(release.notes)
+
+
+@pytest.fixture(scope="module")
+def by_driver(session: Any) -> tuple[Counter[tuple[str, ...]], str]:
+    """A release of one partition whose rounds the driver solved."""
+    return released(session.createDataFrame(people()).coalesce(1), 40, "")
+
+
 @pytest.mark.parametrize("most", [40, 10_000])
 def test_partitions_and_tasks_that_fail_once_change_nothing(
-    session: Any, most: int, tmp_path: Path
+    session: Any, by_driver: Any, most: int, tmp_path: Path
 ) -> None:
     scan, solve = tmp_path / "scan", tmp_path / "solve"
 
@@ -125,23 +156,15 @@ def test_partitions_and_tasks_that_fail_once_change_nothing(
 
     frame = session.createDataFrame(people())
     failing = frame.repartition(5).mapInArrow(fails_once, frame.schema)
-    found, notes = [], []
-    with patch("shoal.engines.way.most_at_once", lambda memory: most):
-        for given, version in ((frame.coalesce(1), ""), (failing, shoal.__version__)):
-            with (
-                patch.object(executors.Executors, "version", version),
-                patch("shoal.engines.executors.solve_chunks", solved),
-            ):
-                release = shoal.anonymize(given, **ASKED)
-            found.append(rows_of(release.data))
-            notes.append(" ".join(release.notes))
-            release.close()  # type: ignore[attr-defined]
-    assert found[0] == found[1]
     in_rounds = most == 40
+    first = by_driver if in_rounds else released(frame.coalesce(1), most, "")
+    with patch("shoal.engines.executors.solve_chunks", solved):
+        second = released(failing, most, shoal.__version__)
+    assert first[0] == second[0]
     assert scan.exists()
     assert solve.exists() == in_rounds
-    assert ("by the driver: executors have no shoal" in notes[0]) == in_rounds
-    assert ("by the executors" in notes[1]) == in_rounds
+    assert ("by the driver: executors have no shoal" in first[1]) == in_rounds
+    assert ("by the executors" in second[1]) == in_rounds
 
 
 def test_executors_tell_their_version_and_chunks_find_together(session: Any) -> None:
@@ -214,19 +237,16 @@ def test_parquet_files_are_read_in_the_session_of_the_environment(
         shoal.anonymize(tmp_path / "people.csv", engine="spark", **ASKED)
 
 
-def test_spark_connect_makes_the_same_release(session: Any, tmp_path: Path) -> None:
+def test_spark_connect_makes_the_same_release(session: Any, by_driver: Any, tmp_path: Path) -> None:
     pq.write_table(people(), tmp_path / "people.parquet")
     script = Path(__file__).with_name("connect.py")
-    options = {**QUICK, "spark.sql.shuffle.partitions": "3"}
+    port = session.conf.get("spark.connect.grpc.binding.port")
+    remote = f"sc://127.0.0.1:{port}"
     ended = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), *map("=".join, options.items())],
+        [sys.executable, str(script), str(tmp_path), remote],
         capture_output=True,
         text=True,
         timeout=280,
-        env={**os.environ, "JAVA_TOOL_OPTIONS": JAVA},
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
-    with patch("shoal.engines.way.most_at_once", lambda memory: 40):
-        classic = shoal.anonymize(session.read.parquet(str(tmp_path / "people.parquet")), **ASKED)
-    assert rows_of(session.read.parquet(str(tmp_path / "release"))) == rows_of(classic.data)
-    classic.close()  # type: ignore[attr-defined]
+    assert rows_of(session.read.parquet(str(tmp_path / "release"))) == by_driver[0]

@@ -218,6 +218,18 @@ def _write_csv(path: Path, columns: dict[str, Any]) -> None:
         pa.csv.write_csv(pa.table(columns), stream)
 
 
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let learners grow three trees, not fifty: 442 of them are trained."""
+    learners = import_module("benchmarks.papers.conjecture.learners")
+    for name, option in (("boosting", "max_iter"), ("forest", "n_estimators")):
+        make = learners.MAKERS[name]
+        monkeypatch.setitem(
+            learners.MAKERS,
+            name,
+            lambda seed, make=make, option=option: make(seed).set_params(**{option: 3}),
+        )
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_every_table_and_figure_of_a_paper_is_measured_printed_and_drawn(
     runner: Any,
@@ -232,6 +244,7 @@ def test_every_table_and_figure_of_a_paper_is_measured_printed_and_drawn(
         loaders = import_module("benchmarks.labelled").LOADERS
         for name in loaders.keys() - {"adult", "mgm"}:  # others only take longer
             monkeypatch.delitem(loaders, name)
+        few_trees(monkeypatch)
     kept = tmp_path / "rows.json"
     given = ["--quick", "--data", str(folder), "--plots", str(tmp_path), "--json", str(kept)]
     assert runner.main(["papers", paper, *given]) == 0

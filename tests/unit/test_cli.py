@@ -537,27 +537,41 @@ def test_a_leaked_identifier_is_caught_before_anything_is_written(
     assert not Path("a.csv").exists()
 
 
-# Runs the command line and sends itself a signal at a chosen moment: when a stage begins, when the
-# temporary file is complete but has no name yet, or when the release has its name.
+# Runs the command line once for each moment, in a copy of this process that sends itself a signal then: when a stage
+# begins, when the temporary file is complete but has no name yet, or when the release has its name.
 KILLED = textwrap.dedent("""
-    import contextlib, os, signal, sys
+    import contextlib, json, os, signal, sys
+    from pathlib import Path
     import shoal.cli, shoal.cli.run as show
+    import shoal.cli.app, shoal.io, shoal.methods, shoal._anonymize  # once for all
 
-    moment, number = sys.argv.pop(1), getattr(signal, sys.argv.pop(1))
+    number, folder, moments = getattr(signal, sys.argv[1]), Path(sys.argv[2]), sys.argv[3].split()
+    arguments = sys.argv[4:]
 
     def die(*given):
         os.kill(os.getpid(), number)
 
-    @contextlib.contextmanager
-    def bar(quiet):
-        yield lambda stage, done, total: die() if stage == moment else None
+    def run(moment):
+        @contextlib.contextmanager
+        def bar(quiet):
+            yield lambda stage, done, total: die() if stage == moment else None
 
-    show.progress_bar = bar
-    if moment == "unnamed":
-        os.fsync = die
-    if moment == "named":
-        show.summary = die
-    shoal.cli.main()
+        show.progress_bar = bar
+        if moment == "unnamed":
+            os.fsync = die
+        if moment == "named":
+            show.summary = die
+        os.dup2(os.open(folder / f"{moment}.log", os.O_WRONLY | os.O_CREAT), 2)
+        sys.argv = ["shoal", *arguments, "-o", str(folder / moment / "release.csv")]
+        shoal.cli.main()
+
+    children = {}
+    for moment in moments:
+        children[moment] = os.fork()
+        if not children[moment]:
+            run(moment)
+    waited = {moment: os.waitpid(child, 0)[1] for moment, child in children.items()}
+    print(json.dumps({m: os.waitstatus_to_exitcode(status) for m, status in waited.items()}))
 """)
 MOMENTS = ["reading", "grouping", "auditing", "writing", "unnamed", "named"]
 
@@ -567,16 +581,17 @@ def test_a_killed_run_leaves_a_whole_release_or_none(name: str, tmp_path: Path) 
     settings = tmp_path / "adult.toml"
     shoal.io.write(samples.adult()[:3000], tmp_path / "adult.parquet")
     shoal.Settings.load(samples.adult_settings()).save(settings)
-    runs = {}
     for moment in MOMENTS:
         (tmp_path / moment).mkdir()
-        arguments = ["anonymize", tmp_path / "adult.parquet", "--settings", settings]
-        more = ["--method", "mondrian", "-o", tmp_path / moment / "release.csv"]
-        command = [sys.executable, "-c", KILLED, moment, name, *arguments, *more]
-        runs[moment] = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    for run in runs.values():
-        assert "Traceback" not in run.communicate()[1]
-        assert run.returncode == (130 if name == "SIGTERM" else -signal.SIGKILL)
+    arguments = ["anonymize", tmp_path / "adult.parquet", "--settings", settings]
+    command = [sys.executable, "-c", KILLED, name, tmp_path, " ".join(MOMENTS), *arguments]
+    ended = subprocess.run(
+        [*command, "--method", "mondrian"], capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == 0, ended.stderr
+    stopped = 130 if name == "SIGTERM" else -signal.SIGKILL
+    assert json.loads(ended.stdout.splitlines()[-1]) == dict.fromkeys(MOMENTS, stopped)
+    assert not [log for log in tmp_path.glob("*.log") if "Traceback" in log.read_text("utf-8")]
     left = {moment: [path.name for path in (tmp_path / moment).iterdir()] for moment in MOMENTS}
     assert left.pop("named") == ["release.csv"]
     unnamed = left.pop("unnamed")

@@ -97,7 +97,7 @@ def compiled(pool: twin.Pool, values: list[int]) -> tuple[Pool, kernels.Limits]:
     return made, limits
 
 
-@settings(max_examples=several(300))
+@settings(max_examples=several(500))
 @given(pools())
 def test_a_choice_costs_what_the_twin_says(case) -> None:
     pool, choice, values, kind, l = case
@@ -114,7 +114,7 @@ def test_a_choice_costs_what_the_twin_says(case) -> None:
             group = [at for at, place in enumerate(chosen) if place == rival]
             assert len(group) >= pool.k
             assert lack(group) == 0
-        found, least = improve(made, limits, q, bits(choice), cost, values[0] > 0)
+        found, least = improve(made, limits, q, bits(choice), float(cost), values[0] > 0)
         assert least == pytest.approx(
             twin.price_diverse(pool, {a for a in range(6) if int(found) >> a & 1}, lack)[0]
         )

@@ -109,11 +109,11 @@ def on(engine: str, table: pa.Table) -> Any:
     return frame_on(engine, table)
 
 
-@pytest.mark.parametrize("start", range(0, 40, 20))
+@pytest.mark.parametrize("start", range(0, 24, 12))
 def test_random_cases_keep_every_promise(engine: str, start: int) -> None:
-    outcomes = [try_on(engine, seed, LOCAL) for seed in range(start, start + 20)]
+    outcomes = [try_on(engine, seed, LOCAL) for seed in range(start, start + 12)]
     assert not [outcome for outcome in outcomes if outcome.kind == "failed"]
-    assert sum(outcome.kind == "released" for outcome in outcomes) >= 5
+    assert sum(outcome.kind == "released" for outcome in outcomes) >= 3
 
 
 ODD = pa.table(
@@ -504,25 +504,25 @@ def command(table: Path, release: Path, engine: str, *more: str) -> list[str]:
     [("duckdb", signal.SIGKILL), ("polars", signal.SIGINT)],
 )
 def test_killed_runs_leave_the_output_whole_and_the_next_run_cleans_up(
-    engine: str, number: int, tmp_path: Path
+    engine: str, number: int, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:
     table, release = tmp_path / "table.csv", tmp_path / "release.csv"
     write_table(table, 2000)
-    begun = time.monotonic()
-    assert subprocess.run(command(table, release, engine), capture_output=True).returncode == 0
-    lasts = time.monotonic() - begun
-    for share in (0.6, 0.95):
-        process = subprocess.Popen(
-            command(table, release, engine), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-        time.sleep(share * lasts)
+    run = command(table, release, engine)
+    assert shell(*run[3:])[0] == 0
+    for more in (0.0, 0.4):  # seconds after something was staged
+        known = set(tmp_path.iterdir())
+        process = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while process.poll() is None and known.issuperset(tmp_path.iterdir()):
+            time.sleep(0.002)
+        time.sleep(more)
         process.send_signal(number)
         said = process.communicate(timeout=60)[1]
         assert not release_faults(release, table)
         assert b"Traceback" not in said
         if number != signal.SIGKILL and process.returncode == 130:
             assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
-    assert subprocess.run(command(table, release, engine), capture_output=True).returncode == 0
+    assert shell(*run[3:])[0] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
 
 

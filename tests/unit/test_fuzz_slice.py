@@ -36,7 +36,7 @@ def test_hostile_files_give_a_sentence_or_a_release(start: int, tmp_path: Path) 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_killed_runs_leave_every_output_whole(tmp_path: Path) -> None:
-    killing = Killing(tmp_path, seed=1, records=3000)
+    killing = Killing(tmp_path, seed=1, records=3000, is_compiled=True)
     assert not [fault for _ in range(3) for fault in killing.kill()]
 
 

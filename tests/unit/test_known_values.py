@@ -6,6 +6,7 @@ import numpy as np
 import reference_requirements
 import tables
 from compiled import callable_here
+from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,7 @@ lacking, lacking_with = map(callable_here, (rule_kernels.lacking, rule_kernels.l
 
 
 @given(reference_requirements.cases(max_records=8), st.data())
-@settings(max_examples=60)
+@settings(max_examples=several(300))
 def test_groups_may_take_and_give_what_the_requirements_allow(case, data):
     sample, _, requirements = case
     problem = reference_requirements.problem_of(sample, "lm", 1, requirements)
@@ -51,7 +52,7 @@ def test_groups_may_take_and_give_what_the_requirements_allow(case, data):
 
 
 @given(reference_requirements.cases(max_records=8), st.data())
-@settings(max_examples=60)
+@settings(max_examples=several(300))
 def test_what_a_group_lacks_with_a_record_is_what_it_lacks_once_it_has_joined(case, data):
     sample, k, requirements = case
     problem = reference_requirements.problem_of(sample, "lm", k, requirements)

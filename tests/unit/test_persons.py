@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,8 @@ from shoal.privacy.persons import People, person_numbers
 from shoal.progress import silent
 from shoal.refine import Refine
 from shoal.table import open_frame
+
+Shell = Callable[..., tuple[int, str, str]]
 
 HOW: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": ["ill"], "k": 3}
 KINDS = ("frequency", "distinct", "entropy", "recursive", "p-sensitive", "closeness, equal")
@@ -357,22 +358,21 @@ def test_the_audit_counts_requirements_by_persons(kind: str, data: st.DataObject
     assert verdict.is_proved == all(meets(group) for group in groups)
 
 
-def test_a_finished_file_says_that_persons_were_not_counted(tmp_path: Path) -> None:
-    visits().to_csv(tmp_path / "visits.csv", index=False)
-    run = [sys.executable, "-c", "from shoal.cli import main; main()"]
+def test_a_finished_file_says_that_persons_were_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: Shell
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    visits().to_csv("visits.csv", index=False)
     how = ["-q", "age", "-q", "sex", "-s", "ill", "--person", "patient", "-k", "3"]
     how += ["-o", "out.csv", "--save-settings", "out.toml"]
-    done = subprocess.run(
-        [*run, "anonymize", "visits.csv", *how], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "persons (k = " in done.stdout
-    audit = [*run, "audit", "out.csv", "--settings", "out.toml"]
-    told = subprocess.run(audit, cwd=tmp_path, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
-    assert "NOT PROVED for persons: 'patient' is not in this table" in told.stdout
-    known = subprocess.run([*audit, "--json"], cwd=tmp_path, capture_output=True, text=True)
-    facts = json.loads(known.stdout)
+    code, told, error = shell("anonymize", "visits.csv", *how)
+    assert code == 0, error
+    assert "persons (k = " in told
+    audit = ["audit", "out.csv", "--settings", "out.toml"]
+    code, told, error = shell(*audit)
+    assert code == 0, error
+    assert "NOT PROVED for persons: 'patient' is not in this table" in told
+    facts = json.loads(shell(*audit, "--json")[1])
     assert facts["person"] == "patient"
     assert facts["by_person"] is None
 
@@ -386,12 +386,11 @@ def test_the_report_on_a_finished_file_says_so_too(tmp_path: Path) -> None:
     assert "not for persons" in said
 
 
-def test_a_dry_run_says_whom_k_counts(tmp_path: Path) -> None:
+def test_a_dry_run_says_whom_k_counts(tmp_path: Path, shell: Shell) -> None:
     visits().to_csv(tmp_path / "visits.csv", index=False)
-    run = [sys.executable, "-c", "from shoal.cli import main; main()", "anonymize", "visits.csv"]
     how = ["-q", "age", "-q", "sex", "-s", "ill", "--person", "patient", "-k", "3", "--dry-run"]
-    told = subprocess.run([*run, *how], cwd=tmp_path, capture_output=True, text=True)
-    assert "k = 3 persons, told apart by patient" in told.stdout, told.stderr
+    _, told, error = shell("anonymize", tmp_path / "visits.csv", *how)
+    assert "k = 3 persons, told apart by patient" in told, error
 
 
 # What is refused

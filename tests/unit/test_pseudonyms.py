@@ -6,10 +6,9 @@ import hmac
 import os
 import pickle
 import stat
-import subprocess
-import sys
 import unicodedata
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -210,34 +209,18 @@ def test_a_new_key_is_random_long_and_its_owners(tmp_path: Path) -> None:
         write_key(tmp_path / "no" / "folder.key")
 
 
-def test_the_command_line_makes_and_uses_keys(tmp_path: Path) -> None:
+def test_the_command_line_makes_and_uses_keys(
+    tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
     people().to_csv(tmp_path / "people.csv", index=False)
-    run = [sys.executable, "-c", "from shoal.cli import main; main()"]
-    made = subprocess.run(
-        [*run, "key", "-o", "my.key"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert made.returncode == 0
-    assert (tmp_path / "my.key").read_text().strip() not in made.stdout + made.stderr
-    again = subprocess.run([*run, "key", "-o", "my.key"], cwd=tmp_path, capture_output=True)
-    assert again.returncode == 2
-    how = [
-        "-q",
-        "age",
-        "-s",
-        "ill",
-        "-k",
-        "2",
-        "--pseudonym",
-        "patient",
-        "--key-file",
-        "my.key",
-        "-o",
-        "out.csv",
-    ]
-    done = subprocess.run(
-        [*run, "anonymize", "people.csv", *how], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    made, out, err = shell("key", "-o", tmp_path / "my.key")
+    assert made == 0
+    assert (tmp_path / "my.key").read_text().strip() not in out + err
+    assert shell("key", "-o", tmp_path / "my.key")[0] == 2
+    how = ["-q", "age", "-s", "ill", "-k", "2", "--pseudonym", "patient"]
+    files = ["--key-file", tmp_path / "my.key", "-o", tmp_path / "out.csv"]
+    code, _, err = shell("anonymize", tmp_path / "people.csv", *how, *files)
+    assert code == 0, err
     key = read_key(str(tmp_path / "my.key"))
     found = pd.read_csv(tmp_path / "out.csv")["patient"]
     assert set(found) == {key.pseudonym(f"P-{i}") for i in (1, 2, 3, 4)}

@@ -23,6 +23,7 @@ from suggested_public import PUBLIC
 from suggested_unseen import UNSEEN
 
 import shoal
+from shoal.suggesting import shapes
 from shoal.suggesting.patterns import identifier_pattern
 from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
 from shoal.suggesting.scales import in_order
@@ -531,6 +532,15 @@ def test_no_rare_value_is_shown(
 def test_shapes_of_few_records_are_not_shown() -> None:
     texts = pa.array(["02139", "AB-1", "x"], pa.large_string())
     assert shapes_of(texts, np.array([30, 9, 12]), 10) == ("99999", "a")
+
+
+@given(st.lists(st.text(st.characters(max_codepoint=127), max_size=30), min_size=1, max_size=9))
+def test_shapes_of_plain_texts_are_those_by_the_rules_for_any_text(texts: list[str]) -> None:
+    counts = np.ones(len(texts), np.int64)
+    found = shapes_of(pa.array(texts), counts, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shapes, "_PLAIN_STEPS", shapes._STEPS)
+        assert shapes_of(pa.array(texts), counts, 1) == found
 
 
 # What is given

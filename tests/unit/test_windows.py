@@ -131,8 +131,9 @@ JOB: dict[str, Any] = {
     "identifiers": ["name"],
     "k": 3,
 }
-COMMAND = f"""
-import os, signal, sys
+END = "--- end ---"  # between what one command says and the next
+COMMANDS = f"""
+import json, os, signal, sys
 
 for name in {ABSENT!r} + ["link", "fork", "sched_getaffinity"]:
     if hasattr(os, name):
@@ -144,7 +145,16 @@ for name in ["fcntl", "grp", "pwd", "resource", "termios"]:
 
 from shoal.cli import main
 
-main()
+codes = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["shoal", *arguments]
+    try:
+        main()
+    except SystemExit as stopped:
+        codes.append(stopped.code or 0)
+    for stream in (sys.stdout, sys.stderr):
+        print({END!r}, file=stream, flush=True)
+print(json.dumps(codes))
 """
 
 
@@ -159,17 +169,15 @@ def test_the_command_line_runs_without_posix_and_in_an_old_code_page(tmp_path):
         "NUMBA_NUM_THREADS": "1",
     }
 
-    def run(*given: object) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-c", COMMAND, *map(str, given)]
-        return subprocess.run(command, env=environment, capture_output=True, check=False)
-
-    ran = run(*arguments)
+    audit = ["audit", tmp_path / "release.csv", "--settings", tmp_path / "job.toml", "--json"]
+    given = json.dumps([[*map(str, line)] for line in (arguments, audit, arguments)])
+    command = [sys.executable, "-c", COMMANDS, given]
+    ran = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert "the smallest of 3" in ran.stdout.decode("cp1252")
+    summary, audited, _, codes = ran.stdout.decode("cp1252").split(END)
+    refused = ran.stderr.decode("cp1252").split(END)[2]
+    assert json.loads(codes) == [0, 0, 2]
+    assert "the smallest of 3" in summary
     assert sorted(names_in(tmp_path)) == ["job.toml", "release.csv", "report.html"]
-    audited = run("audit", tmp_path / "release.csv", "--settings", tmp_path / "job.toml", "--json")
-    assert audited.returncode == 0, audited.stderr
-    assert json.loads(audited.stdout)["k"] == 3
-    refused = run(*arguments)
-    assert refused.returncode == 2
-    assert b"exists; choose another name" in refused.stderr
+    assert json.loads(audited)["k"] == 3
+    assert "exists; choose another name" in refused

@@ -10,19 +10,25 @@ import pyarrow.compute as pc
 LONGEST = 24  # characters of a shape that is shown
 MOST = 2  # shapes of a column
 
-# Letters and signs that are not usual punctuation all read alike, and runs of letters have one length.
-_STEPS = (
-    (r"[^\p{L}\p{N} .,;:/()<>=+*?_%&#@'\-]+", "·"),
-    (r"\p{Lu}\p{Ll}+", "Aaaa"),
-    (r"\p{Lu}{2,}", "AAA"),
-    (r"\p{Lu}", "A"),
-    (r"\p{Ll}{2,}", "aaa"),
-    (r"\p{Ll}", "a"),
-    (r"[^\x00-\x7f·]", "a"),
-    (r"\p{N}", "9"),
-    (r"9{13,}", "99999999999…"),
-    (r"((?:Aaaa|aaa)[ \-])((?:Aaaa|aaa)[ \-]){2,}", r"\1… "),
-)
+
+def _steps(upper: str, lower: str, letters: str, digits: str) -> tuple[tuple[str, str], ...]:
+    """Patterns and what replaces them: unusual signs all read alike, and runs of letters have one length."""
+    return (
+        (rf"[^{letters}{digits} .,;:/()<>=+*?_%&#@'\-]+", "·"),
+        (rf"{upper}{lower}+", "Aaaa"),
+        (rf"{upper}{{2,}}", "AAA"),
+        (upper, "A"),
+        (rf"{lower}{{2,}}", "aaa"),
+        (lower, "a"),
+        (r"[^\x00-\x7f·]", "a"),
+        (rf"[{digits}]", "9"),
+        (r"9{13,}", "99999999999…"),
+        (r"((?:Aaaa|aaa)[ \-])((?:Aaaa|aaa)[ \-]){2,}", r"\1… "),
+    )
+
+
+_STEPS = _steps(r"\p{Lu}", r"\p{Ll}", r"\p{L}", r"\p{N}")
+_PLAIN_STEPS = _steps("[A-Z]", "[a-z]", "A-Za-z", "0-9")  # the same in ASCII, compiled sooner
 
 
 def shapes_of(texts: pa.Array, counts: npt.NDArray[np.int64], least: int) -> tuple[str, ...]:
@@ -36,7 +42,8 @@ def shapes_of(texts: pa.Array, counts: npt.NDArray[np.int64], least: int) -> tup
     if not len(texts):
         return ()
     shapes = texts.cast(pa.large_string())
-    for regex, sketch in _STEPS:
+    is_plain = pc.all(pc.string_is_ascii(shapes)).as_py()
+    for regex, sketch in _PLAIN_STEPS if is_plain else _STEPS:
         shapes = pc.replace_substring_regex(shapes, regex, sketch)
     shapes = pc.utf8_slice_codeunits(shapes, 0, LONGEST)
     found = shapes.dictionary_encode()
