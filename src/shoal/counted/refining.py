@@ -45,8 +45,10 @@ def refined(
     is_whole = records <= max(MANY, min(most, WHOLE))
     part = records if is_whole else min(PART, most)
     sweep = Sweep.of(problem, seed, chance, part)
-    for _ in range(1 if is_whole else sweeps):
-        found = sweep.refine(found, budget, progress, 1 if is_whole else sweeps)
+    if is_whole and (problem.counts_values_only or not problem.tallied):
+        sweeps = 1  # the second gains where shares of values are limited only
+    for _ in range(sweeps):
+        found = sweep.refine(found, budget, progress, sweeps)
     looked = min(records, MOST_REFINED)
     return found, () if is_whole else (f"refined in parts: the {looked:,} dearest records",)
 
