@@ -31,7 +31,7 @@ def count_values_of(c, shared, record, by):
 
 @inner
 def close_without(c, s, codes, shared, i, closure):
-    """Set `closure` to that of the group of record i without i; `shared` must not count i. Return whether it differs."""
+    """Set `closure` to that of the group of record i without i, whom `shared` does not count; return if it differs."""
     g = s.group[i]
     other = s.head[g] if s.head[g] != i else s.after[i]
     differs = False
