@@ -251,6 +251,34 @@ class Tables:
         models = {**_intervals("age", "level"), **_suppressed([*columns][2:-1])}
         return Table("skewed", data, models, ("secret",))
 
+    def hospital(self, columns: int = 46) -> Table:
+        """101,766 × 46, drawn: stays in hospitals; two intervals, 44 suppressions, most of them nearly always the same.
+
+        A stay is of one of 60 sorts, which decide what its columns are likely to be. The first nine columns, age and
+        length of stay among them, have 2 to 70 values; of the others, which say whether each of many drugs was given,
+        24 have a most frequent value in 97 to 99.99 % of the stays.
+        """
+        rng = np.random.default_rng(46)
+        records, sorts = 101_766, 60
+        sort = rng.choice(sorts, records, p=rng.dirichlet(np.full(sorts, 0.7)))
+        age = np.clip(rng.normal(rng.integers(30, 85, sorts)[sort], 15) // 10, 0, 9)
+        days = np.clip(rng.gamma(2, rng.uniform(0.8, 3, sorts)[sort]), 1, 14)
+        drawn = {"age": age.astype(np.int64), "days": days.astype(np.int64)}
+        sizes = [2, 5, 8, 10, 18, 26, 70, *[4] * 8, *[2] * 5, *[4] * 24]
+        for j, size in enumerate(sizes):
+            is_usual = 1 - 10 ** rng.uniform(-4, -1.5) if j >= 20 else rng.uniform(0.4, 0.9)
+            chance = np.minimum(rng.zipf(1.7, records) - 1, size - 1)
+            usual = rng.integers(0, size, sorts)[sort] if j < 15 else 0
+            drawn[f"c{j}"] = np.where(rng.random(records) < is_usual, usual, chance)
+        data = pa.table(
+            {
+                name: values if j < 2 else np.char.add("v", values.astype(str))
+                for j, (name, values) in enumerate(drawn.items())
+            }
+        )
+        models = {**_intervals("age", "days"), **_suppressed([*drawn][2:columns])}
+        return self._table(f"hospital_{columns}", data, models)
+
     def credit_card(self) -> Table:
         """30,000 × 11, suppression only: clients of a bank; whether they default is sensitive."""
         data = self.read("creditcard/creditcard.csv.gz")

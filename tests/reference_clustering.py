@@ -144,3 +144,28 @@ def merge_small(cost: Cost, groups: list[Group], k: int) -> list[Group]:
         a, b = min(pairs, key=lambda pair: distance(cost, *pair, "difference"))
         groups = [group for group in groups if group is not a and group is not b] + [a + b]
     return groups
+
+
+def leaving_out(
+    cost: Cost, whole: Cost, groups: list[Group], k: int, most: int, lack: Cost = none_lacking
+) -> set[int]:
+    """The records left out in rounds, those first that gain most at a round's start; whole([i]) is i suppressed."""
+    of_record = {i: set(group) for group in groups for i in group}
+    gone: set[int] = set()
+
+    def gain(i: int) -> float:
+        group = sorted(of_record[i] - gone)
+        rest = [m for m in group if m != i]
+        if i in gone or len(rest) < k or lack(rest):
+            return -inf
+        return cost(group) - cost(rest) - whole([i])
+
+    while len(gone) < most:
+        gains = {i: gain(i) for i in sorted(of_record)}
+        before = len(gone)
+        for i in sorted(gains, key=lambda i: -round(max(-1.0, gains[i]), 9)):
+            if gains[i] > 1e-9 and len(gone) < most and gain(i) > 1e-9:
+                gone.add(i)
+        if len(gone) == before:
+            break
+    return gone

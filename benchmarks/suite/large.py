@@ -10,7 +10,12 @@ from benchmarks.tables import Tables, Unavailable
 from benchmarks.timing import measure
 
 # seconds and gigabytes at most
-BARS = {"fars": (15, 2.0), "census_kdd": (30, 2.0), "adult_million": (60, 2.5)}
+BARS = {
+    "fars": (15, 2.0),
+    "census_kdd": (30, 2.0),
+    "adult_million": (60, 2.5),
+    "hospital": (60, 2.0),
+}
 K = 10
 
 

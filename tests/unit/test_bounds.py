@@ -262,6 +262,20 @@ def test_no_start_makes_a_certificate_wrong(case, data):
         assert 0 <= found.certificate.bound <= best.loss() + 1e-9
 
 
+@given(tables.jobs(10, ["wmi"]), st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 4))
+@settings(max_examples=several(200))
+def test_wmi_is_bounded_by_what_mi_and_pmi_must_cost_each(case, w, passes):
+    sample, measure, k = case
+    best = release(sample, measure, k, method="exact", w=w)
+    if passes:
+        best.certify(passes=passes)
+    mi = replace(best, settings=replace(best.settings, objective="mi"))
+    if passes:
+        mi.certify(passes=passes)
+    assert w * mi.certificate.bound <= best.certificate.bound + 1e-9
+    assert best.certificate.bound <= best.loss() + 1e-9
+
+
 PEOPLE = pa.table(
     {"zip": ["1", "1", "1", "2", "2", "2"], "sex": list("ffffmm"), "ill": list("abcabc")}
 )

@@ -187,10 +187,10 @@ def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch)
     visits: list[int] = []
     visit = lending.Lending.visit
 
-    def watched(self, steps, costs, terms, places, waiting):
+    def watched(self, steps, costs, terms, places, waiting, *rows):
         visits.append(len(places))
         assert places.max(initial=0) < waiting.size
-        visit(self, steps, costs, terms, places, waiting)
+        visit(self, steps, costs, terms, places, waiting, *rows)
 
     monkeypatch.setattr(lending, chosen, (*TERMS, (2.0, 1.0)))
     monkeypatch.setattr(lending.Lending, "visit", watched)

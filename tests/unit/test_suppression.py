@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import reference_clustering as twins
 import tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.kernels.shared.rules import keeps_limits
 from shoal.methods.suppress import suppress
+from shoal.privacy import AlphaK, LDiversity, PSensitive
+from shoal.problem import Problem
 
 FAR = pd.DataFrame({"n": [*range(10), 1000], "s": list("abcabcabcab")})
 
@@ -136,3 +140,43 @@ def test_leaving_out_never_costs_and_never_breaks_k(drawn, measure, limit):
     for own in tables.members(groups):
         left += objective.group([i for i in own if kept[i]])
     assert left <= sum(objective.group(own) for own in tables.members(groups)) + 1e-6
+
+
+@given(
+    tables.partitioned_samples(min_records=4, max_records=20, sensitive=1),
+    st.sampled_from(["lm", "gcp", "entropy", "mi", "pmi"]),
+    st.sampled_from(["k", "distinct", "frequency", "entropy", "alpha", "recursive"]),
+    st.integers(1, 3),
+    st.floats(0, 0.9),
+)
+def test_those_are_left_out_whom_weighing_every_record_anew_would_choose(
+    drawn, measure, kind, k, limit
+):
+    sample, groups = drawn
+    asked = {
+        "k": [],
+        "distinct": [PSensitive(2)],
+        "frequency": [LDiversity(1.5)],
+        "entropy": [LDiversity(1.5, kind="entropy")],
+        "alpha": [AlphaK(0.75)],
+        "recursive": [LDiversity(2, kind="recursive", c=2.0)],
+    }[kind]
+    table, objective = sample.encoded(), sample.objective(measure)
+    problem = Problem.of(table, measure, k, sample.weights, tables.SHARE, asked)
+    after = suppress(problem, np.array(groups, dtype=np.int32), limit)
+
+    def lack(group):
+        tally = np.zeros(problem.tallied, dtype=np.int32)
+        np.add.at(tally, problem.values[group].reshape(-1), 1)
+        return float(not keeps_limits(problem.rules, tally, len(group)))
+
+    whole = [column.whole for column in sample.twins]
+    left_out = twins.leaving_out(
+        objective.group,
+        lambda one: objective.record(whole, one[0]),
+        tables.members(groups),
+        k,
+        int(limit * sample.records),
+        lack,
+    )
+    assert set(np.flatnonzero(after < 0).tolist()) == left_out

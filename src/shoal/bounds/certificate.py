@@ -72,18 +72,20 @@ class Certifier:
         objective: str,
         weights: Mapping[str, float],
         w: float,
-        loss: float,
+        loss: float | None,
         requirements: Sequence[Requirement] = (),
         duals: Floats | None = None,
     ) -> None:
-        """Find a first bound; `duals`, a number per record from an earlier ascent, make it tighter, never wrong."""
+        """Find a first bound; `duals`, a number per record from an earlier ascent, make it tighter, never wrong.
+
+        The `loss` of the release is computed if it is None, which needs one cost of a closure for all classes.
+        """
         table = closed.table
         self.problem = Problem.of(
             table, objective, k, relative_weights(weights, table), w, requirements
         )
         self.certificate: Certificate | None = None
         self.reason = ""
-        self._loss = loss
         if objective in ADDITIVE and ADDITIVE[objective].aggregate == "sum":
             self._scale = float(np.mean([weights.get(name, 1.0) for name in table.names]))
         else:
@@ -91,11 +93,29 @@ class Certifier:
         self._ascent: Ascent | None = None
         self._cells = Cells(self.problem)
         released = self._released(closed)
+        self._loss = self._loss_of(released) if loss is None else loss
+        self._mi: Certifier | None = None
+        if objective == "wmi" and w > 0:
+            self._mi = Certifier(
+                closed,
+                k=k,
+                objective="mi",
+                weights=weights,
+                w=w,
+                loss=None,
+                requirements=requirements,
+            )
+            self._w, self._pmi_bound = w, self._bound_of_pmi(weights)
+            self._keep_parts()
         monotone = self.problem.objective.monotone and released is not None
-        if not monotone and not all(column.model.proper for column in self.problem.columns):
+        if not monotone and not self._is_proper:
             self.reason = (
-                "costs may fall as closures grow, and then a bound needs suppression or a hierarchy "
-                "in every column"
+                ""
+                if self._mi
+                else (
+                    "costs may fall as closures grow, and then a bound needs suppression or a hierarchy "
+                    "in every column"
+                )
             )
             return
         if released is not None:
@@ -135,6 +155,9 @@ class Certifier:
             progress("tightening", int(spent) if timed else done, int(seconds) if timed else passes)
             return spent < seconds
 
+        if self._mi:
+            self._mi.certify(seconds, passes, progress)
+            self._keep_parts()
         while self._ascent and done < passes and max(gains) >= LEAST_GAIN:
             if self.certificate and self.certificate.ratio == 1:
                 break
@@ -153,6 +176,38 @@ class Certifier:
         ones = np.ones((1, closed.closures.shape[1]))
         return group_costs(self.problem.arrays, closed.closures, ones).sum(axis=0)[closed.groups]
 
+    def _loss_of(self, released: Floats | None) -> float:
+        """What the release loses, from the cost of each record's closure."""
+        assert released is not None
+        counts = self.problem.table.counts
+        total = float(released.sum() if counts is None else released @ counts)
+        return (total + float(self.problem.objective.offset.sum())) * self._scale
+
+    @property
+    def _is_proper(self) -> bool:
+        return all(column.model.proper for column in self.problem.columns)
+
+    def _bound_of_pmi(self, weights: Mapping[str, float]) -> float:
+        """A bound of `pmi` alone: that of each record, or 0, which no logarithm of a share goes below."""
+        if not self._is_proper:
+            return 0.0
+        table = self.problem.table
+        problem = Problem.of(table, "pmi", self.problem.k, relative_weights(weights, table))
+        cells = Cells(problem)
+        total = float(cell_bound(cells) @ cells.points.counts + problem.objective.offset.sum())
+        return max(0.0, total - SAFETY * abs(total)) * self._scale
+
+    def _keep_parts(self) -> None:
+        """Keep the bound of `wmi` that follows from one of `mi` and one of `pmi`.
+
+        A group costs w times what it costs by `mi`, and 1 − w times what it costs by `pmi`, under the same closure; so
+        numbers that are valid for either, weighed in the same way and added up, are valid for `wmi`.
+        """
+        if self._mi and self._mi.certificate:
+            found = self._mi.certificate
+            bound = self._w * found.bound + (1 - self._w) * self._pmi_bound
+            self._keep_bound(bound, f"mi: {found.how}; pmi: cheapest cell of k records")
+
     def _keep_ascent(self) -> None:
         assert self._ascent is not None
         some = "some " if self._ascent.slack > 0 else ""
@@ -162,7 +217,10 @@ class Certifier:
         """Make a certificate of `least`, the least that each point can cost, and keep it if it is the best so far."""
         total = float(least @ self._cells.points.counts)
         total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
-        bound = max(0.0, total) * self._scale
+        self._keep_bound(max(0.0, total) * self._scale, how)
+
+    def _keep_bound(self, bound: float, how: str) -> None:
+        """Make a certificate of a bound and keep it if it is the best so far."""
         if self.certificate is None or bound > self.certificate.bound:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
 

@@ -57,6 +57,44 @@ def make_lattice(
     return Lattice(shorter, parts, keys, rows_of(points, shorter, parts), costs)
 
 
+def can_walk(ladders: list[Ladder], max_points: int) -> bool:
+    """Whether the lattice has at most `max_points` points once ladders are thinned."""
+    return size_of(_thin(ladders, max_points)) <= max_points
+
+
+def make_lattice_of_groups(
+    problem: Problem, ladders: list[Ladder], groups: Ints, looks: int, seed: int, key_bytes: int
+) -> Lattice:
+    """Make the points where groups stand, for a lattice that is too large: those that hold most records.
+
+    There are so many that rows of keys times points times distinct records stay below `looks`.
+    """
+    rungs, records = rungs_of_groups(problem, ladders, groups)
+    points, place = np.unique(rungs, axis=0, return_inverse=True)
+    parts = split_columns(ladders, len(problem.points.codes), key_bytes)
+    most = max(1, looks // (len(parts) * len(problem.points.codes)))
+    held = np.bincount(place.reshape(-1), records)
+    points = points[np.argsort(-held, kind="stable")[:most]]
+    costs = rounded(sum(ladder.costs[points[:, j]] for j, ladder in enumerate(ladders)))
+    order = np.argsort(costs, kind="stable")
+    keys = make_keys(problem, ladders, parts, seed)
+    return Lattice(ladders, parts, keys, rows_of(points[order], ladders, parts), costs[order])
+
+
+def rungs_of_groups(problem: Problem, ladders: list[Ladder], groups: Ints) -> tuple[Ints, Ints]:
+    """The lowest rung of each ladder at which all records of a group share a bin, and the records of each group."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    rungs = np.empty((len(starts), len(ladders)), dtype=np.int32)
+    for j, ladder in enumerate(ladders):
+        codes = problem.codes[order, j]
+        for at, rung in reversed(list(enumerate(ladder.rungs))):  # all share the last
+            bins = rung[codes]
+            shared = np.minimum.reduceat(bins, starts) == np.maximum.reduceat(bins, starts)
+            rungs[shared, j] = at
+    return rungs, np.diff(starts, append=len(order))
+
+
 def size_of(ladders: list[Ladder]) -> float:
     """The number of points in the lattice of these ladders."""
     return float(np.prod([float(len(ladder.rungs)) for ladder in ladders]))
@@ -105,16 +143,18 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
     return np.array(points), rounded(found)
 
 
-def make_keys(problem: Problem, ladders: list[Ladder], parts: list[list[int]], seed: int) -> Keys:
-    """Keys for every combination of rungs within parts of the columns.
+def make_keys(
+    problem: Problem, ladders: list[Ladder], parts: list[list[int]], seed: int, room: int = 0
+) -> Keys:
+    """Keys for every combination of rungs within parts of the columns, and room for more rows at the end.
 
     A cell's key is the xor of one random number per column, rung and bin; xor-ing whole parts in advance
-    leaves two or three look-ups per record and lattice point.
+    leaves two or three look-ups per record and lattice point, but more where there are many columns.
     """
     rng = np.random.default_rng(seed)
     codes = problem.points.codes
     rows = [prod(len(ladders[j].rungs) for j in part) for part in parts]
-    keys = np.empty((sum(rows), len(codes)), dtype=np.uint64)
+    keys = np.empty((sum(rows) + room, len(codes)), dtype=np.uint64)
     for part, first in zip(parts, accumulate(rows, initial=0), strict=False):
         keys[first] = 0
         filled = 1

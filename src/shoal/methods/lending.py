@@ -137,16 +137,23 @@ class Lending:
         return group
 
     def visit(
-        self, steps: Rows, costs: Floats, terms: Records, places: Records, waiting: Floats
+        self,
+        steps: Rows,
+        costs: Floats,
+        terms: Records,
+        places: Records,
+        waiting: Floats,
+        key_rows: Rows | None = None,
     ) -> None:
         """Visit lattice points in order; `costs` are their mean costs and `terms` the number of each visit's terms.
 
         The cost of the cheapest cell that waits for a later visit is kept in `waiting`, at the place that `places`
-        gives for the point and its terms of borrowing.
+        gives for the point and its terms of borrowing. Unless `key_rows` are given, rows of keys are those of costs.
         """
         limits = self.terms.limit[terms] * np.maximum(costs, LEAST)
         visits = Visits(
             steps=steps,
+            key_rows=steps if key_rows is None else key_rows,
             limits=limits,
             markups=self.terms.markup[terms],
             shares=self.terms.share[terms],

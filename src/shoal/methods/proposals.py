@@ -14,9 +14,10 @@ import numpy as np
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.covering.proposals import Rungs, propose_points
 from shoal.methods.ladders import Ladder
-from shoal.methods.lattice import make_keys, rows_of, split_columns
+from shoal.methods.lattice import rows_of
 from shoal.methods.lending import Lending, Stock, Terms
 from shoal.methods.rounding import TOLERANCE, rounded
+from shoal.methods.wide import WideKeys
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -41,25 +42,24 @@ def walk_proposals(
     stock: Stock | None = None,
 ) -> tuple[Ints, int]:
     """Return the group of every record, −1 for those not covered, and the number of points visited."""
-    parts = split_columns(ladders, len(problem.points.codes))
-    keys = make_keys(problem, ladders, parts, seed)
-    lending = Lending.of(problem, ladders, parts, keys, stock)
+    keys = WideKeys.of(problem, ladders, seed)
+    lending = Lending.of(problem, ladders, keys.parts, keys.keys, stock)
     queue, n = _Queue(ladders, lending.terms), lending.left
     seeds_of_round = DIVERSE_SEEDS if problem.tallied else SEEDS
     most = max(FEWEST_SEEDS, min(seeds_of_round, MOST_LOOKS // (max(1, n) * lending.terms.kinds)))
     rungs, rng, least = _flatten(ladders), np.random.default_rng(seed), problem.k
     queue.add(np.zeros((1, len(ladders)), np.int32))  # where groups cost nothing
-    _visit(lending, queue, queue.take(queue.costs[0]), parts, progress)
+    _visit(lending, queue, queue.take(queue.costs[0]), keys, progress)
     while lending.left >= least:
         uncovered = lending.uncovered
         seeds = rng.permutation(uncovered)[:most]
         points, number = propose_points(rungs, problem.codes, uncovered, seeds, least, MOST_COUNTS)
         queue.add(points[np.argsort(-number, kind="stable")])
         visits = queue.take(float(np.quantile(queue.costs_of(points), SHARE)))
-        _visit(lending, queue, visits, parts, progress)
+        _visit(lending, queue, visits, keys, progress)
         if len(uncovered) - lending.left < LEAST_SHARE * len(uncovered):
             least *= 2
-    _visit(lending, queue, queue.take(np.inf), parts, progress)
+    _visit(lending, queue, queue.take(np.inf), keys, progress)
     progress("covering records", n, n)
     return lending.group, len(queue.known)
 
@@ -108,15 +108,16 @@ class _Queue:
 
 
 def _visit(
-    lending: Lending, queue: _Queue, visits: Records, parts: list[list[int]], progress: Progress
+    lending: Lending, queue: _Queue, visits: Records, keys: WideKeys, progress: Progress
 ) -> None:
     n = len(lending.order)
     for start in range(0, len(visits), CHUNK):
         progress("covering records", n - lending.left, n)
         point, term = visits[start : start + CHUNK].T
-        steps = rows_of(queue.points[point], queue.ladders, parts)
+        steps = rows_of(queue.points[point], queue.ladders, keys.parts)
         places = point * lending.terms.kinds + lending.terms.borrowing[term]
-        lending.visit(steps, queue.costs[point], term, places, queue.waiting.reshape(-1))
+        waiting, key_rows = queue.waiting.reshape(-1), keys.key_rows(steps)
+        lending.visit(steps, queue.costs[point], term, places, waiting, key_rows)
 
 
 def _flatten(ladders: list[Ladder]) -> Rungs:

@@ -28,7 +28,6 @@ def suppress(problem: Problem, groups: Ints, limit: float, records: int | None =
         return groups
     whole = suppressed_costs(problem)
     state = state_of(problem, groups)
-    suppress_records(
+    return suppress_records(
         problem.arrays, problem.rules, state, problem.codes, problem.classes, whole, most
     )
-    return state.group

@@ -33,6 +33,7 @@ class Reach(NamedTuple):
     """
 
     ranks: np.ndarray  # int32[points, r], the rank of each point's value in each column
+    by_column: np.ndarray  # int32[r, points], the same
     point: np.ndarray  # int32[n], the point of each record
     first: np.ndarray  # int64[points + 1], where each point's records begin in `records`
     records: np.ndarray  # int32[n], all records, sorted by point
@@ -87,6 +88,7 @@ def make_reach(c, codes, point, room, pairs):
         below.append(np.append(0, np.cumsum(counts)))
     return Reach(
         ranks=ranks,
+        by_column=np.ascontiguousarray(ranks.T),
         point=point,
         first=np.append(0, np.cumsum(np.bincount(point, minlength=points))),
         records=np.argsort(point, kind="stable").astype(np.int32),
@@ -169,22 +171,33 @@ def holds(x, reach, g, p):
 @allocating
 def list_pairs(x, reach, g):
     """List the pairs of group g with all points that its closure covers; its earlier pairs no longer count."""
-    r, has_sets = x.c.form.size, False
+    r, points, has_sets = x.c.form.size, reach.ranks.shape[0], False
     low, high = np.empty(r, np.int32), np.empty(r, np.int32)
-    best, begin, end = 0, 0, reach.ranks.shape[0] + 1
+    columns, inside_column, some = np.empty(r, np.int64), np.empty(r, np.int64), 0
+    best, begin, end = 0, 0, points
     for j in range(r):
         low[j], high[j] = span(x, reach, g, j)
         first, last = reach.below[reach.column[j] + low[j]], reach.below[reach.column[j] + high[j]]
         if last - first < end - begin:
             best, begin, end = j, first, last
         has_sets |= x.c.form[j] == SET
-    used, ranks, order = reach.used[0], reach.ranks, reach.sorted[best]
+        if (
+            last - first < points
+        ):  # keep the columns that rule points out, those that rule out most first
+            to = some
+            while to > 0 and inside_column[to - 1] > last - first:
+                columns[to], inside_column[to] = columns[to - 1], inside_column[to - 1]
+                to -= 1
+            columns[to], inside_column[to] = j, last - first
+            some += 1
+    used, ranks, order = reach.used[0], reach.by_column, reach.sorted[best]
     reach.begin[g] = used
     for at in range(begin, end):
         p = order[at]
         inside = True
-        for j in range(r):
-            if ranks[p, j] < low[j] or ranks[p, j] >= high[j]:
+        for place in range(some):
+            j = columns[place]
+            if ranks[j, p] < low[j] or ranks[j, p] >= high[j]:
                 inside = False
                 break
         if inside and used < reach.covered.size and (not has_sets or holds(x, reach, g, p)):

@@ -1,0 +1,98 @@
+"""Many quasi-identifiers: keys without the lowest rungs tell the same cells apart; carving goes where groups stand."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.methods import lattice, proposals, wide
+from shoal.methods.ladders import make_ladders
+from shoal.problem import Problem
+from shoal.progress import silent
+from shoal.refine import carve
+from shoal.refine.partition import Refined
+from shoal.table import encode, open_frame
+
+
+def wide_problem(seed: int, records: int = 120, columns: int = 7) -> Problem:
+    """The first columns vary, the last ones nearly always hold the same value; one is an interval."""
+    rng = np.random.default_rng(seed)
+    drawn = {
+        f"c{j}": rng.choice(list("abc"), records, p=[1 - 2 * rare, rare, rare])
+        for j, rare in enumerate(np.linspace(0.3, 0.01, columns - 1))
+    }
+    models = {**dict.fromkeys(drawn, shoal.Suppression()), "n": shoal.Interval()}
+    frame = pa.table({**drawn, "n": rng.integers(0, 6, records)})
+    return Problem.of(encode(open_frame(frame), models), "lm", 4)
+
+
+def numbered(labels: list[object]) -> list[int]:
+    """Equal labels as equal numbers, in order of appearance."""
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(label, len(numbers)) for label in labels]
+
+
+@pytest.mark.parametrize("quiet_share", [0.0, 0.9, 2.0])
+def test_keys_without_the_lowest_rungs_tell_the_same_cells_apart(monkeypatch, quiet_share):
+    monkeypatch.setattr(wide, "MOST_PARTS", 0)
+    monkeypatch.setattr(wide, "QUIET_SHARE", quiet_share)
+    problem = wide_problem(3)
+    ladders = make_ladders(problem)
+    found = wide.WideKeys.of(problem, ladders, seed=0)
+    assert sorted(j for part in found.parts for j in part) == list(range(len(ladders)))
+    points = np.array(list(product(*(range(len(ladder.rungs)) for ladder in ladders))))[::7]
+    rows = found.key_rows(lattice.rows_of(points, ladders, found.parts))
+    for point, own in zip(points, rows, strict=True):
+        keys = np.bitwise_xor.reduce(found.keys[own[own >= 0]], axis=0)
+        assert (own < 0).tolist() == sorted(own < 0)
+        cells = [
+            tuple(
+                ladder.rungs[at][code] for ladder, at, code in zip(ladders, point, row, strict=True)
+            )
+            for row in problem.points.codes
+        ]
+        assert numbered(keys.tolist()) == numbered(cells)
+
+
+def test_looking_up_fewer_rows_makes_the_same_groups(monkeypatch):
+    for seed in range(3):
+        problem = wide_problem(seed)
+        ladders = make_ladders(problem)
+        monkeypatch.setattr(wide, "MOST_PARTS", 100)
+        groups, visited = proposals.walk_proposals(problem, ladders, seed, silent)
+        monkeypatch.setattr(wide, "MOST_PARTS", 0)
+        others, points = proposals.walk_proposals(problem, ladders, seed, silent)
+        assert groups.tolist() == others.tolist()
+        assert visited == points
+
+
+def test_the_rungs_of_a_group_are_the_lowest_that_its_records_share():
+    problem = wide_problem(5)
+    ladders = make_ladders(problem)
+    groups = np.random.default_rng(0).integers(0, 20, problem.table.records).astype(np.int32)
+    rungs, records = lattice.rungs_of_groups(problem, ladders, groups)
+    for at, group in enumerate(np.unique(groups)):
+        own = problem.codes[groups == group]
+        assert records[at] == len(own)
+        for j, ladder in enumerate(ladders):
+            shared = [len(np.unique(rung[own[:, j]])) == 1 for rung in ladder.rungs]
+            assert rungs[at, j] == shared.index(True)
+
+
+def test_a_lattice_of_too_many_columns_is_carved_where_groups_stand(monkeypatch):
+    problem = wide_problem(7)
+    ladders = make_ladders(problem)
+    groups = proposals.walk_proposals(problem, ladders, 0, silent)[0]
+    groups = np.where(groups < 0, 0, groups).astype(np.int32)
+    refined = Refined.of(problem, groups)
+    few = 2 ** len(ladders) - 1  # fewer points than the lattice has with two rungs for each column
+    assert not lattice.can_walk(ladders, few)
+    stand = np.unique(lattice.rungs_of_groups(problem, ladders, refined.groups)[0], axis=0)
+    assert len(carve._lattice(refined, few, 0).steps) == len(stand)
+    monkeypatch.setattr(carve, "MOST_WIDE_LOOKS", 1)
+    assert len(carve._lattice(refined, few, 0).steps) == 1
+    assert len(carve._lattice(refined, few + 1, 0).steps) == few + 1
