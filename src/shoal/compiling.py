@@ -10,8 +10,9 @@ from shoal.kernels.ahead import Ahead, worthwhile
 from shoal.kernels.machine_code import telling
 from shoal.kernels.signatures import Signature, missing
 from shoal.measures.additive import MONOTONE
+from shoal.privacy import LDiversity, PSensitive, Requirement
 from shoal.progress import Progress
-from shoal.refine import Refine, costly_step
+from shoal.refine import CARVE, CHOOSE, Refine, costly_step
 from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
@@ -41,11 +42,19 @@ def _parts_of_groups(settings: Settings, records: int) -> list[str]:
         repacks = settings.objective in MONOTONE
         if step := costly_step(records, budget, repacks):
             parts.append(step)
+        if step == CHOOSE and any(map(_limits_shares, settings.requirements)):
+            parts.append(CARVE)
         if budget.goes_on:
             parts.append("refine longer")
     if settings.person and chosen.recoding == "local" and chosen.name != "exact":
         parts.append("persons")
     return parts
+
+
+def _limits_shares(requirement: Requirement) -> bool:
+    """Whether more than the number of distinct values is asked for; then cells are chosen and carved in turn."""
+    distinct = isinstance(requirement, LDiversity) and requirement.kind == "distinct"
+    return not (distinct or isinstance(requirement, PSensitive))
 
 
 def missing_kernels(settings: Settings, records: int) -> list[Signature]:

@@ -120,6 +120,14 @@ SERIES = {
 }
 
 
+ILL = {"sensitive": ["ill"]}
+
+
+def with_limits(*steps: str) -> tuple[str, ...]:
+    parts = ("cover", "refine", *steps)
+    return (*parts, *(f"{part}, with requirements" for part in parts))
+
+
 @pytest.mark.parametrize(
     ("records", "job", "parts"),
     [
@@ -135,6 +143,8 @@ SERIES = {
         (9, {"person": "id"}, ("exact",)),
         (1_000, SERIES, ("series", "series, with requirements")),
         (9, {"method": "exact"}, ("exact",)),
+        (1_001, ILL | {"requirements": [shoal.LDiversity(2)]}, with_limits("choose")),
+        (1_001, ILL | {"requirements": [shoal.TCloseness(0.2)]}, with_limits("choose", "carve")),
         (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
     ],
 )

@@ -22,7 +22,7 @@ from shoal.kernels.machine_code import kept_file
 
 FILE = Path(__file__).with_name("signatures.json")
 ARRAY = re.compile(r"(\w+)\[(\d)([CFA])(r?)\]")
-NAMED = ("int64", "uint64", "float64", "int32", "float32", "boolean", "none")
+NAMED = ("int8", "int64", "uint64", "float64", "int32", "float32", "boolean", "none", "npy_rng")
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def text_of(kind) -> str:
     if isinstance(kind, types.Array) and kind.aligned:
         readonly = "" if kind.mutable else "r"
         return f"{text_of(kind.dtype)}[{kind.ndim}{kind.layout}{readonly}]"
-    text = "boolean" if kind == types.boolean else str(kind)
-    if text not in (*NAMED, "int8"):
+    text = {types.boolean: "boolean", types.npy_rng: "npy_rng"}.get(kind, str(kind))
+    if text not in NAMED:
         raise ValueError(f"Type {text} cannot be listed.")
     return text
 
