@@ -157,6 +157,30 @@ def test_the_walk_meets_every_closed_cell_once_at_what_it_costs(case):
     assert met == pytest.approx(expected, abs=1e-9)
 
 
+@given(tables.jobs(9, reference.MONOTONE), st.data())
+@settings(max_examples=several(200))
+def test_the_walk_meets_every_cell_whose_largest_numbers_exceed_its_cost(case, data):
+    sample, measure, k = case
+    assume(all(column.model != "subset" for column in sample.twins))
+    problem, objective = sample.problem(measure, k), sample.objective(measure)
+    assume(problem.class_count == 1 and not problem.objective.offset.any())
+    cells = Cells(problem)
+    trees, place = cells.trees(), cells.points.place
+    number = len(cells.points.counts)
+    numbers = st.lists(st.floats(-0.5, 3), min_size=number, max_size=number)
+    duals = np.array(data.draw(numbers))
+    walk = make_walk(trees, k)
+    met = set()
+    while next_cell(trees, walk, k, k, duals):
+        f = walk.top[0]
+        points = walk.order[walk.low[f] : walk.high[f]]
+        met.add(tuple(np.flatnonzero(np.isin(place, points)).tolist()))
+    for cell, closures in reference_bounds.closed_cells(sample.twins, k).items():
+        largest = reference_bounds.mean_of_largest(duals[place[list(cell)]].tolist(), k)
+        if largest > objective.record(closures, cell[0]) + 1e-9:
+            assert cell in met
+
+
 def ascent(problem: Problem, groups: list[int] | None = None) -> Ascent:
     """The ascent that starts at what groups cost, or all records in one."""
     cells = Cells(problem)
