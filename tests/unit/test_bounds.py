@@ -221,6 +221,7 @@ def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks
     problem = sample.problem(measure, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.bounds.ascent.QUICK_LOOKS", looks)
+        patch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
         patch.setattr("shoal.bounds.ascent.CHUNK", 5)
         climb = ascent(problem)
     for _ in range(passes):
@@ -324,6 +325,7 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert found.certificate.how == "dual ascent over cells of k records"
     monkeypatch.setattr("shoal.bounds.ascent.QUICK_LOOKS", 1)
+    monkeypatch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
     monkeypatch.setattr("shoal.bounds.ascent.CHUNK", 100)
     later = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert later.certificate.how in (

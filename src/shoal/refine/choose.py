@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.generalization.forms import Floats
-from shoal.kernels.shared.forms import TREE
+from shoal.kernels.shared.forms import SET, TREE
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine.chains import reach_of
@@ -18,15 +18,13 @@ from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 from shoal.refine.repack import MOST, Work, repack_all
 
-# Passes of the relaxed problem before it is rounded, where all columns are trees, and their step, see `Ascent`. On
-# Adult, 30,162 records of nine columns, a pass takes 0.9 s. Four with a step of 1.2 lower the loss by 1.8 to 3.5 %, as
-# much as five to six with 0.6, the step that is better for many; one or two lower it less than none. Over ranges and
-# sets a pass takes twice as long, and cells are chosen without.
-PASSES, STEP = 4, 1.2
+# Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`. On Adult,
+# 30,162 records of nine columns, a pass takes 0.9 s. Four lower the loss by 1.8 to 3.5 %, over ranges by 4.5 %; one or
+# two lower it less than none. Over ranges, where a walk may look at more points than these, cells are chosen without.
+PASSES, RANGED_LOOKS = 4, 150_000_000
 # There are other passes where more than k is required, and cells are chosen in rounds: with so many cells in a pool, so
 # many random choices to start again from, and with exchanges or not. Small pools gain most for the time, after rounding
 # without exchanges. On Adult all this takes up to 6 seconds.
-DIVERSE_STEP = 0.6
 ROUNDS = (5, 0, False), (5, 0, True), (14, 0, True), (14, 2, True), (14, 3, True), (14, 5, True)
 ONCE = ((MOST, 0, True),)
 WORSE = 1.25  # times the cost of the partition: a rounded one above this is not worth choosing cells for
@@ -59,10 +57,7 @@ def choose_quickly(
     """
     problem, rng = refined.problem, np.random.default_rng([seed, 3])
     effort = DISTINCT if problem.counts_values_only else SHARES
-    relaxation = Relaxation(
-        problem, refined.search.price, DIVERSE_STEP if problem.tallied else STEP
-    )
-
+    relaxation = Relaxation(problem, refined.search.price)
     most_work = effort.work + effort.work_by_look * relaxation.looks
 
     def go_on(stage: str, done: int = 0, total: int = 1) -> bool:
@@ -79,7 +74,7 @@ def choose_quickly(
         settle_down(found, reach_of(found), progress)
         return found
 
-    passes = _passes(problem, relaxation.looks, effort)
+    passes = _passes(problem, relaxation, effort)
     if not passes:
         return chosen(refined, ROUNDS[1:]), None
     for done in range(passes):
@@ -93,11 +88,13 @@ def choose_quickly(
     return best, relaxation.duals
 
 
-def _passes(problem: Problem, looks: int, effort: Effort) -> int:
-    """How many passes of the relaxed problem there is time for, each of which looks at so many points."""
-    if not (problem.arrays.form == TREE).all():
-        return 0
-    if not problem.tallied:
+def _passes(problem: Problem, relaxation: Relaxation, effort: Effort) -> int:
+    """How many passes of the relaxed problem there is time for."""
+    form, looks = problem.arrays.form, relaxation.looks
+    if problem.tallied:
+        passes = min(effort.most_passes, effort.looks // max(1, looks))
+        return passes if passes >= FEWEST_PASSES and (form == TREE).all() else 0
+    if (form == TREE).all():
         return PASSES
-    passes = min(effort.most_passes, effort.looks // max(1, looks))
-    return passes if passes >= FEWEST_PASSES else 0
+    is_short = looks <= RANGED_LOOKS and not relaxation.spares
+    return PASSES if is_short and not (form == SET).any() else 0

@@ -139,7 +139,12 @@ def bound_starts(trees, walk, f, j, k, top, duals):
             limit = reach
             if least[c] < limit:
                 row = max(0, ends[c] - end)
-                limit = min(limit, merged_mean(values, weights, length, prefixes[row], heavy[row], sizes[row], top))
+                limit = min(
+                    limit,
+                    merged_mean(
+                        values, weights, length, prefixes[row], heavy[row], sizes[row], top
+                    ),
+                )
             walk.limit[places[c]] = limit if least[c] < limit else -np.inf
         if b > 0:
             list_prefixes(trees, walk, blocks[b], end, places, top, duals, prefixes, heavy, sizes)
