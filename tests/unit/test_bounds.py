@@ -336,6 +336,17 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     assert later.certify(passes=25).bound == pytest.approx(found.certify(passes=25).bound, rel=0.01)
 
 
+def test_a_loose_bound_is_tightened_at_once_if_passes_are_short(monkeypatch):
+    models = {"age": shoal.Interval(), "sex": shoal.Suppression(), "race": shoal.Suppression()}
+    few = shoal.samples.adult().slice(0, 300)
+    found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5, refine=False)
+    again = replace(found)
+    monkeypatch.setattr("shoal.bounds.certificate.PASS_LOOKS", 0)
+    assert again.certificate.ratio > 1.15
+    monkeypatch.undo()
+    assert found.certificate.bound > again.certificate.bound
+
+
 @pytest.mark.parametrize("given", [{}, {"seconds": 0}, {"passes": 0}, {"seconds": 1, "passes": 1}])
 def test_certify_wants_seconds_or_passes(given):
     with pytest.raises(InputError, match="'seconds' or 'passes'"):
