@@ -19,8 +19,8 @@ from shoal.refine.relax import Relaxation
 from shoal.refine.repack import MOST, Work, repack_all
 
 # Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`. On Adult,
-# 30,162 records of nine columns, a pass takes 0.9 s. Four lower the loss by 1.8 to 3.5 %, over ranges by 4 to 7 %; one or
-# two lower it less than none. Over ranges, where a walk may look at more points than these, cells are chosen without.
+# 30,162 records of nine columns, a pass takes 0.9 s. Four lower the loss by 1.8 to 3.5 %, over ranges by 4 to 7 %; one
+# or two lower it less than none. Where a walk over ranges looks at more points than these, cells are chosen without.
 PASSES, RANGED_LOOKS = 4, 150_000_000
 # There are other passes where more than k is required, and cells are chosen in rounds: with so many cells in a pool, so
 # many random choices to start again from, and with exchanges or not. Small pools gain most for the time, after rounding
