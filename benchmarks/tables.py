@@ -205,6 +205,28 @@ class Tables:
         models = {**_intervals("age"), **_suppressed(CENSUS_CATEGORIES)}
         return self._table("census_kdd", data, models)
 
+    def fars_deep(self) -> Table:
+        """The table `fars` with numbers in six levels of bins."""
+        table = self.fars()
+        deep = {
+            "iage": _bins(table.data, "iage", 5),
+            "ideathday": _bins(table.data, "ideathday", 2),
+        }
+        return replace(table, name="fars_deep", models={**table.models, **deep})
+
+    def census_deep(self) -> Table:
+        """299,285 × 10: age, weeks and wage in six levels of bins, seven suppressions."""
+        data = self.read("census_income_kdd/census_income_kdd.parquet")
+        widths = {"age": 5, "weeks_worked_in_year": 2, "wage_per_hour": 200}
+        deep = {name: _bins(data, name, width) for name, width in widths.items()}
+        return self._table("census_deep", data, {**deep, **_suppressed(CENSUS_CATEGORIES)})
+
+    def million_deep(self) -> Table:
+        """The table `adult_million` with age in six levels of bins."""
+        table = self.adult_million()
+        deep = {"age": _bins(table.data, "age", 5)}
+        return replace(table, name="million_deep", models={**table.models, **deep})
+
     def census_wide(self, columns: int) -> Table:
         """Every tenth record of the same, 29,929 × so many columns, suppression only."""
         data = self.read("census_income_kdd/census_income_kdd.parquet")
@@ -314,6 +336,11 @@ class Tables:
 
 def _intervals(*names: str) -> dict[str, Model | None]:
     return {name: shoal.Interval() for name in names}
+
+
+def _bins(data: pa.Table, name: str, width: int) -> shoal.Hierarchy:
+    """Numbers in bins of five widths, each twice the one before, which makes six levels with the root."""
+    return shoal.Hierarchy.from_numbers(data[name], [width * 2**level for level in range(5)])
 
 
 def _suppressed(names: Sequence[str]) -> dict[str, Model | None]:

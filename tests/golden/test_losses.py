@@ -55,22 +55,22 @@ def test_carving_tries_on_while_it_has_luck() -> None:
 
 
 def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> None:
-    """`FUSSY`: with 0, 0.3 or 0.9, the loss grows by 1.3 to 1.9 %."""
+    """`FUSSY`: with 0 or 0.3, the loss grows by 2.0 and 0.8 %; with 0.9 it is 0.6 % lower here."""
     found = refined(release(2000, method="mondrian"))
     relaxation = Relaxation(found.problem, found.search.price)
     for _ in range(6):
         relaxation.advance(lambda: True)
     rounded = Refined.of(found.problem, relaxation.round())
-    assert rounded.cost / 2000 == pytest.approx(1.443229, **CLOSE)
+    assert rounded.cost / 2000 == pytest.approx(1.435186, **CLOSE)
 
 
 def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
-    """`PASSES` and `STEP`: with no, three or five passes, or a step of 1, the loss differs by 0.5 to 3 %."""
+    """`PASSES`: with three or five passes, the loss is 0.7 % higher and 0.6 % lower."""
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name != "age"}
     table = shoal.samples.adult().slice(0, 5000)
     chosen = shoal.anonymize(table, quasi_identifiers=trees, others="drop", k=K)
-    assert chosen.loss("lm") == pytest.approx(0.088655, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.088692, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

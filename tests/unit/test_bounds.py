@@ -157,6 +157,30 @@ def test_the_walk_meets_every_closed_cell_once_at_what_it_costs(case):
     assert met == pytest.approx(expected, abs=1e-9)
 
 
+@given(tables.jobs(9, reference.MONOTONE), st.data())
+@settings(max_examples=several(200))
+def test_the_walk_meets_every_cell_whose_largest_numbers_exceed_its_cost(case, data):
+    sample, measure, k = case
+    assume(all(column.model != "subset" for column in sample.twins))
+    problem, objective = sample.problem(measure, k), sample.objective(measure)
+    assume(problem.class_count == 1 and not problem.objective.offset.any())
+    cells = Cells(problem)
+    trees, place = cells.trees(), cells.points.place
+    number = len(cells.points.counts)
+    numbers = st.lists(st.floats(-0.5, 3), min_size=number, max_size=number)
+    duals = np.array(data.draw(numbers))
+    walk = make_walk(trees, k)
+    met = set()
+    while next_cell(trees, walk, k, k, duals):
+        f = walk.top[0]
+        points = walk.order[walk.low[f] : walk.high[f]]
+        met.add(tuple(np.flatnonzero(np.isin(place, points)).tolist()))
+    for cell, closures in reference_bounds.closed_cells(sample.twins, k).items():
+        largest = reference_bounds.mean_of_largest(duals[place[list(cell)]].tolist(), k)
+        if largest > objective.record(closures, cell[0]) + 1e-9:
+            assert cell in met
+
+
 def ascent(problem: Problem, groups: list[int] | None = None) -> Ascent:
     """The ascent that starts at what groups cost, or all records in one."""
     cells = Cells(problem)
@@ -197,6 +221,7 @@ def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks
     problem = sample.problem(measure, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.bounds.ascent.QUICK_LOOKS", looks)
+        patch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
         patch.setattr("shoal.bounds.ascent.CHUNK", 5)
         climb = ascent(problem)
     for _ in range(passes):
@@ -314,6 +339,7 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert found.certificate.how == "dual ascent over cells of k records"
     monkeypatch.setattr("shoal.bounds.ascent.QUICK_LOOKS", 1)
+    monkeypatch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
     monkeypatch.setattr("shoal.bounds.ascent.CHUNK", 100)
     later = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert later.certificate.how in (
@@ -322,6 +348,17 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     )
     assert later.certificate.bound < found.certificate.bound
     assert later.certify(passes=25).bound == pytest.approx(found.certify(passes=25).bound, rel=0.01)
+
+
+def test_a_loose_bound_is_tightened_at_once_if_passes_are_short(monkeypatch):
+    models = {"age": shoal.Interval(), "sex": shoal.Suppression(), "race": shoal.Suppression()}
+    few = shoal.samples.adult().slice(0, 300)
+    found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5, refine=False)
+    again = replace(found)
+    monkeypatch.setattr("shoal.bounds.certificate.PASS_LOOKS", 0)
+    assert again.certificate.ratio > 1.15
+    monkeypatch.undo()
+    assert found.certificate.bound > again.certificate.bound
 
 
 @pytest.mark.parametrize("given", [{}, {"seconds": 0}, {"passes": 0}, {"seconds": 1, "passes": 1}])

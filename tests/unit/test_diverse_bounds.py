@@ -62,6 +62,7 @@ def test_no_release_that_keeps_the_requirements_costs_less(case, measure, passes
     assume(problem.class_count == 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.bounds.ascent.QUICK_LOOKS", looks)
+        patch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
         climb = ascent(problem, good)
     totals = [climb.total]
     for _ in range(passes):

@@ -105,6 +105,20 @@ def test_cells_chosen_quickly_meet_k_cost_no_more_and_are_the_same_for_the_same_
     assert found.groups.tolist() == again.groups.tolist()
 
 
+def test_over_intervals_the_problem_is_relaxed_only_where_walks_are_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = shoal.samples.adult()[:1100]
+    models = {"age": shoal.Interval(), "sex": None, "race": None}
+
+    def run() -> shoal.Release:
+        return shoal.anonymize(data, quasi_identifiers=models, others="drop", k=5)
+
+    assert run().duals is not None
+    monkeypatch.setattr("shoal.refine.choose.RANGED_LOOKS", 0)
+    assert run().duals is None
+
+
 def test_choosing_cells_can_be_cancelled_in_every_stage() -> None:
     data = shoal.samples.adult()[:1100]
     columns = ["sex", "race", "workclass"]

@@ -27,14 +27,19 @@ from shoal.kernels.bounding.cell_walk import make_walk
 # Looks are points that a walk looks at; some 2 seconds for 200 million. Slack is how much of what the cells allow may
 # be given away to spare parts of a walk, as a share of the mean of y.
 STEP = 0.6  # step of the method of multipliers, by which y is raised everywhere, as a share of its mean
-SWEEPS = 30  # rounds of projections between two walks: more come closer to the listed cells, and take longer
+SWEEPS = (
+    30  # rounds of projections in a move: more come closer to the listed cells, and take longer
+)
+FIRST_SWEEPS = 12  # of these, after which cells are dropped that take nothing
+MOVES = 2  # moves between two walks; a walk takes some four times as long as a move
 KEPT = 4  # times k: records that a listed cell keeps at most, those of the largest y
 CHUNK = 30_000_000  # looks between two looks at the clock
-QUICK_LOOKS = 200_000_000  # looks of a quick walk
-LOOSEST = 1.0  # slack of the first walk
-# Walks where one without slack took too long: the slack of each, and the share of QUICK_LOOKS it may take.
-TIGHTER = {0.2: 0.4, 0.06: 0.7}
-GROWTH = 2  # a walk without slack takes at least so many times the looks of the first one
+# Looks of all quick walks together, and how many more for each point: a large table takes longer to anonymize, too.
+QUICK_LOOKS, LOOKS_BY_POINT = 700_000_000, 6_000
+SLACKS = (1.0, 0.2, 0.06, 0.02, 0.0)  # of quick walks, one after the other
+# A walk takes about so many times the looks of the one before, which had the next larger slack; one without slack that
+# follows the first at once takes at most about so many times those of the first.
+GROWTH, MUCH_GROWTH = 2.5, 10
 LEAST_SLACK = 0.02  # from here on down slack is given up instead of halved
 MOST_CELLS, MOST_MEMBERS = 500_000, 10_000_000  # listed in one walk, to bound memory
 
@@ -43,6 +48,7 @@ class Ascent:
     """Dual variables y of the covering problem, improved step by step; `valid` is the best feasible vector found."""
 
     over = "cells of k records"
+    moves = MOVES
 
     def __init__(self, cells: Cells, above: Floats, step: float = STEP) -> None:
         """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid.
@@ -83,14 +89,22 @@ class Ascent:
         """
         return self._bounds, self._members, self._taken / (self._step * self._mean)
 
-    def begin(self) -> None:
-        """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells."""
-        self._try(LOOSEST, inf, 2 * QUICK_LOOKS)
-        if GROWTH * self.looks > QUICK_LOOKS or self._try(0.0, QUICK_LOOKS):
-            return
-        for slack, share in TIGHTER.items():
-            if not self._try(slack, share * QUICK_LOOKS):
+    def begin(self, most: float = inf) -> None:
+        """Find valid numbers in short time, with some slack, and so a looser bound, where there are too many cells.
+
+        `most` is how many points may be looked at, if these are fewer than usual.
+        """
+        left = min(most, QUICK_LOOKS + LOOKS_BY_POINT * self._y.size)
+        self._try(SLACKS[0], inf, 2 * left)
+        left -= self.looks
+        if MUCH_GROWTH * self.looks <= left:
+            if self._try(0.0, left):
                 return
+            left /= 2
+        for slack in SLACKS[1:]:
+            if GROWTH * self.looks > left or not self._try(slack, left):
+                return
+            left -= self.looks
 
     def _try(self, slack: float, most: float, patience: float = inf) -> bool:
         """Walk with a slack of `slack` times the mean of y; return whether it ended within `most` points looked at."""
@@ -104,7 +118,8 @@ class Ascent:
 
         `go_on` is asked now and then; returns False, with nothing gained, if it says no before the end.
         """
-        self._move()
+        for _ in range(self.moves):
+            self._move()
         if not self._walk(lambda looks: go_on()):
             return False
         self.slack = self.slack / 2 if self.slack > LEAST_SLACK * self._mean else 0.0
@@ -158,8 +173,17 @@ class Ascent:
     def _move(self) -> None:
         """Project y onto the listed cells, drop those that take nothing, and step where the cover is not 1."""
         self._moved = True
+        self._sweep(FIRST_SWEEPS)
+        self._drop()  # most of those that a walk has just listed
+        self._sweep(SWEEPS - FIRST_SWEEPS)
+        self._drop()
+        covered = np.bincount(self._members, self._taken, minlength=self._y.size)
+        self._y += self._step * self._mean - covered
+
+    def _sweep(self, times: int) -> None:
+        """Do so many rounds of projections onto the listed cells."""
         cells = np.arange(self._costs.size)
-        for sweep in range(SWEEPS):
+        for sweep in range(times):
             project_cells(
                 self._y,
                 self.trees.weights,
@@ -170,11 +194,12 @@ class Ascent:
                 self._taken,
                 cells if sweep % 2 == 0 else cells[::-1].copy(),
             )
+
+    def _drop(self) -> None:
+        """Drop listed cells that take nothing."""
         sizes = np.diff(self._bounds)
-        cell = np.repeat(cells, sizes)
-        used = np.bincount(cell, np.abs(self._taken), minlength=cells.size) > 0
+        cell = np.repeat(np.arange(sizes.size), sizes)
+        used = np.bincount(cell, np.abs(self._taken), minlength=sizes.size) > 0
         self._bounds = np.concatenate([[0], np.cumsum(sizes[used])])
         self._costs, self._members = self._costs[used], self._members[used[cell]]
         self._taken = self._taken[used[cell]]
-        covered = np.bincount(self._members, self._taken, minlength=self._y.size)
-        self._y += self._step * self._mean - covered

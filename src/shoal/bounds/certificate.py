@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.bounds.ascent import Ascent
 from shoal.bounds.cells import Cells
-from shoal.bounds.diverse import DiverseAscent
+from shoal.bounds.diverse import BEGIN_LOOKS, DiverseAscent
 from shoal.bounds.records import cell_bound, nearest_bound
 from shoal.generalization.forms import Floats
 from shoal.kernels.shared.groups import group_costs
@@ -25,6 +25,9 @@ from shoal.table.closed import Closed
 SAFETY = 1e-9  # share by which a bound is lowered: sums of a bound and of a loss round differently
 PATIENCE = 10  # walks in a row that may gain next to nothing before tightening ends
 LEAST_GAIN = 1e-7  # share of the bound; a walk that gains less gains next to nothing
+# A first bound for k alone is tightened while the ratio is above this, by as many passes as look at about so many
+# points, a few at most.
+ENOUGH, PASS_LOOKS, MOST_FIRST = 1.15, 800_000_000, 6
 LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may be the better one
 
 
@@ -122,9 +125,11 @@ class Certifier:
             above = released if duals is None else duals
             first = released if self.problem.tallied else above
             self._ascent = Ascent(self._cells, self._cells.least_of_points(first))
-            self._ascent.begin()
+            self._ascent.begin(BEGIN_LOOKS if self.problem.tallied else inf)
             self._keep_ascent()
-            if self.problem.tallied:
+            if not self.problem.tallied:
+                self._first_passes()
+            else:
                 self._begin_diverse(above)
         if released is None or not self._cells.exact:
             self._keep(cell_bound(self._cells), "cheapest cell of k records")
@@ -132,6 +137,18 @@ class Certifier:
             nearest = nearest_bound(self._cells)
             if nearest is not None:
                 self._keep(nearest, "nearest k − 1 records")
+
+    def _first_passes(self) -> None:
+        """Tighten a loose bound at once, if there is time for two passes or more; the first gains next to nothing."""
+        assert self._ascent is not None
+        passes = PASS_LOOKS // max(1, self._ascent.looks)
+        if passes < 2 or self._ascent.slack > 0:
+            return
+        for _ in range(min(passes, MOST_FIRST)):
+            if self.certificate is None or self.certificate.ratio <= ENOUGH:
+                break
+            self._ascent.advance()
+            self._keep_ascent()
 
     def _begin_diverse(self, above: Floats) -> None:
         """Go on with what requirements beyond k ask for."""

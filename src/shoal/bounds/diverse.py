@@ -23,6 +23,7 @@ from shoal.kernels.shared.rules import Rules
 # Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. The first
 # passes gain most.
 FIRST_PASSES, FIRST_LOOKS = 20, 500_000_000
+BEGIN_LOOKS = 200_000_000  # before that, see `begin`
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
@@ -31,6 +32,7 @@ class DiverseAscent(Ascent):
     """The ascent for a problem with requirements beyond k."""
 
     over = "cells with groups that keep all requirements"
+    moves = 1  # a walk takes several times as long as one for k alone
 
     def __init__(self, cells: Cells, above: Floats, step: float = STEP) -> None:
         problem = cells.problem
@@ -48,7 +50,7 @@ class DiverseAscent(Ascent):
 
     def begin_with_passes(self) -> None:
         """Find valid numbers, and make them better as long as that takes little time."""
-        self.begin()
+        self.begin(BEGIN_LOOKS)
         looks = self.looks
         for _ in range(FIRST_PASSES):
             if looks >= FIRST_LOOKS or self.slack > 0.0 or not self.advance():

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from shoal.generalization.forms import Floats, Ints
-from shoal.kernels.shared.forms import TREE
+from shoal.kernels.shared.forms import SET, TREE
 from shoal.problem import Problem
 from shoal.progress import Progress
 from shoal.refine.carve import FEWEST_POINTS
@@ -18,29 +18,21 @@ from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 from shoal.refine.repack import Pools, Work, repack_all
 
-# Passes of the relaxed problem before it is rounded, where all columns are trees, and their step, see `Ascent`. On
-# Adult, 30,162 records of nine columns, a pass takes 0.9 s. Four with a step of 1.2 lower the loss by 1.8 to 3.5 %, as
-# much as five to six with 0.6, the step that is better for many; one or two lower it less than none. Over ranges and
-# sets a pass takes twice as long, and cells are chosen without.
-PASSES, STEP = 4, 1.2
-# There are other passes where a number of distinct values is required, and cells are chosen in rounds. Small pools gain
-# most for the time, after rounding without exchanges.
-DISTINCT_STEP, DISTINCT_PASSES = 0.6, 4
-LOOKS = 80_000_000  # points that each of these passes may look at; otherwise there are none
+# Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`. On Adult,
+# 30,162 records of nine columns, a pass takes 0.9 s. Four lower the loss by 1.8 to 3.5 %, over ranges by 4 to 7 %; one
+# or two lower it less than none. Where a walk looks at more points than these, cells are chosen without: over ranges,
+# and where a number of distinct values is required.
+PASSES, RANGED_LOOKS, DISTINCT_LOOKS = 4, 150_000_000, 80_000_000
+# Where a number of distinct values is required, cells are chosen in rounds. Small pools gain most for the time, after
+# rounding without exchanges.
 SMALL = Pools(5)
-ROUNDS = (
-    SMALL._replace(exchanges=False),
-    SMALL,
-    Pools(),
-    Pools(kicks=2),
-    Pools(kicks=3),
-    Pools(kicks=5),
-)
+ROUNDS = SMALL._replace(exchanges=False), SMALL, Pools(), Pools(kicks=2), Pools(kicks=5)
 WORSE = 1.25  # times the cost of the partition: a rounded one above this is not worth choosing cells for
 # Where shares of values are limited, rounding is worse than that, and all time goes into choosing cells and settling,
-# with carving after the first round: on Adult with entropy 1.5 of the salary this loses 6 % less than four passes, in
+# with carving after the first rounds: on Adult with entropy 1.5 of the salary this loses 6 % less than four passes, in
 # the same time.
 SHARES = SMALL, SMALL, Pools(8), Pools(14)
+CARVED = 1  # rounds that are followed by carving
 # There are as many rounds as the work allows: so many records and sensitive values that are looked at, and so many more
 # for each point that the first walk of the relaxed problem looked at.
 WORK, WORK_BY_LOOK = 80_000_000, 1.2
@@ -58,7 +50,7 @@ def choose_quickly(
     chooser = _Chooser(problem, refined.search.price, seed, progress)
     if problem.tallied and not problem.counts_values_only:
         return chooser.choose_and_carve(refined), None
-    passes = _passes(problem, chooser.relaxation.looks)
+    passes = _passes(problem, chooser.relaxation)
     if not passes:
         return chooser.choose(refined, ROUNDS[1:]), None
     rounded = chooser.rounded(passes)
@@ -76,7 +68,7 @@ class _Chooser:
     def __init__(self, problem: Problem, prices: Floats, seed: int, progress: Progress) -> None:
         self._problem, self._seed, self._progress = problem, seed, progress
         self._rng = np.random.default_rng([seed, 3])
-        self.relaxation = Relaxation(problem, prices, DISTINCT_STEP if problem.tallied else STEP)
+        self.relaxation = Relaxation(problem, prices)
 
     def rounded(self, passes: int) -> Refined:
         """The partition that rounding gives after some passes."""
@@ -94,14 +86,14 @@ class _Chooser:
         return found
 
     def choose_and_carve(self, start: Refined) -> Refined:
-        """Choose cells anew in rounds, and carve after the first."""
+        """Choose cells anew in rounds, and carve after the first ones."""
         found, cells, work = start, self.relaxation.cells(), self._work()
-        for pools in SHARES:
+        for number, pools in enumerate(SHARES):
             if not work.is_left:
                 break
             found = self._repacked(found, cells, pools, work)
             settle_down(found, reach_of(found), self._progress)
-            if pools is SHARES[0]:
+            if number < CARVED:
                 carve(found, self._seed, self._progress, FEWEST_POINTS)
         return found
 
@@ -119,10 +111,10 @@ class _Chooser:
         return True
 
 
-def _passes(problem: Problem, looks: int) -> int:
-    """How many passes of the relaxed problem there is time for, each of which looks at so many points."""
-    if not (problem.arrays.form == TREE).all():
-        return 0
-    if not problem.tallied:
-        return PASSES
-    return DISTINCT_PASSES if looks <= LOOKS else 0
+def _passes(problem: Problem, relaxation: Relaxation) -> int:
+    """How many passes of the relaxed problem there is time for."""
+    form, looks = problem.arrays.form, relaxation.looks
+    if (form == TREE).all():
+        return PASSES if not problem.tallied or looks <= DISTINCT_LOOKS else 0
+    is_short = looks <= RANGED_LOOKS and not relaxation.spares
+    return PASSES if is_short and not problem.tallied and not (form == SET).any() else 0

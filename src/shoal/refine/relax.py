@@ -23,6 +23,7 @@ from shoal.progress import silent
 # A cell that covers records of a point by a fraction beyond a whole number gets one more of them only if the fraction
 # is above this: the usual rounding.
 FUSSY = 0.5
+FIRST_LOOKS = 200_000_000  # points that the first walks may look at before some cells are spared
 
 
 class Relaxation:
@@ -41,7 +42,7 @@ class Relaxation:
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
         self._ascent = kind(cells, cells.least_of_points(prices), step)
-        self._ascent.begin()
+        self._ascent.begin(FIRST_LOOKS)
 
     @staticmethod
     def suits(problem: Problem) -> bool:
@@ -57,6 +58,11 @@ class Relaxation:
     def looks(self) -> int:
         """Points that the last walk over all cells looked at, which decides how long it took."""
         return self._ascent.looks
+
+    @property
+    def spares(self) -> bool:
+        """Whether the last walk spared some cells, as they were too many."""
+        return self._ascent.slack > 0
 
     @property
     def duals(self) -> Floats:

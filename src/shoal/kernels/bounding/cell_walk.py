@@ -42,6 +42,8 @@ class Walk(NamedTuple):
     least: np.ndarray  # float64[stack, r], the least cost of a closure of k records at or below it
     has_parts: np.ndarray  # bool[stack, r], whether there are closures of k records below it
     end: np.ndarray  # int64[points × (1 + columns of ranges)], where the part that begins here ends
+    # float64[points × (1 + columns of ranges)], ranges that begin with the part here and cost this much are not wanted
+    limit: np.ndarray
     moved: np.ndarray  # int32[points], scratch
     values: np.ndarray  # float64[points], scratch
     weights: np.ndarray  # int64[points], scratch
@@ -84,6 +86,7 @@ def make_walk(trees, top):
         least=np.zeros((stack, r)),
         has_parts=np.zeros((stack, r), np.bool_),
         end=np.zeros(room, np.int64),
+        limit=np.zeros(room),
         moved=np.zeros(n, np.int32),
         values=np.zeros(n),
         weights=np.zeros(n, np.int64),

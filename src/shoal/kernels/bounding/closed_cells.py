@@ -21,11 +21,10 @@ from shoal.kernels.bounding.cell_columns import (
     sort_parts,
     spans,
 )
-from shoal.kernels.bounding.largest import keep_top, top_sum
+from shoal.kernels.bounding.largest import keep_top, mean_of_top
+from shoal.kernels.bounding.range_starts import RANGE_LOOKS, bound_starts
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import range_cost
-
-RANGE_LOOKS = 3  # work of a range besides its points, in points looked at
 
 
 @allocating
@@ -89,24 +88,6 @@ def begin(walk, f):
 
 
 @inner
-def mean_of_top(duals, weights, top, floor, order, low, high, values, heavy):
-    """Return the mean of the members' largest duals, over `top` records.
-
-    If even the largest dual is at most `floor`, that one is returned: the cell is not wanted anyway. `values` and
-    `heavy` are scratch.
-    """
-    largest = -np.inf
-    for at in range(low, high):
-        i = order[at]
-        values[at - low] = duals[i]
-        heavy[at - low] = weights[i]
-        largest = max(largest, duals[i])
-    if largest <= floor or top == 1:
-        return largest
-    return top_sum(values, heavy, high - low, top) / top
-
-
-@inner
 def begin_node(trees, walk, f, j, top, duals):
     """Put the next part of cell f in a tree's column j on the stack; return whether it is wanted."""
     low = walk.part[f]
@@ -142,7 +123,7 @@ def begin_node(trees, walk, f, j, top, duals):
 def begin_range(trees, walk, f, j, k, top, duals):
     """Put the next wanted part of cell f in a column of ranges on the stack; return whether there is one.
 
-    From each code that occurs, ranges grow upwards until they cost too much for the cell. Null stands alone; with
+    From each code that is not ruled out, ranges grow upwards until they cost too much for it. Null stands alone; with
     other values it stands for the whole domain, which is the cell itself.
     """
     slot, column = trees.slot[j], trees.ranged[j]
@@ -153,12 +134,17 @@ def begin_range(trees, walk, f, j, k, top, duals):
     others = walk.floor[f] - walk.least[f, j]
     looks = 0
     while low < last:
+        limit = min(reach, walk.limit[low])
+        if limit == -np.inf:
+            low = stop = walk.end[low]
+            looks += 1
+            continue
         a = trees.paths[order[low], slot]
         start = stop
         b = trees.paths[order[start], slot] if start < last else a
         cost = range_cost(trees.compiled, 0, column, a, b)
         looks += RANGE_LOOKS
-        if start == last or (b == null and a != null) or others + cost >= reach:
+        if start == last or (b == null and a != null) or others + cost >= limit:
             low = stop = walk.end[low]  # continue with ranges from the next code
             mass, size, held, total = 0, 0, 0, 0.0
             continue
@@ -195,7 +181,7 @@ def begin_range(trees, walk, f, j, k, top, duals):
 
 
 @allocating
-def next_column(trees, walk, f, k):
+def next_column(trees, walk, f, k, top, duals):
     """Sort cell f by its next column; return whether there is one where its parts can cost less than its reach."""
     j = walk.column[f]
     if j >= walk.first[f]:
@@ -213,6 +199,8 @@ def next_column(trees, walk, f, k):
     walk.stop[f], walk.mass[f] = walk.low[f], 0
     walk.held[f] = 0
     walk.sum[f] = 0.0
+    if trees.ranged[j] >= 0:
+        bound_starts(trees, walk, f, j, k, top, duals)
     return True
 
 
@@ -244,7 +232,7 @@ def next_cell(trees, walk, k, top, duals):
         return True
     while f > 0:
         if walk.part[f] == walk.last[f]:
-            if not next_column(trees, walk, f, k):
+            if not next_column(trees, walk, f, k, top, duals):
                 f -= 1
             continue
         j = walk.column[f]

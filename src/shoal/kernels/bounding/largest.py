@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from shoal.kernels.compilation import inner
 
 
@@ -62,3 +64,38 @@ def keep_top(values, weights, size, held, total, top, value, weight):
         held -= weights[size]
         total -= weights[size] * values[size]
     return size, held, total
+
+
+@inner
+def merged_mean(values, weights, size, others, heavy, number, top):
+    """Return the mean of the `top` largest of two descending lists of numbers with weights, over `top` records."""
+    a, b, need, total = 0, 0, top, 0.0
+    while need > 0 and (a < size or b < number):
+        if b == number or (a < size and values[a] >= others[b]):
+            weight = min(need, weights[a])
+            total += weight * values[a]
+            a += 1
+        else:
+            weight = min(need, heavy[b])
+            total += weight * others[b]
+            b += 1
+        need -= weight
+    return total / top
+
+
+@inner
+def mean_of_top(duals, weights, top, floor, order, low, high, values, heavy):
+    """Return the mean of the members' largest duals, over `top` records.
+
+    If even the largest dual is at most `floor`, that one is returned: the cell is not wanted anyway. `values` and
+    `heavy` are scratch.
+    """
+    largest = -np.inf
+    for at in range(low, high):
+        i = order[at]
+        values[at - low] = duals[i]
+        heavy[at - low] = weights[i]
+        largest = max(largest, duals[i])
+    if largest <= floor or top == 1:
+        return largest
+    return top_sum(values, heavy, high - low, top) / top
