@@ -23,7 +23,7 @@ from shoal.kernels.shared.rules import Rules
 # Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. The first
 # passes gain most.
 FIRST_PASSES, FIRST_LOOKS = 20, 500_000_000
-BEGIN_LOOKS = 200_000_000  # before that, see `begin`
+BEGIN_LOOKS = 400_000_000  # before that, see `begin`
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 

@@ -32,10 +32,10 @@ WORSE = 1.25  # times the cost of the partition: a rounded one above this is not
 # with carving after the first rounds: on Adult with entropy 1.5 of the salary this loses 6 % less than four passes, in
 # the same time.
 SHARES = SMALL, SMALL, Pools(8), Pools(14)
-CARVED = 1  # rounds that are followed by carving
+CARVED = 2  # rounds that are followed by carving
 # There are as many rounds as the work allows: so many records and sensitive values that are looked at, and so many more
 # for each point that the first walk of the relaxed problem looked at.
-WORK, WORK_BY_LOOK = 80_000_000, 1.2
+WORK, WORK_BY_LOOK = 80_000_000, 1.4
 RECORDS_BY_K = 20  # records in a pool, times k, where more than k is required
 
 

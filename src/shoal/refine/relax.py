@@ -23,7 +23,7 @@ from shoal.progress import silent
 # A cell that covers records of a point by a fraction beyond a whole number gets one more of them only if the fraction
 # is above this: the usual rounding.
 FUSSY = 0.5
-FIRST_LOOKS = 200_000_000  # points that the first walks may look at before some cells are spared
+FIRST_LOOKS = 400_000_000  # points that the first walks may look at before some cells are spared
 
 
 class Relaxation:
