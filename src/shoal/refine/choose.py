@@ -20,22 +20,31 @@ from shoal.refine.repack import Pools, Work, repack_all
 
 # Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`. On Adult,
 # 30,162 records of nine columns, a pass takes 0.9 s. Four lower the loss by 1.8 to 3.5 %, over ranges by 4 to 7 %; one
-# or two lower it less than none. Where a walk looks at more points than these, cells are chosen without: over ranges,
-# and where a number of distinct values is required.
-PASSES, RANGED_LOOKS, DISTINCT_LOOKS = 4, 150_000_000, 80_000_000
-# Where a number of distinct values is required, cells are chosen in rounds. Small pools gain most for the time, after
-# rounding without exchanges.
+# or two lower it less than none. Where a walk over ranges looks at more points than these, cells are chosen without.
+PASSES, RANGED_LOOKS = 4, 150_000_000
+# Where a number of distinct values is required, there are up to so many passes, as long as they look at so many points;
+# if that does not suffice for PASSES, there are none. Cells are chosen in rounds. Small pools gain most for the time,
+# after rounding without exchanges.
+DISTINCT_PASSES, DISTINCT_LOOKS = 6, 290_000_000
 SMALL = Pools(5)
-ROUNDS = SMALL._replace(exchanges=False), SMALL, Pools(), Pools(kicks=2), Pools(kicks=5)
+ROUNDS = (
+    SMALL._replace(exchanges=False),
+    SMALL,
+    Pools(),
+    Pools(kicks=2),
+    Pools(kicks=3),
+    Pools(kicks=5),
+)
 WORSE = 1.25  # times the cost of the partition: a rounded one above this is not worth choosing cells for
 # Where shares of values are limited, rounding is worse than that, and all time goes into choosing cells and settling,
 # with carving after the first rounds: on Adult with entropy 1.5 of the salary this loses 6 % less than four passes, in
 # the same time.
-SHARES = SMALL, SMALL, Pools(8), Pools(14)
+SHARES = (Pools(8),) * 3
 CARVED = 2  # rounds that are followed by carving
 # There are as many rounds as the work allows: so many records and sensitive values that are looked at, and so many more
 # for each point that the first walk of the relaxed problem looked at.
-WORK, WORK_BY_LOOK = 80_000_000, 1.4
+WORK, WORK_BY_LOOK = 100_000_000, 3
+DISTINCT_WORK = 300_000_000  # where a number of distinct values is required
 RECORDS_BY_K = 20  # records in a pool, times k, where more than k is required
 
 
@@ -98,6 +107,8 @@ class _Chooser:
         return found
 
     def _work(self) -> Work:
+        if self._problem.counts_values_only:
+            return Work(DISTINCT_WORK)
         return Work(WORK + int(WORK_BY_LOOK * self.relaxation.looks))
 
     def _repacked(self, found: Refined, cells: Ints, pools: Pools, work: Work) -> Refined:
@@ -115,6 +126,9 @@ def _passes(problem: Problem, relaxation: Relaxation) -> int:
     """How many passes of the relaxed problem there is time for."""
     form, looks = problem.arrays.form, relaxation.looks
     if (form == TREE).all():
-        return PASSES if not problem.tallied or looks <= DISTINCT_LOOKS else 0
+        if not problem.tallied:
+            return PASSES
+        passes = min(DISTINCT_PASSES, DISTINCT_LOOKS // max(1, looks))
+        return passes if passes >= PASSES else 0
     is_short = looks <= RANGED_LOOKS and not relaxation.spares
     return PASSES if is_short and not problem.tallied and not (form == SET).any() else 0
