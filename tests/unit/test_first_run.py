@@ -121,6 +121,7 @@ SERIES = {
 
 
 ILL = {"sensitive": ["ill"]}
+DISTINCT = shoal.LDiversity(2, kind="distinct")
 
 
 def with_limits(*steps: str) -> tuple[str, ...]:
@@ -143,7 +144,7 @@ def with_limits(*steps: str) -> tuple[str, ...]:
         (9, {"person": "id"}, ("exact",)),
         (1_000, SERIES, ("series", "series, with requirements")),
         (9, {"method": "exact"}, ("exact",)),
-        (1_001, ILL | {"requirements": [shoal.LDiversity(2)]}, with_limits("choose")),
+        (1_001, ILL | {"requirements": [DISTINCT]}, with_limits("choose")),
         (1_001, ILL | {"requirements": [shoal.TCloseness(0.2)]}, with_limits("choose", "carve")),
         (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
     ],
