@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from shoal.counted.refining import PART
 from shoal.kernels.ahead import Ahead, worthwhile
 from shoal.kernels.machine_code import telling
 from shoal.kernels.signatures import Signature, missing
@@ -13,6 +14,7 @@ from shoal.measures.additive import MONOTONE
 from shoal.privacy import LDiversity, PSensitive, Requirement
 from shoal.progress import Progress
 from shoal.refine import CARVE, CHOOSE, Refine, costly_step
+from shoal.refine.refine import MANY
 from shoal.settings import Settings
 
 STAGE = "compiling kernels, once"
@@ -40,7 +42,8 @@ def _parts_of_groups(settings: Settings, records: int) -> list[str]:
         budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
         parts.append("refine")
         repacks = settings.objective in MONOTONE
-        if step := costly_step(records, budget, repacks):
+        at_once = records if settings.person or records <= MANY else PART
+        if step := costly_step(at_once, budget, repacks):
             parts.append(step)
         if step == CHOOSE and any(map(_limits_shares, settings.requirements)):
             parts.append(CARVE)

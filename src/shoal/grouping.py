@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shoal.counted.refining import refine_in_memory
 from shoal.methods import Partition
 from shoal.persons import group_persons
 from shoal.plan import Plan
 from shoal.problem import Problem
 from shoal.progress import Progress, Watch
 from shoal.refine import Refine
-from shoal.refine import refine as refine_groups
 from shoal.settings import Settings
 
 
@@ -39,6 +39,6 @@ def _refine(
 ) -> Partition:
     """Improve what a method made."""
     budget = _budget(settings)
-    found = refine_groups(problem, partition.groups, settings.seed, progress, budget)
+    found = refine_in_memory(problem, partition.groups, settings.seed, progress, budget)
     notes = (*partition.notes, *found.notes)
     return replace(partition, groups=found.groups, notes=notes, duals=found.duals)

@@ -22,6 +22,7 @@ from shoal.counted.assignment import pick
 from shoal.counted.complying import complying
 from shoal.counted.cutting import cut, line_of
 from shoal.counted.elsewhere import solve_packed
+from shoal.counted.refining import refine_in_memory
 from shoal.counted.settling import settle_in_parts
 from shoal.counted.stock import Standing, solve_part
 from shoal.counted.threads import in_threads
@@ -34,6 +35,7 @@ from shoal.evaluation.rules import compare_rules
 from shoal.examine import open_table
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
+from shoal.kernels.shared.state import offending
 from shoal.measures import MEASURES, loss
 from shoal.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
 from shoal.methods.lending import Stock
@@ -41,6 +43,7 @@ from shoal.plan import encode_source
 from shoal.problem import Problem
 from shoal.progress import Progress, silent
 from shoal.refine import Refine
+from shoal.refine.partition import Refined
 from shoal.settings import make_settings
 from shoal.table import Table, encode, open_frame
 from shoal.table.closed import Closed
@@ -381,6 +384,26 @@ def test_the_sample_loses_little_more_with_most_of_it_set_aside_or_in_rounds() -
         losses[most] = loss(found.assignment.close(problem)[1], "lm")
     assert losses[9_000] < 1.01 * losses[12_000], losses
     assert losses[1_500] < 1.03 * losses[12_000], losses
+
+
+@pytest.mark.parametrize("kind", ["k", "entropy"])
+def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_threads(
+    kind: str,
+) -> None:
+    problem = problem_of(encoded(900, 3, ages=40), 4, ASKED[kind][0])
+    groups = Cover().partition(problem, 0, silent).groups
+    found = []
+    for threads in (1, 2):
+        with (
+            patch("shoal.counted.refining.MANY", 500),
+            patch("shoal.counted.refining.PART", 300),
+            patch("shoal.counted.threads.threads", lambda threads=threads: threads),
+        ):
+            found.append(refine_in_memory(problem, groups, 0, silent, Refine()))
+    assert (found[0].groups == found[1].groups).all()
+    assert found[0].notes == ("refined in parts: the 900 dearest records",)
+    assert not offending(problem.rules, Refined.of(problem, found[0].groups).search.s).any()
+    assert problem.cost(found[0].groups) < problem.cost(groups)
 
 
 @pytest.mark.parametrize("kind", ["k", "entropy"])
