@@ -65,12 +65,12 @@ def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> Non
 
 
 def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
-    """`PASSES`: with three or five passes, the loss is 0.7 % higher and 0.6 % lower."""
+    """`PASSES`, `PLAIN_ROUNDS`: the loss is 0.2 % higher with two passes or one round, 0.7 % lower with four passes."""
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name != "age"}
     table = shoal.samples.adult().slice(0, 5000)
     chosen = shoal.anonymize(table, quasi_identifiers=trees, others="drop", k=K)
-    assert chosen.loss("lm") == pytest.approx(0.088692, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.089166, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

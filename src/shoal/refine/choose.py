@@ -18,14 +18,17 @@ from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 from shoal.refine.repack import Pools, Work, repack_all
 
-# Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`. On Adult,
-# 30,162 records of nine columns, a pass takes 0.9 s. Four lower the loss by 1.8 to 3.5 %, over ranges by 4 to 7 %; one
-# or two lower it less than none. Where a walk over ranges looks at more points than these, cells are chosen without.
-PASSES, RANGED_LOOKS = 4, 150_000_000
-# Where a number of distinct values is required, there are up to so many passes, as long as they look at so many points;
-# if that does not suffice for PASSES, there are none. Cells are chosen in rounds. Small pools gain most for the time,
-# after rounding without exchanges.
-DISTINCT_PASSES, DISTINCT_LOOKS = 6, 290_000_000
+# Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`, and rounds of
+# choosing cells then. On Adult, 30,162 records of nine columns, a pass takes 0.8 s; three lower the loss by 1.8 to
+# 3.5 %, over ranges by 4 to 7 %. A fourth gains as much as a second round with random starts, which takes less time.
+# Where a walk over ranges looks at more points than these, cells are chosen without passes.
+PASSES, RANGED_LOOKS = 3, 150_000_000
+PLAIN_ROUNDS = Pools(), Pools(kicks=2)
+# Where a number of distinct values is required, there are more passes: up to so many, if they look at so many points or
+# fewer, at least so many, and none if even one looks at too many. Small pools gain most for the time, after rounding
+# without exchanges.
+FEWEST_PASSES, MOST_PASSES = 4, 6
+DISTINCT_LOOKS, MOST_LOOKS = 290_000_000, 120_000_000
 SMALL = Pools(5)
 ROUNDS = (
     SMALL._replace(exchanges=False),
@@ -86,9 +89,9 @@ class _Chooser:
         return Refined.of(self._problem, self.relaxation.round())
 
     def choose(self, start: Refined, rounds: Sequence[Pools]) -> Refined:
-        """Choose cells anew, in rounds where more than k is required."""
+        """Choose cells anew, in the given rounds where more than k is required."""
         found, cells, work = start, self.relaxation.cells(), self._work()
-        for pools in rounds if self._problem.tallied else (Pools(),):
+        for pools in rounds if self._problem.tallied else PLAIN_ROUNDS:
             if work.is_left:
                 found = self._repacked(found, cells, pools, work)
         settle_down(found, reach_of(found), self._progress)
@@ -128,7 +131,7 @@ def _passes(problem: Problem, relaxation: Relaxation) -> int:
     if (form == TREE).all():
         if not problem.tallied:
             return PASSES
-        passes = min(DISTINCT_PASSES, DISTINCT_LOOKS // max(1, looks))
-        return passes if passes >= PASSES else 0
+        passes = max(FEWEST_PASSES, min(MOST_PASSES, DISTINCT_LOOKS // max(1, looks)))
+        return passes if looks <= MOST_LOOKS else 0
     is_short = looks <= RANGED_LOOKS and not relaxation.spares
     return PASSES if is_short and not problem.tallied and not (form == SET).any() else 0
