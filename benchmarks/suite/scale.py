@@ -24,12 +24,13 @@ from shoal.bounds.certificate import Certifier
 from shoal.counted import Assignment, reduced, solve
 from shoal.counted.aside import set_aside
 from shoal.counted.assignment import pick
+from shoal.counted.refining import refine_in_memory
 from shoal.engines.memory import most_at_once
 from shoal.measures import loss
 from shoal.methods import Auto, Cover
 from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.refine import Refine, refine
+from shoal.refine import Refine
 from shoal.table import encode, open_frame
 
 USUAL = 10_000_000
@@ -118,7 +119,8 @@ def _in_memory(problem: Problem) -> float:
     counts = problem.table.counts
     part = pick(problem, np.repeat(np.arange(problem.table.rows), counts))
     groups = Cover().partition(part, 0, silent).groups
-    return loss(part.close(refine(part, groups, 0, silent, Refine())[0]), "lm")
+    found = refine_in_memory(part, groups, 0, silent, Refine())
+    return loss(part.close(found.groups), "lm")
 
 
 def _solved(problem: Problem, most: int) -> Assignment:
