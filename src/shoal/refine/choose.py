@@ -21,7 +21,8 @@ from shoal.refine.repack import Pools, Work, repack_all
 # Passes of the relaxed problem before it is rounded, where all columns are trees or ranges, see `Ascent`, and rounds of
 # choosing cells then. On Adult, 30,162 records of nine columns, a pass takes 0.8 s; three lower the loss by 1.8 to
 # 3.5 %, over ranges by 4 to 7 %. A fourth gains as much as a second round with random starts, which takes less time.
-# Where a walk over ranges looks at more points than these, cells are chosen without passes.
+# Where a walk over ranges looks at more points than these, cells are chosen without passes. Over ranges and sets there
+# is one round: cells are so many there that a second takes up to 20 s.
 PASSES, RANGED_LOOKS = 3, 150_000_000
 PLAIN_ROUNDS = Pools(), Pools(kicks=2)
 # Where a number of distinct values is required, there are more passes: up to so many, if they look at so many points or
@@ -91,7 +92,9 @@ class _Chooser:
     def choose(self, start: Refined, rounds: Sequence[Pools]) -> Refined:
         """Choose cells anew, in the given rounds where more than k is required."""
         found, cells, work = start, self.relaxation.cells(), self._work()
-        for pools in rounds if self._problem.tallied else PLAIN_ROUNDS:
+        if not self._problem.tallied:
+            rounds = PLAIN_ROUNDS if _all_trees(self._problem) else PLAIN_ROUNDS[:1]
+        for pools in rounds:
             if work.is_left:
                 found = self._repacked(found, cells, pools, work)
         settle_down(found, reach_of(found), self._progress)
@@ -127,11 +130,16 @@ class _Chooser:
 
 def _passes(problem: Problem, relaxation: Relaxation) -> int:
     """How many passes of the relaxed problem there is time for."""
-    form, looks = problem.arrays.form, relaxation.looks
-    if (form == TREE).all():
+    looks = relaxation.looks
+    if _all_trees(problem):
         if not problem.tallied:
             return PASSES
         passes = max(FEWEST_PASSES, min(MOST_PASSES, DISTINCT_LOOKS // max(1, looks)))
         return passes if looks <= MOST_LOOKS else 0
-    is_short = looks <= RANGED_LOOKS and not relaxation.spares
-    return PASSES if is_short and not problem.tallied and not (form == SET).any() else 0
+    has_sets, is_short = (problem.arrays.form == SET).any(), looks <= RANGED_LOOKS
+    is_ranged = is_short and not relaxation.spares and not has_sets
+    return PASSES if is_ranged and not problem.tallied else 0
+
+
+def _all_trees(problem: Problem) -> bool:
+    return bool((problem.arrays.form == TREE).all())
