@@ -22,7 +22,7 @@ from shoal.refine import Outcome, Refine, refine
 from shoal.refine.refine import MANY
 from shoal.table.rows import distinct_rows
 
-# Records that are refined at once where there are more than MANY; larger parts take longer and gain little.
+# Records that are refined at once where there are more than MANY.
 PART = 60_000
 # Records that are refined in all, those of the dearest groups; beyond, minutes would gain less than one percent.
 MOST_REFINED = 300_000
