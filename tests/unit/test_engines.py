@@ -31,7 +31,6 @@ import shoal
 from shoal.engines.base import speaking_of
 from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
-from shoal.engines.staging import MAKING, MARK, Staging
 from shoal.io import blocks
 
 ENGINES = ("duckdb", "polars")
@@ -301,7 +300,7 @@ from pathlib import Path
 from shoal.databases.address import database_of
 from shoal.databases.connection import connect
 from shoal.engines.on_duckdb import DuckDB
-from shoal.engines.staging import Staging
+from shoal.staging import Staging
 
 setting = "SELECT current_setting('enable_progress_bar') AS bar"
 duckdb.connect("t.duckdb").close()
@@ -524,28 +523,6 @@ def test_killed_runs_leave_the_output_whole_and_the_next_run_cleans_up(
             assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
     assert shell(*run[3:])[0] == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release.csv", "table.csv"]
-
-
-def test_only_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:
-    living, dead = Staging(tmp_path), tmp_path / f"{MARK}dead"
-    dead.mkdir()
-    (dead / "lock").touch()
-    (dead / "encoded.parquet").touch()
-    ended = subprocess.run(
-        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True
-    )
-    unmade, making = (tmp_path / f"{MAKING}{n}-x" for n in (ended.stdout.strip(), os.getpid()))
-    unmade.mkdir()
-    making.mkdir()
-    other = Staging(tmp_path)
-    assert not dead.exists()
-    assert not unmade.exists()
-    making.rmdir()
-    assert living.folder.exists()
-    assert living.folder.stat().st_mode & 0o777 == 0o700
-    for staging in (living, other):
-        staging.close()
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs limits on the size of files")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import secrets
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +31,7 @@ from shoal.databases.reading import read_all
 from shoal.databases.speaking import speaking_of
 from shoal.errors import InputError, ShoalError, raise_problems, shown
 from shoal.io.places import place_problems
+from shoal.staging import folder_beside
 from shoal.table.plain import plain
 from shoal.table.source import Relation, Stored
 from shoal.whole import write_whole
@@ -206,7 +204,7 @@ def _publish(
     if not _is_new(database):
         fill(database)
         return
-    with _folder_beside(database.path) as folder:
+    with folder_beside(database.path) as folder:
         write_whole(
             database.path,
             False,
@@ -214,16 +212,6 @@ def _publish(
             suffix=database.path.suffix,
             folder=folder,
         )
-
-
-@contextmanager
-def _folder_beside(path: Path) -> Iterator[Path]:
-    """A folder for its owner alone, in which a new database is made with all that belongs to it."""
-    folder = Path(tempfile.mkdtemp(prefix=".shoal-", dir=path.absolute().parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _new_problems(target: DatabaseTable) -> list[str]:

@@ -11,7 +11,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from shoal.engines.base import Engine, Lazy
-from shoal.engines.staging import Staging
+from shoal.staging import Staging
 from shoal.table.frames import Frame, open_frame
 
 

@@ -22,8 +22,8 @@ from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.executors import Executors
 from shoal.engines.opening import Opened
 from shoal.engines.publishing import publish_written
-from shoal.engines.staging import runs
 from shoal.errors import InputError
+from shoal.staging import runs
 from shoal.table.frames import Frame, open_frame
 from shoal.whole import exists_already
 

@@ -17,13 +17,13 @@ import narwhals as nw
 from shoal.databases import DatabaseTable, size_of, stored_to_parquet
 from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.memory import for_engine, free_memory, read_memory
-from shoal.engines.staging import Staging
 from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
 from shoal.io.places import input_problems
 from shoal.progress import Progress, silent
+from shoal.staging import Staging
 from shoal.table.source import Dialect, Input, Stored
 
 EngineName = Literal["memory", "duckdb", "polars", "spark"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +14,6 @@ import pyarrow as pa
 from shoal.databases import DatabaseTable, IfExists, write_stored_batches
 from shoal.engines.base import Lazy
 from shoal.engines.opening import Opened
-from shoal.engines.staging import Staging
 from shoal.errors import InputError, raise_problems
 from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
@@ -28,8 +27,9 @@ from shoal.io.streams import (
     stream_problems,
     write_part,
 )
+from shoal.staging import folder_beside
 from shoal.table.source import Dialect, Input
-from shoal.whole import exists_already, real_target, reason, write_whole
+from shoal.whole import exists_already, reason, write_whole
 
 Prove = Callable[[Lazy], None]
 RELEASE = "release.parquet"
@@ -66,7 +66,7 @@ def publish_file(
             with suppress(OSError):
                 again.unlink()
 
-    with _beside(target) as folder:
+    with folder_beside(target) as folder:
         write_whole(
             target,
             overwrite,
@@ -75,16 +75,6 @@ def publish_file(
             suffix,
             folder,
         )
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A folder beside the output in which it is made; if the process is killed, the next run removes it."""
-    staging = Staging(real_target(target).absolute().parent)
-    try:
-        yield staging.folder
-    finally:
-        staging.close()
 
 
 def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) -> None:
@@ -134,7 +124,7 @@ def publish_written(
     if not real.parent.is_dir():
         raise InputError(f"The folder '{real.parent}' does not exist; make it first.")
     restore(real)
-    with _beside(real) as folder:
+    with folder_beside(real) as folder:
         fresh, old = folder / "fresh", real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
         try:
             write(fresh)

@@ -1,4 +1,4 @@
-"""Folders in which large tables are worked on: for their owner alone, and gone when the work is, however it ends."""
+"""Folders in which large outputs are made: for their owner alone, and gone when the work is, however it ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import secrets
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
+
+from shoal.whole import real_target
 
 try:
     import fcntl
@@ -31,12 +34,17 @@ class Staging:
         clean(self.parent)
         name = f"{os.getpid()}-{secrets.token_hex(6)}"
         made, self.folder = self.parent / f"{MAKING}{name}", self.parent / f"{MARK}{name}"
-        made.mkdir(mode=0o700)
-        self._lock = os.open(made / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
-        if fcntl is not None:
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-        made.rename(self.folder)  # only now, with its lock, may others look at it
-        self._finalizer = weakref.finalize(self, _remove, self.folder, self._lock)
+        locks: list[int] = []
+        self._finalizer = weakref.finalize(self, _remove, (made, self.folder), locks)
+        try:
+            made.mkdir(mode=0o700)
+            locks.append(os.open(made / LOCK, os.O_CREAT | os.O_RDWR, 0o600))
+            if fcntl is not None:
+                fcntl.flock(locks[0], fcntl.LOCK_EX)
+            made.rename(self.folder)  # only now, with its lock, may others look at it
+        except BaseException:  # also an interrupt, which may come at any of these steps
+            self.close()
+            raise
 
     def place(self, name: str) -> Path:
         """The path of a file or folder in it."""
@@ -53,6 +61,16 @@ class Staging:
         """Remove the folder and all that is in it."""
         _KEPT.discard(self)
         self._finalizer()
+
+
+@contextlib.contextmanager
+def folder_beside(target: Path) -> Iterator[Path]:
+    """A folder beside an output in which it is made; if the process is killed, the next run removes it."""
+    staging = Staging(real_target(target).absolute().parent)
+    try:
+        yield staging.folder
+    finally:
+        staging.close()
 
 
 def clean(parent: Path) -> None:
@@ -115,7 +133,18 @@ def _forget(path: Path) -> None:
             path.unlink()
 
 
-def _remove(folder: Path, lock: int) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        os.close(lock)
+def _remove(folders: tuple[Path, ...], locks: list[int]) -> None:
+    """Remove folders and let go of their locks; an interrupt meanwhile is heard when they are gone."""
+    try:
+        _remove_now(folders, locks)
+    except KeyboardInterrupt:
+        _remove_now(folders, locks)
+        raise
+
+
+def _remove_now(folders: tuple[Path, ...], locks: list[int]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    while locks:
+        with contextlib.suppress(OSError):
+            os.close(locks.pop())
