@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal import AuditFailed, samples
+from shoal import AuditFailed, cli, samples
 from shoal.io import read
 from shoal.methods import Cover, Partition
 
@@ -489,6 +489,19 @@ def test_no_arguments_show_the_help(shell: Shell) -> None:
     assert code == 2
     assert "Usage: shoal" in out + err
     assert "anonymize" in out + err
+
+
+def test_a_stop_that_a_library_makes_an_error_of_is_a_stop(
+    shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: object) -> Partition:
+        with pytest.raises(KeyboardInterrupt):
+            cli._stop(signal.SIGINT, None)
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(Cover, "partition", interrupted)
+    run = ("anonymize", "people.csv", "-q", "age", "--others", "drop", "-k", 2, "-o", "a.csv")
+    assert shell(*run) == (130, "", "shoal: Stopped; nothing was written.\n")
 
 
 def test_a_fault_of_ours_is_named_without_its_message(

@@ -54,6 +54,7 @@ ORDER = (
     "generalization",
     "progress",
     "notebook",
+    "staging",
     "whole",
     "auditing",
     "errors",

@@ -122,6 +122,8 @@ def _stopped() -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
+    if STOPS:  # which some libraries report as an error of their own
+        message, code = _stopped(), STOPPED
     problems = message.splitlines()
     for line in problems:
         say(f"shoal: {line}", error=True)
