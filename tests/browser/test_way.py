@@ -63,6 +63,16 @@ def test_a_dropped_table_goes_all_six_steps(page: Any, people_project: str) -> N
     assert not page.faults, page.faults
 
 
+def test_what_is_entered_before_scripts_are_there_counts(page: Any, people_project: str) -> None:
+    held: list[Any] = []
+    page.route("**/htmx.min.js", lambda route: held.append(route))
+    page.goto(f"{people_project}/requirement", wait_until="commit")
+    fill(page, K, "11")
+    held.pop().continue_()
+    page.wait_for_selector("#state >> text=k = 11")
+    assert not page.faults, page.faults
+
+
 def test_the_estimate_follows_a_change_without_a_reload(page: Any, people_project: str) -> None:
     page.goto(f"{people_project}/requirement")
     fill(page, K, "5")

@@ -127,3 +127,21 @@ if (upload) {
     if (event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
   });
 }
+
+// What was entered before htmx was there, or what a browser puts back into a page that is loaded again, counts as well.
+const isChanged = (field) => {
+  if (field instanceof HTMLSelectElement) {
+    const first = [...field.options].findIndex((option) => option.defaultSelected);
+    return field.selectedIndex !== Math.max(0, first);
+  }
+  return field.type === "checkbox" || field.type === "radio"
+    ? field.checked !== field.defaultChecked
+    : field.value !== field.defaultValue;
+};
+// htmx, whose script comes before this one, sets itself up in the same way: so this comes after it.
+setTimeout(() => {
+  for (const form of document.querySelectorAll("form[hx-trigger]")) {
+    const field = [...form.elements].find((one) => one.name && isChanged(one));
+    field?.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+});
