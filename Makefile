@@ -37,16 +37,20 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
-# Kernels are compiled before the tests, each once, while test tools are installed, style and types checked, and the
-# oldest versions tried. Then files run in the order of folders, of which the slow ones (browser, databases, spark) come
-# first: so both workers end at about the same time.
+# Kernels are compiled before the tests, each once, while test tools are installed; style, types and the oldest versions
+# are checked beside the tests, some of which wait for a browser or Spark. Files run in the order of folders, of which
+# the slow ones (browser, databases, spark) come first: so all workers end at about the same time.
 test: $(STAMP)-package java browser ## Check style and types, run all tests, and the usual path on the oldest versions
 	@echo "Compiling all kernels, beside what follows ..."
 	@$(BIN)/shoal compile --all --processes $(WORKERS) >.venv/.compiled 2>&1 & compiling=$$!; \
 	trap 'kill $$compiling' INT TERM; \
-	$(MAKE) --no-print-directory lint smoke-oldest; status=$$?; \
+	$(MAKE) --no-print-directory $(STAMP)-test; status=$$?; \
 	wait $$compiling || status=1; cat .venv/.compiled; exit $$status
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	@echo "Checking style, types and the oldest versions, beside the tests ..."
+	@$(MAKE) --no-print-directory lint smoke-oldest >.venv/.checked 2>&1 & checking=$$!; \
+	trap 'kill $$checking' INT TERM; \
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; status=$$?; \
+	wait $$checking || status=1; cat .venv/.checked; exit $$status
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."
 	@$(HAS_CHROMIUM) || echo "The app was not tested in a browser: there is no chromium here."
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing import get_context
 from typing import Any
 from unittest.mock import patch
 
@@ -23,7 +24,7 @@ import pyarrow as pa
 
 import shoal
 from shoal.bounds.certificate import Certifier
-from shoal.compiling import SERIES, WITH_LIMITS
+from shoal.compiling import BY_PERSONS, OWN_WAY_BY_PERSONS, SERIES, SUPPRESSION, WITH_LIMITS
 from shoal.kernels import ahead, signatures
 from shoal.kernels.bundles import BundleType
 from shoal.kernels.compilation import KERNELS
@@ -34,11 +35,20 @@ from shoal.table import encode, open_frame
 RECORDS = 300
 FEW = 10  # for `exact`
 MANY = 1_200  # enough for all of refinement
+PERSONS = {"person": "person"}
 Listed = dict[tuple[str, tuple[str, ...]], float]
 
 
+def keeping_requirements() -> list[str]:
+    """The methods that keep requirements beyond k."""
+    return sorted(name for name, method in METHODS.items() if method.homogeneous and name != "auto")
+
+
 def jobs() -> dict[str, Callable[[], object]]:
-    """What makes each part of a run, in the order in which parts are listed."""
+    """What makes each part of a run, in the order in which parts are listed.
+
+    One that returns kernels is listed without those.
+    """
     made: dict[str, Callable[[], object]] = {}
     for name in ("cover", *sorted({*METHODS} - {"auto", "cover"})):
         made[name] = lambda name=name: run(method=name, refine=False)
@@ -47,13 +57,20 @@ def jobs() -> dict[str, Callable[[], object]]:
     made["carve"] = carve
     more = shoal.Refine(steps=30)
     made["refine longer"] = lambda: run(method="cover", refine=more)
-    made["persons"] = lambda: run(method="cover", person="person", with_persons=True)
+    made["persons"] = lambda: run(method="cover", **PERSONS)
+    for name in OWN_WAY_BY_PERSONS:
+        made[f"{name}{BY_PERSONS}"] = lambda name=name: run(method=name, refine=False, **PERSONS)
+    made[SUPPRESSION] = suppression
+    made[f"{SUPPRESSION}{BY_PERSONS}"] = lambda: suppression(**PERSONS)
     made[SERIES] = series
     made["certificate"] = certificate
     limits = [shoal.LDiversity(2, kind="distinct")]
+    for name in keeping_requirements():
+        made[f"{name}{WITH_LIMITS}"] = lambda name=name: run(
+            method=name, refine=False, requirements=limits
+        )
     defaults = {
-        "exact": {"method": "exact"},
-        "cover": {"method": "cover", "refine": False},
+        "persons": {"method": "cover", **PERSONS},
         "refine": {"method": "cover"},
         "choose": {"method": "cover", "records": MANY},
         "refine longer": {"method": "cover", "refine": more},
@@ -89,6 +106,14 @@ def carve(**job: Any) -> None:
         run(method="cover", records=MANY, **job)
 
 
+def suppression(**job: Any) -> set[tuple[str, tuple[str, ...]]]:
+    """Leave records out; returns the kernels that were used before that."""
+    run(method="cover", refine=False, **job)
+    before = used()
+    run(method="cover", refine=False, suppression_limit=0.3, **job)
+    return before
+
+
 def series() -> None:
     """Two releases of a series."""
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
@@ -112,11 +137,10 @@ def series() -> None:
 def run(records: int = RECORDS, **job: Any) -> shoal.Release:
     """Anonymize a few records of the sample."""
     records = FEW if job["method"] == "exact" else records
-    with_persons = job.pop("with_persons", False)
     asked = {"k": 3, "requirements": [], **job}
     settings = shoal.samples.adult_settings()
     table = shoal.samples.adult()[:records]
-    if with_persons:
+    if "person" in job:
         table = table.append_column("person", pa.array([i % 8 for i in range(records)]))
     return shoal.anonymize(table, settings=settings, **asked)
 
@@ -183,27 +207,35 @@ def list_part(name: str) -> dict[str, Any]:
     """Make a part of a run; say which kernels that took, and the seconds of those that were compiled."""
     ahead.can_start = lambda: False  # or the list would be made of itself
     with timing() as seconds:
-        jobs()[name]()
+        others = jobs()[name]()
     return {
-        "kernels": sorted(used()),
+        "kernels": sorted(used() - (others if isinstance(others, set) else set())),
         "seconds": [[what, round(spent, 1)] for what, spent in seconds.items()],
         "bundles": bundles(),
     }
 
 
-def listed(name: str, **changed: str) -> dict[str, Any]:
-    """Make a part of a run in a process of its own, whose kernels were compiled by another one.
+def listed(names: list[str], **changed: str) -> dict[str, dict[str, Any]]:
+    """Make parts of a run, each in a process of its own, whose kernels were compiled by another one.
 
     So none is among them that is only linked into others. Seconds are those of compiling, in that order.
     """
-    command = [sys.executable, "-m", "tests.signatures", "--part", name]
-    runs = []
-    while len(runs) < 2 and (not runs or runs[0]["seconds"]):
+    command = [sys.executable, "-m", "tests.signatures", "--parts", *names]
+    runs: list[list[dict[str, Any]]] = []
+    while len(runs) < 2 and (not runs or any(part["seconds"] for part in runs[0])):
         said = subprocess.run(
             command, env={**os.environ, **changed}, stdout=subprocess.PIPE, check=True
         )
-        runs.append(json.loads(said.stdout))
-    return {**runs[-1], "seconds": runs[0]["seconds"]}
+        runs.append([json.loads(line) for line in said.stdout.splitlines()])
+    found = zip(names, runs[0], runs[-1], strict=True)
+    return {name: {**last, "seconds": first["seconds"]} for name, first, last in found}
+
+
+def list_parts(names: list[str]) -> None:
+    """Print what `list_part` says of each, in copies of this process: imports take longer than most parts."""
+    with get_context("fork").Pool(1, maxtasksperchild=1) as copies:
+        for found in copies.imap(list_part, names):
+            print(json.dumps(found), flush=True)
 
 
 def main(names: list[str]) -> None:
@@ -216,7 +248,7 @@ def main(names: list[str]) -> None:
     }
     with tempfile.TemporaryDirectory() as folder:
         for name in names or jobs():
-            found = listed(name, NUMBA_CACHE_DIR=folder)
+            found = listed([name], NUMBA_CACHE_DIR=folder)[name]
             seconds |= {(what[0], tuple(what[1])): spent for what, spent in found["seconds"]}
             order = {what: number for number, what in enumerate(seconds)}
             found["kernels"].sort(key=lambda what: order.get((what[0], tuple(what[1])), -1))
@@ -238,7 +270,7 @@ def write(known: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--part"]:
-        print(json.dumps(list_part(sys.argv[2])))
+    if sys.argv[1:2] == ["--parts"]:
+        list_parts(sys.argv[2:])
     else:
         main(sys.argv[1:])

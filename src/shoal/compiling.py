@@ -20,6 +20,9 @@ from shoal.settings import Settings
 STAGE = "compiling kernels, once"
 CERTIFICATE = "certificate"
 SERIES = "series"
+SUPPRESSION = "suppression"
+BY_PERSONS = " by persons"  # other kernels instead, where persons are counted
+OWN_WAY_BY_PERSONS = ("mondrian", "exact")  # methods that have such
 WITH_LIMITS = ", with requirements"  # a part's other kernels, for what is asked beyond k
 
 _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=())
@@ -28,6 +31,8 @@ _wanted_later: ContextVar[tuple[str, ...]] = ContextVar("wanted later", default=
 def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
     """Return the parts of a job on so many records, as `kernels/signatures.json` calls them."""
     parts = [SERIES] if settings.series else _parts_of_groups(settings, records)
+    if settings.suppression_limit:
+        parts.append(f"{SUPPRESSION}{BY_PERSONS}" if settings.person else SUPPRESSION)
     parts += _wanted_later.get()
     if settings.requirements:
         parts += [f"{part}{WITH_LIMITS}" for part in parts]
@@ -37,7 +42,8 @@ def parts_of(settings: Settings, records: int) -> tuple[str, ...]:
 def _parts_of_groups(settings: Settings, records: int) -> list[str]:
     """What a method needs, and refinement after it."""
     chosen = settings.method.choose(records)
-    parts = [chosen.name]
+    own_way = settings.person and chosen.name in OWN_WAY_BY_PERSONS
+    parts = [f"{chosen.name}{BY_PERSONS}" if own_way else chosen.name]
     if settings.refine and chosen.may_be_refined():
         budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
         parts.append("refine")

@@ -77,7 +77,7 @@ def test_a_group_of_fewer_than_four_releases_the_middle() -> None:
 @cache
 def adult() -> shoal.Release:
     return shoal.anonymize(
-        shoal.samples.adult().slice(0, 6000),
+        shoal.samples.adult().slice(0, 2500),
         quasi_identifiers=[*COLUMNS, "sex", "race"],
         others="drop",
         k=K,

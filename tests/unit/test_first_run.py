@@ -22,11 +22,12 @@ from shoal.kernels import ahead, cache, machine_code, signatures
 from shoal.kernels.signatures import Signature, needed
 from shoal.methods import METHODS
 from shoal.settings import make_settings
-from tests.signatures import listed
+from tests.signatures import keeping_requirements, listed
 from tools.make_wheel import BASELINE, add_kernels, platform
 
 Shell = Callable[..., tuple[int, str, str]]
 LIMITED = "exact, with requirements"
+BY_PERSONS = ("exact by persons", "suppression by persons")
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(shoal.__file__).parent
 CHEAP = [
@@ -91,15 +92,16 @@ PARTS = [
     "certificate",
     "exact",
     "series",
+    "mondrian by persons",
+    "suppression",
 ]  # others need some of these
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_the_kernels_of_a_run_are_those_on_the_list(part: str) -> None:
-    found = listed(part, PYTHONPATH=f"{PACKAGE.parent}{os.pathsep}{ROOT}")
-    used = {(kernel, tuple(types)) for kernel, types in found["kernels"]}
-    expected = {(signature.kernel, signature.arguments) for signature in needed([part])}
-    assert used == expected, f"run python -m tests.signatures '{part}'"
+def test_the_kernels_of_a_run_are_those_on_the_list() -> None:
+    for part, found in listed(PARTS, PYTHONPATH=f"{PACKAGE.parent}{os.pathsep}{ROOT}").items():
+        used = {(kernel, tuple(types)) for kernel, types in found["kernels"]}
+        expected = {(signature.kernel, signature.arguments) for signature in needed([part])}
+        assert used == expected, f"run python -m tests.signatures '{part}'"
 
 
 def test_kernels_on_the_list_have_as_many_parameters() -> None:
@@ -109,7 +111,9 @@ def test_kernels_on_the_list_have_as_many_parameters() -> None:
 
 
 def test_every_method_is_on_the_list() -> None:
-    assert {*METHODS} - {"auto"} <= {*signatures.parts()}
+    methods = {*METHODS} - {"auto"}
+    with_limits = {f"{name}, with requirements" for name in keeping_requirements()}
+    assert methods | with_limits <= {*signatures.parts()}
 
 
 SERIES = {
@@ -142,7 +146,10 @@ def with_limits(*steps: str) -> tuple[str, ...]:
         (1_000, {"refine": 5}, ("cover", "refine", "choose", "refine longer")),
         (1_000, {"method": "mondrian"}, ("mondrian",)),
         (1_000, {"person": "id"}, ("cover", "refine", "persons")),
-        (9, {"person": "id"}, ("exact",)),
+        (9, {"person": "id"}, ("exact by persons",)),
+        (1_000, {"person": "id", "method": "mondrian"}, ("mondrian by persons",)),
+        (9, {"suppression_limit": 0.1}, ("exact", "suppression")),
+        (9, {"person": "id", "suppression_limit": 0.1}, BY_PERSONS),
         (1_000, SERIES, ("series", "series, with requirements")),
         (9, {"method": "exact"}, ("exact",)),
         (1_001, ILL | {"requirements": [DISTINCT]}, with_limits("choose")),
