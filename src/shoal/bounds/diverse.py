@@ -11,12 +11,19 @@ from collections.abc import Callable
 from math import ceil, exp, inf
 
 import numpy as np
+import numpy.typing as npt
 
 from shoal.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
 from shoal.bounds.cells import Cells
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.kernels.bounding.cell_walk import make_walk
-from shoal.kernels.bounding.diverse_ascent import project_groups, repair_diverse
+from shoal.kernels.bounding.diverse_ascent import (
+    Listing,
+    make_listing,
+    price_cells,
+    project_groups,
+    repair_diverse,
+)
 from shoal.kernels.bounding.diverse_groups import make_sorted
 from shoal.kernels.shared.rules import Rules
 
@@ -24,8 +31,33 @@ from shoal.kernels.shared.rules import Rules
 # passes gain most.
 FIRST_PASSES, FIRST_LOOKS = 20, 500_000_000
 BEGIN_LOOKS = 400_000_000  # before that, see `begin`
+PRICINGS = int(__import__("os").environ.get("PRICINGS", 5))
 ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
+
+
+class Pool:
+    """Cells in which duals exceeded costs in some walk, each once."""
+
+    def __init__(self) -> None:
+        self.bounds: Records = np.zeros(1, dtype=np.int64)
+        self.costs: Floats = np.empty(0)
+        self.points: Ints = np.empty(0, dtype=np.int32)
+        self._keys: npt.NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+
+    def add(self, listing: Listing) -> None:
+        """Add the cells of a walk, in place of those that are known already."""
+        cells = listing.count[1]
+        keys = listing.keys[:cells]
+        sizes = np.diff(self.bounds)
+        stays = ~np.isin(self._keys, keys)
+        self.points = np.concatenate(
+            [self.points[np.repeat(stays, sizes)], listing.points[: listing.cell_bounds[cells]]]
+        )
+        sizes = np.concatenate([sizes[stays], np.diff(listing.cell_bounds[: cells + 1])])
+        self.bounds = np.concatenate([[0], np.cumsum(sizes)])
+        self.costs = np.concatenate([self.costs[stays], listing.costs[:cells]])
+        self._keys = np.concatenate([self._keys[stays], keys])
 
 
 class DiverseAscent(Ascent):
@@ -40,6 +72,7 @@ class DiverseAscent(Ascent):
         self._need = distinct_needed(problem.rules)
         self._outside = outside_needed(problem.rules)
         self._values = problem.values[cells.points.first]
+        self._scratch = make_sorted(len(above), problem.rules, self._outside)
         super().__init__(cells, above, step)
 
     @property
@@ -60,49 +93,70 @@ class DiverseAscent(Ascent):
     def _forget(self) -> None:
         super()._forget()
         self._shares: Floats = np.empty(0)
+        self._pool = Pool()
 
     def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
-        bounds, limits = np.zeros(MOST_GROUPS + 1, dtype=np.int64), np.empty(MOST_GROUPS)
-        members, shares = np.empty(MOST_MEMBERS, dtype=np.int32), np.empty(MOST_MEMBERS)
+        listing = make_listing(MOST_GROUPS, MOST_MEMBERS, MOST_GROUPS, MOST_MEMBERS)
         lowered, slack = self._y.copy(), self.slack
-        walk, done, listed = make_walk(self.trees, self.k), False, 0
-        scratch = make_sorted(len(lowered), self._rules, self._outside)
+        walk, done = make_walk(self.trees, self.k), False
         while not done:
             looks = int(walk.top[1])
             if not go_on(looks):
                 return False
             slack = inf if looks >= patience else slack
-            done, listed = repair_diverse(
+            done = repair_diverse(
                 self.trees,
                 walk,
                 self._rules,
                 self._need,
                 self._values,
-                scratch,
+                self._scratch,
                 lowered,
                 slack,
                 looks + CHUNK,
-                listed,
-                bounds,
-                limits,
-                members,
-                shares,
+                listing,
             )
         self.looks = int(walk.top[1])
         self._keep(lowered)
-        size = bounds[listed]
-        self._list(bounds[: listed + 1], limits[:listed], members[:size], shares[:size])
-        return True
-
-    def _list(self, bounds: Records, limits: Floats, members: Ints, shares: Floats) -> None:
-        """Add groups to those listed."""
         if not self._moved:
             self._forget()  # what a looser walk listed
-        self._bounds = np.concatenate([self._bounds, self._bounds[-1] + bounds[1:]])
-        self._costs = np.concatenate([self._costs, limits])
-        self._members = np.concatenate([self._members, members])
-        self._shares = np.concatenate([self._shares, shares])
-        self._taken = np.concatenate([self._taken, np.zeros(len(limits))])
+        self._list(listing)
+        self._pool.add(listing)
+        return True
+
+    def _list(self, listing: Listing) -> None:
+        """Add groups to those listed."""
+        groups = listing.count[0]
+        size = listing.bounds[groups]
+        self._bounds = np.concatenate([self._bounds, self._bounds[-1] + listing.bounds[1 : groups + 1]])
+        self._costs = np.concatenate([self._costs, listing.limits[:groups]])
+        self._members = np.concatenate([self._members, listing.members[:size]])
+        self._shares = np.concatenate([self._shares, listing.shares[:size]])
+        self._taken = np.concatenate([self._taken, np.zeros(groups)])
+
+    def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
+        for _ in range(PRICINGS):
+            self._move()
+            self._price()
+        return super().advance(go_on)
+
+    def _price(self) -> None:
+        """List groups of known cells that the dual variables as they are now exceed."""
+        pool = self._pool
+        listing = make_listing(pool.costs.size, MOST_MEMBERS, 0, 0)
+        price_cells(
+            self._rules,
+            self._need,
+            self._values,
+            self._scratch,
+            self._y,
+            self.trees.weights,
+            pool.bounds,
+            pool.costs,
+            pool.points,
+            listing,
+        )
+        self._list(listing)
 
     def _move(self) -> None:
         self._moved = True

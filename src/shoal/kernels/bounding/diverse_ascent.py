@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
+from shoal.kernels.bounding.diverse_counts import cap_counted, counted_excess, is_countable
 from shoal.kernels.bounding.diverse_groups import (
     best_lift,
     cap_excess,
@@ -13,28 +16,63 @@ from shoal.kernels.bounding.diverse_groups import (
     picked_slope,
     sort_cell,
 )
+from shoal.kernels.bounding.diverse_mending import mend
+from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
 LISTED = 1e-9  # a cell is listed if the duals of a group in it exceed its cost by this
 SORT_LOOKS = 4  # work of sorting a member, in points looked at
+CAPPINGS = 10  # steps of the search for a cap in cells whose records are counted
+ROUNDING = 1e-6  # by which entropy may miss what is asked for
+KEPT = 4  # times k: records of each sensitive value that a listed cell keeps at most
+NO_GROUP, HOLDS = -2, -1  # see `price`
+
+
+@bundle
+class Listing(NamedTuple):
+    """Groups whose duals exceed their costs, and the cells that they lie in.
+
+    Group g is members[bounds[g]:bounds[g + 1]], points of which it takes `shares` records each, and limits[g], what
+    their duals may sum up to. Of a cell, the points of the largest duals are kept, for each sensitive value.
+    """
+
+    count: np.ndarray  # int64[2], groups and cells so far
+    bounds: np.ndarray  # int64[groups + 1]
+    limits: np.ndarray  # float64[groups]
+    members: np.ndarray  # int32[members of groups]
+    shares: np.ndarray  # float64[members of groups]
+    cell_bounds: np.ndarray  # int64[cells + 1]
+    costs: np.ndarray  # float64[cells], of a record in each
+    keys: np.ndarray  # uint64[cells], the same for the same points
+    points: np.ndarray  # int32[points of cells]
+
+
+def make_listing(groups, members, cells, points):
+    """Make room for so many groups with so many members in all, and for so many cells and their points."""
+    return Listing(
+        count=np.zeros(2, np.int64),
+        bounds=np.zeros(groups + 1, np.int64),
+        limits=np.empty(groups),
+        members=np.empty(members, np.int32),
+        shares=np.empty(members),
+        cell_bounds=np.zeros(cells + 1, np.int64),
+        costs=np.empty(cells),
+        keys=np.empty(cells, np.uint64),
+        points=np.empty(points, np.int32),
+    )
 
 
 @kernel
-def repair_diverse(
-    trees, walk, q, need, values, cell, duals, slack, until, cells, bounds, limits, members, shares
-):
+def repair_diverse(trees, walk, q, need, values, cell, duals, slack, until, listing):
     """Lower `duals` until in no group that keeps the requirements they exceed its cost, and list groups where they did.
 
     One walk over all cells suffices, as in `repair`, and `slack` means the same. need[t] is the least number of
     distinct values in tally t. A cell that has fewer is left alone, and so are all below it.
-
-    A listed group is members[bounds[c]:bounds[c + 1]], points of which it takes `shares` records each, and
-    limits[c], what their duals may sum up to; `cells` is the number of groups listed so far.
     """
     k = q.k
     while walk.top[1] < until:
         if not next_cell(trees, walk, k, k, duals):
-            return True, cells
+            return True
         f = walk.top[0]
         cost = limit = cell_cost(walk)
         if walk.reach[f] <= walk.floor[f] + slack:
@@ -43,74 +81,156 @@ def repair_diverse(
             continue
         inside = walk.order[walk.low[f] : walk.high[f]]
         walk.top[1] += SORT_LOOKS * inside.size
-        best, least, holds, kinds = -1, np.inf, False, 0
-        for t in range(need.size):
-            kinds = sort_cell(cell, inside, values, t, duals, trees.weights, limit)
-            if kinds < need[t]:
+        best, kinds, found = price(q, need, values, cell, duals, trees.weights, inside, limit)
+        if best < 0:
+            if best == NO_GROUP:
                 walk.reach[f] = -np.inf
-                holds = True
-                break
-            _, _, over, _, _ = least_excess(q, t, cell, kinds, need[t])
-            if over <= 0.0:
-                holds = True
-                break
-            if over < least:
-                best, least = t, over
-        if holds:
-            if limit < cost:
+            elif limit < cost:
                 walk.reach[f] = min(walk.reach[f], limit)
             continue
-        if best != need.size - 1:
-            kinds = sort_cell(cell, inside, values, best, duals, trees.weights, limit)
-        pull, lift, over, low, high = least_excess(q, best, cell, kinds, need[best])
-        if over > LISTED and limit == cost and cells < limits.size:
-            if bounds[cells] + inside.size <= members.size:
-                ends = low, best_lift(cell, kinds, need[best], k, low)
-                records, end = list_group(
-                    cell, kinds, need[best], k, ends, high, bounds[cells], members, shares
-                )
-                limits[cells] = records * cost
-                cells += 1
-                bounds[cells] = end
-        cap = cap_excess(cell, kinds, need[best], k, pull, lift)
+        pull, lift, over, low, high = found
+        if is_countable(q, best, cell, kinds):
+            cap = cap_counted(cell, kinds, k, q.entropy[best] - ROUNDING, pull, lift, CAPPINGS)
+        else:
+            cap = cap_excess(cell, kinds, need[best], k, pull, lift)
         lower(cell, kinds, pull, lift, limit, cap, duals)
+        if over > LISTED and limit == cost:
+            list_group(q, best, cell, kinds, need[best], low, high, cost, listing)
+            list_cell(cell, kinds, KEPT * k, cost, inside, listing)
         if limit < cost:
             walk.reach[f] = limit
-    return False, cells
+    return False
+
+
+@kernel
+def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, listing):
+    """List groups of the given cells whose duals exceed their costs, one for each cell at most."""
+    for c in range(costs.size):
+        inside = points[bounds[c] : bounds[c + 1]]
+        best, kinds, found = price(q, need, values, cell, duals, weights, inside, costs[c])
+        if best >= 0:
+            _, _, over, low, high = found
+            if over > LISTED:
+                list_group(q, best, cell, kinds, need[best], low, high, costs[c], listing)
+
+
+@inner
+def price(q, need, values, cell, duals, weights, inside, cost):
+    """Sort a cell by the tally whose bound on what duals can exceed their costs by is lowest.
+
+    Returns that tally, how many of its values occur, and what `least_excess` says of it. In place of the tally,
+    NO_GROUP if no group of the cell keeps the requirements, HOLDS if none exceeds its costs.
+    """
+    best, least, kinds = HOLDS, np.inf, 0
+    found = (0.0, 0.0, 0.0, 0.0, 0.0)
+    for t in range(need.size):
+        kinds = sort_cell(cell, inside, values, t, duals, weights, cost)
+        if kinds < need[t]:
+            return NO_GROUP, kinds, found
+        found = least_excess(q, t, cell, kinds, need[t])
+        if found[2] > 0.0 and is_countable(q, t, cell, kinds):
+            pull, lift, over, low, high = found
+            counted = counted_excess(cell, kinds, q.k, q.entropy[t] - ROUNDING)
+            found = pull, lift, min(over, counted), low, high
+        if found[2] <= 0.0:
+            return HOLDS, kinds, found
+        if found[2] < least:
+            best, least = t, found[2]
+    if best != need.size - 1:
+        kinds = sort_cell(cell, inside, values, best, duals, weights, cost)
+        found = least_excess(q, best, cell, kinds, need[best])
+    return best, kinds, found
+
+
+@inner
+def list_cell(cell, kinds, most, cost, inside, listing):
+    """List a sorted cell with the points of its largest duals, so many records for each sensitive value at most."""
+    number = listing.count[1]
+    end = listing.cell_bounds[number]
+    if number == listing.costs.size or end + inside.size > listing.points.size:
+        return
+    key = np.uint64(0)
+    for i in inside:
+        key += mixed(np.uint64(i))
+    for m in range(kinds):
+        first = cell.held[cell.begin[m]]
+        for at in range(cell.begin[m], cell.begin[m + 1]):
+            if cell.held[at] - first >= most:
+                break
+            listing.points[end] = cell.item[at]
+            end += 1
+    listing.costs[number] = cost
+    listing.keys[number] = key
+    listing.cell_bounds[number + 1] = end
+    listing.count[1] = number + 1
+
+
+@inner
+def mixed(number):
+    """Return a number that looks random, always the same for the same one (SplitMix64)."""
+    number += np.uint64(0x9E3779B97F4A7C15)
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return number ^ (number >> np.uint64(31))
+
+
+@inner
+def list_group(q, t, cell, kinds, need, low, high, cost, listing):
+    """List the group that `balance` finds, if any: of each sensitive value the records with the largest duals."""
+    number = listing.count[0]
+    end = listing.bounds[number]
+    if number == listing.limits.size or end + cell.begin[kinds] > listing.members.size:
+        return
+    if not balance(q, t, cell, kinds, need, low, high):
+        return
+    records, over = 0.0, 0.0
+    for m in range(kinds):
+        left = cell.picked[m]
+        at = cell.begin[m]
+        while left > 0.0 and at < cell.begin[m + 1]:
+            share = min(left, 1.0 * (cell.held[at + 1] - cell.held[at]))
+            listing.members[end] = cell.item[at]
+            listing.shares[end] = share
+            records += share
+            over += share * cell.z[at]
+            left -= share
+            at += 1
+            end += 1
+    if over > LISTED:
+        listing.limits[number] = records * cost
+        listing.bounds[number + 1] = end
+        listing.count[0] = number + 1
 
 
 @allocating
-def list_group(cell, kinds, need, k, low, high, end, members, shares):
-    """List a group of parts of records, between those summed up at two pulls, so that their slopes sum up to 0.
+def balance(q, t, cell, kinds, need, low, high):
+    """Pick numbers of records, not always whole ones, that keep the requirements; return whether there are such.
 
-    The group is written from place `end` on; returns its number of records and its end.
+    Those picked at two pulls, at which slopes sum up to less and to more than 0, are mixed so that they sum up to 0;
+    and then mended.
     """
-    far = high, best_lift(cell, kinds, need, k, high)
-    excess(cell, kinds, need, k, low[0], low[1], np.inf)
-    slope = picked_slope(cell, kinds)
-    before = np.empty(kinds)
-    for m in range(kinds):
-        before[m] = cell.picked[m]
-    excess(cell, kinds, need, k, far[0], far[1], np.inf)
-    other = picked_slope(cell, kinds)
-    part = other / (other - slope) if slope < 0.0 < other else (1.0 if slope >= 0.0 else 0.0)
-    records = 0.0
-    for m in range(kinds):
-        low_place, low_end = cell.begin[m], cell.begin[m + 1]
-        left, right = before[m], 1.0 * cell.picked[m]
-        for at in range(low_place, low_end):
-            weight = cell.held[at + 1] - cell.held[at]
-            a, b = min(left, weight), min(right, weight)
-            if a <= 0.0 and b <= 0.0:
-                break
-            left -= a
-            right -= b
-            members[end] = cell.item[at]
-            shares[end] = part * a + (1.0 - part) * b
-            if shares[end] > 0.0:
-                records += shares[end]
-                end += 1
-    return records, end
+    if is_countable(q, t, cell, kinds):
+        counted_excess(cell, kinds, q.k, q.entropy[t])
+        return mend(q, t, cell, kinds)
+    near = np.empty(kinds)
+    slope = pick(cell, kinds, need, q.k, low)
+    if slope < 0.0:
+        for m in range(kinds):
+            near[m] = cell.picked[m]
+        other = pick(cell, kinds, need, q.k, high)
+        if other >= 0.0:
+            part = other / (other - slope)
+            for m in range(kinds):
+                cell.picked[m] = part * near[m] + (1.0 - part) * cell.picked[m]
+    return mend(q, t, cell, kinds)
+
+
+@inner
+def pick(cell, kinds, need, k, pull):
+    """Pick at least k records that count most with a pull; return the sum of their slopes."""
+    lift = best_lift(cell, kinds, need, k, pull)
+    excess(cell, kinds, need, k, pull, lift, np.inf)
+    return picked_slope(cell, kinds)
 
 
 @inner

@@ -16,13 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bounding.diverse_slopes import set_slopes
+from shoal.kernels.bounding.diverse_counts import FEW
+from shoal.kernels.bounding.diverse_mending import mend
+from shoal.kernels.bounding.diverse_slopes import set_slopes, surprise_slopes
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.shared.arrays import order_of, taken
 
-HALVINGS = 22  # steps of the search for a lift
-ROUNDS = 2  # inequalities that are tried, one after the other
+HALVINGS = 14  # steps of the search for a lift
+ROUNDS = 3  # inequalities that are tried, one after the other
 GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
 
 
@@ -34,7 +36,7 @@ class Sorted(NamedTuple):
     begin: np.ndarray  # int64[values + 1], where the members of each of them begin
     slope: np.ndarray  # float64[values], of each of them
     kept: np.ndarray  # float64[values], the slopes of the best bound so far
-    picked: np.ndarray  # int64[values], records that were summed up, of each of them
+    picked: np.ndarray  # float64[values], records that were summed up, of each of them
     best: np.ndarray  # float64[values], their sum
     first: np.ndarray  # int64[all values], scratch, zero between uses
     outside: (
@@ -45,6 +47,10 @@ class Sorted(NamedTuple):
     held: np.ndarray  # int64[points + 1], records of the members before each
     sum: np.ndarray  # float64[points + 1], the sum of z over these
     node: np.ndarray  # float64[nodes], scratch for trees of values
+    place: np.ndarray  # int64[values], scratch, and what follows, see `diverse_counts`
+    spare: np.ndarray  # float64[FEW]
+    level: np.ndarray  # float64[FEW + 1]
+    times_log: np.ndarray  # float64[FEW + 2], n·log n of each number n
 
 
 def make_sorted(points, q, outside):
@@ -55,7 +61,7 @@ def make_sorted(points, q, outside):
         begin=np.zeros(values + 1, np.int64),
         slope=np.zeros(values),
         kept=np.zeros(values),
-        picked=np.zeros(values, np.int64),
+        picked=np.zeros(values),
         best=np.zeros(values),
         first=np.zeros(values, np.int64),
         outside=outside,
@@ -64,6 +70,10 @@ def make_sorted(points, q, outside):
         held=np.zeros(points + 1, np.int64),
         sum=np.zeros(points + 1),
         node=np.zeros(2 * int(np.diff(q.node).max(initial=1))),
+        place=np.zeros(values, np.int64),
+        spare=np.zeros(FEW),
+        level=np.zeros(FEW + 1),
+        times_log=np.array([0.0, *(n * np.log(n) for n in range(1, FEW + 2))]),
     )
 
 
@@ -152,7 +162,7 @@ def pick_outside(cell, kinds, pull, lift):
     Minus infinity if there are too few. It is exact beside the values that had to be picked: the best records of these
     are in a best choice, and the best of all others fill it up.
     """
-    top, total, missing = 0, 0.0, 0
+    top, total, missing = 0, 0.0, 0.0
     for m in range(kinds):
         missing -= cell.picked[m]
         top = m if cell.picked[m] > cell.picked[top] else top
@@ -192,7 +202,7 @@ def next_place(cell, m):
 @inner
 def picked_records(cell, kinds):
     """Return how many records were summed up."""
-    records = 0
+    records = 0.0
     for m in range(kinds):
         records += cell.picked[m]
     return records
@@ -246,12 +256,17 @@ def least_excess(q, t, cell, kinds, need):
         cell.kept[m] = 0.0
     pull, lift = 0.0, best_lift(cell, kinds, need, q.k, 0.0)
     least = excess(cell, kinds, need, q.k, 0.0, lift, np.inf)
-    for _ in range(ROUNDS):
+    for number in range(ROUNDS):
         if least <= 0.0:
             break
-        if not set_slopes(q, t, cell, kinds):
+        is_new = number > 0 and q.entropy[t] > 0.0 and mend(q, t, cell, kinds)
+        if is_new:
+            surprise_slopes(q, t, cell, kinds)
+        elif not set_slopes(q, t, cell, kinds):
             keep_slopes(cell.kept, cell.slope, kinds)
             break
+        if is_new:
+            excess(cell, kinds, need, q.k, 0.0, best_lift(cell, kinds, need, q.k, 0.0), np.inf)
         low, high = 0.0, least / max(1e-12, -picked_slope(cell, kinds))
         grows, before = True, least
         for step in range(GROWTHS + CUTS):

@@ -21,7 +21,7 @@ def set_slopes(q, t, cell, kinds):
     outside the ℓ − 1 most frequent values may have one value; and the earth mover's distance is at least what any
     potential on the tree of values says.
     """
-    records = 0
+    records = 0.0
     for m in range(kinds):
         cell.slope[m] = 0.0
         records += cell.picked[m]
@@ -36,6 +36,37 @@ def set_slopes(q, t, cell, kinds):
         missed |= add_distance(q, t, cell, kinds, records)
     for m in range(kinds):
         cell.slope[m] += TOLERANCE
+    return missed
+
+
+@inner
+def surprise_slopes(q, t, cell, kinds):
+    """Set slopes by the surprise under the shares of the records that were picked, half a record where there is none."""
+    records = 0.0
+    for m in range(kinds):
+        records += max(cell.picked[m], 0.5)
+    for m in range(kinds):
+        cell.slope[m] = np.log(records / max(cell.picked[m], 0.5)) - q.entropy[t] + TOLERANCE
+
+
+@inner
+def set_gradient(q, t, cell, kinds):
+    """Set slopes by which one more record of each value makes what misses a limit better; return whether any is missed."""
+    records = 0.0
+    for m in range(kinds):
+        cell.slope[m] = 0.0
+        records += cell.picked[m]
+    missed = False
+    if q.capped[t]:
+        missed = add_caps(q, cell, kinds, records)
+    if q.entropy[t] > 0.0 and entropy_of(cell, kinds, records, 0.0) < q.entropy[t] - EPSILON:
+        missed = True
+        for m in range(kinds):
+            cell.slope[m] += np.log(records / max(cell.picked[m], 0.5)) - q.entropy[t]
+    if q.depth[t] > 0:
+        missed |= add_recursion(q, t, cell, kinds)
+    if q.distance[t] < np.inf:
+        missed |= add_distance(q, t, cell, kinds, records)
     return missed
 
 
@@ -93,7 +124,7 @@ def add_recursion(q, t, cell, kinds):
     """Add the slopes of too frequent a value under recursive diversity; return whether there is one."""
     for m in range(kinds):
         cell.best[m] = cell.picked[m]
-    top, rest = -1, 0
+    top, rest = -1, 0.0
     for m in range(kinds):
         rest += cell.picked[m]
         top = m if top < 0 or cell.picked[m] > cell.picked[top] else top
