@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from shoal.kernels.refining import diverse_repacking as kernels
 from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, Pool
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent
-from shoal.refine.choose import choose_quickly
+from shoal.refine.choose import LOOSE, choose_quickly
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
 from shoal.refine.repack import Pools, make_candidates, repack_all
@@ -173,13 +174,19 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
     assert found.cost <= refined.cost + TOLERANCE * max(1.0, refined.cost)
 
 
-@settings(max_examples=several(40))
-@given(starts(measures=reference.MONOTONE, diverse=True), st.integers(0, 5))
+@settings(max_examples=several(60))
+@given(
+    starts(measures=reference.MONOTONE, diverse=True),
+    st.integers(0, 5),
+    st.sampled_from([LOOSE, 1.0]),
+)
 def test_cells_chosen_quickly_comply_cost_no_more_and_are_repeatable(
-    start: Start, seed: int
+    start: Start, seed: int, loose: float
 ) -> None:
+    """Also where all numbers of distinct values are taken to be loose."""
     problem = start.problem
-    found, again = (choose_quickly(start.refined(), seed, silent)[0] for _ in range(2))
+    with patch("shoal.refine.choose.LOOSE", loose):
+        found, again = (choose_quickly(start.refined(), seed, silent)[0] for _ in range(2))
     assert (found.groups == again.groups).all()
     assert is_met(problem, found.groups)
     assert found.cost <= start.refined().cost + TOLERANCE
