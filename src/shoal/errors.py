@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -46,6 +47,21 @@ def raise_problems(problems: Iterable[str]) -> None:
     found = tuple(dict.fromkeys(problems))
     if found:
         raise InputError(found)
+
+
+@contextmanager
+def in_our_words(
+    is_foreign: Callable[[Exception], bool], sentence: Callable[[Exception], str]
+) -> Iterator[None]:
+    """Turn what a library raises into one sentence of ours, from which nothing of its own words can be had."""
+    try:
+        yield
+    except ShoalError:
+        raise
+    except Exception as error:
+        if not is_foreign(error):
+            raise
+        raise InputError(sentence(error)) from None
 
 
 def shown(value: Any) -> str:

@@ -16,6 +16,7 @@ import pytest
 
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
+from shoal.engines.opening import missing
 from shoal.measures.catalogue import OBJECTIVES
 
 CANARY = "CANARY-7731"
@@ -1091,8 +1092,16 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], di
     return lay_out
 
 
+NEEDS = {  # cases that go to an engine, which says first that it is not installed
+    "an empty folder": pytest.mark.skipif(bool(missing("duckdb")), reason="needs DuckDB"),
+}
+
+
 def named(cases: list[Case]) -> list[Any]:
-    return [pytest.param(case, id=case.name.replace(" ", "-")) for case in cases]
+    return [
+        pytest.param(case, id=case.name.replace(" ", "-"), marks=NEEDS.get(case.name, ()))
+        for case in cases
+    ]
 
 
 @pytest.mark.parametrize("case", named([case for case in CASES if case.python is not None]))

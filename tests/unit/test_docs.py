@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import shoal
+from shoal.engines.opening import missing
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -42,6 +43,9 @@ def name_of_heading(text: str) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_examples_of_a_page_run_and_print_what_it_shows(page: Path, tmp_path: Path) -> None:
     """If shoal now prints something else: `python docs/make_outputs.py` writes it into the pages."""
+    if page.name == "large-tables.md":
+        for reason in missing("duckdb"):
+            pytest.skip(reason)
     assert EXAMPLES["with_outputs"](page, tmp_path) == page.read_text(encoding="utf-8")
 
 
@@ -174,6 +178,9 @@ def test_every_public_name_is_explained(name: str) -> None:
 
 
 def test_the_page_of_the_command_line_is_filled_with_every_command_and_option() -> None:
+    pytest.importorskip(
+        "typer", "0.29", reason="typer 0.28 lacks the descriptors that the page shows"
+    )
     hooks = runpy.run_path(str(DOCS / "hooks.py"))
     page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     filled = hooks["on_page_markdown"](page)

@@ -501,6 +501,7 @@ def command(table: Path, release: Path, engine: str, *more: str) -> list[str]:
 @pytest.mark.parametrize(
     ("engine", "number"),
     [("duckdb", signal.SIGKILL), ("polars", signal.SIGINT)],
+    indirect=["engine"],
 )
 def test_killed_runs_leave_the_output_whole_and_the_next_run_cleans_up(
     engine: str, number: int, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]

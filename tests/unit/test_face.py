@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
@@ -68,8 +69,14 @@ def test_no_public_name_is_also_that_of_a_module() -> None:
     assert modules & set(shoal.__all__) == {"samples"}
 
 
+ENGINES = {"shoal.engines.on_duckdb": "duckdb", "shoal.engines.on_spark": "pyspark"}
+
+
 def test_importing_any_module_hides_no_public_name() -> None:
     for module in pkgutil.walk_packages(shoal.__path__, "shoal."):
+        library = ENGINES.get(module.name)  # which does not go with the oldest versions of others
+        if library is not None and find_spec(library) is None:
+            continue
         if not module.name.endswith(("__main__", ".make_adult")):
             loaded = import_module(module.name)
             assert sys.modules[module.name] is loaded

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,18 @@ def test_values_come_back_as_they_were(tmp_path: Path, suffix: str) -> None:
     assert read(path).to_pydict() == TABLE.to_pydict()
     assert read(path).schema.types == TABLE.schema.types
     assert read_texts(path)["age"].to_pylist() == ["31", None, "52", "58"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize(
+    ("unit", "year"),
+    [*product(["s", "ms", "us"], [1582, 1990, 9999]), ("ns", 1990)],  # ns: 1677 to 2262
+)
+def test_times_of_any_unit_come_back(tmp_path: Path, suffix: str, unit: str, year: int) -> None:
+    times = [datetime(2020, 1, 2, 3, 4, 5), None, datetime(year, 12, 31)]
+    path = tmp_path / f"t{suffix}"
+    write(pa.table({"seen": pa.array(times, pa.timestamp(unit))}), path)
+    assert read(path)["seen"].to_pylist() == times
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
     from shoal.databases import DatabaseTable
+
+    Named = Any
+else:  # for typer, a text: of what is said to be a path, typer 0.28 makes one whatever the parser returns
+    Named = str
 
 Place: TypeAlias = "Path | DatabaseTable"
 
@@ -22,7 +26,7 @@ def place(text: str) -> Place:
 
 # Of these, `place` makes a path or, of an address, a table of a database, which typer has no type for.
 Table = Annotated[
-    Path,
+    Named,
     typer.Argument(
         parser=place,
         metavar="TABLE",
@@ -32,11 +36,12 @@ Table = Annotated[
     ),
 ]
 Output = Annotated[
-    Path | None,
+    Named | None,
     typer.Option(
         "-o",
         "--output",
         parser=place,
+        metavar="FILE",
         help="File to write, or the address of a database.",
         show_default=False,
     ),

@@ -114,7 +114,7 @@ def _sql(relation: str, promised: Any) -> str:
 def evaluate(
     *,
     table: Annotated[
-        Path,
+        a.Named,
         typer.Argument(
             parser=a.place,
             metavar="ORIGINAL",
@@ -123,7 +123,7 @@ def evaluate(
         ),
     ],
     release: Annotated[
-        Path,
+        a.Named,
         typer.Argument(
             parser=a.place, metavar="RELEASE", help="A release of it.", show_default=False
         ),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from shoal.databases.address import DUCKDB, POSTGRESQL, Database
-from shoal.errors import InputError, ShoalError
+from shoal.errors import in_our_words
 
 LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb", "pyarrow")
 
@@ -119,17 +118,11 @@ _CLASSES = {  # DuckDB's
 }
 
 
-@contextmanager
-def speaking_of(database: Database) -> Iterator[None]:
+def speaking_of(database: Database) -> AbstractContextManager[None]:
     """Turn what a driver raises into one sentence, from which nothing of its own words can be had."""
-    try:
-        yield
-    except ShoalError:
-        raise
-    except Exception as error:
-        if not _is_foreign(error):
-            raise
-        raise InputError(f"The database '{database}' {reason(error, database)}.") from None
+    return in_our_words(
+        _is_foreign, lambda error: f"The database '{database}' {reason(error, database)}."
+    )
 
 
 def _is_foreign(error: Exception) -> bool:

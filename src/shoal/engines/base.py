@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.counted.elsewhere import Elsewhere
-from shoal.errors import InputError, ShoalError
+from shoal.errors import in_our_words
 from shoal.table.frames import Frame
 
 Lazy = nw.LazyFrame[Any]
@@ -75,17 +75,9 @@ class Engine(ABC):
         }
 
 
-@contextmanager
-def speaking_of(engine: str) -> Iterator[None]:
+def speaking_of(engine: str) -> AbstractContextManager[None]:
     """Turn what a library raises into one sentence; its own words may show cells."""
-    try:
-        yield
-    except ShoalError:
-        raise
-    except Exception as error:
-        if not _is_foreign(error):
-            raise
-        raise InputError(_why(error, engine)) from None
+    return in_our_words(_is_foreign, lambda error: _why(error, engine))
 
 
 def _is_foreign(error: BaseException) -> bool:

@@ -109,7 +109,8 @@ def earth_movers(positions: Floats, before: Floats, after: Floats) -> float:
     """The mean way, as a share of the range, on which records of one distribution are moved to the other."""
     if not (before.sum() and after.sum()):
         return 0.0
-    places = positions / 4  # the range itself may be no finite number
+    # By a power of two, so that the range is a finite number and the least numbers keep their digits.
+    places = np.ldexp(positions, -1 - np.frexp(np.abs(positions).max())[1])
     reach = places[-1] - places[0]
     apart = np.cumsum(before / before.sum() - after / after.sum())[:-1]
     return float(np.abs(apart) @ (np.diff(places) / reach)) if reach else 0.0

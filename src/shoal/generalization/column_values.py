@@ -78,10 +78,22 @@ def own_order(values: Any) -> tuple[str, ...] | None:
 
     if isinstance(values, list | tuple):
         return None
+    if (order := enum_order(values)) is not None:
+        return order
     array = _arrow(values)
     if array is None or not (pa.types.is_dictionary(array.type) and array.type.ordered):
         return None
     return labels_of(array.dictionary.drop_null())
+
+
+def enum_order(column: Any) -> tuple[str, ...] | None:
+    """The categories of an Enum of polars, else None; the Arrow that polars 1.0 makes of it does not tell its order."""
+    import narwhals as nw
+
+    series = nw.from_native(column, series_only=True, pass_through=True)
+    if not (isinstance(series, nw.Series) and series.implementation.is_polars()):
+        return None
+    return tuple(series.dtype.categories) if isinstance(series.dtype, nw.Enum) else None
 
 
 def _arrow(values: Any) -> pa.Array | None:

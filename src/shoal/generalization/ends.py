@@ -5,6 +5,7 @@ Numbers are compared as exact fractions and dates as ticks of their Arrow type, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 Key = int | Fraction  # a number, or a date as ticks
 TICKS = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 EPOCH = date(1970, 1, 1).toordinal()
+_OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>[0-9]{2}):?(?P<minutes>[0-9]{2})")
 
 
 def end_problems(what: str, low: Any, high: Any) -> list[str]:
@@ -186,10 +188,28 @@ def keys_of(values: pa.Array) -> list[Key]:
     if not pa.types.is_temporal(kind):
         plain = pa.types.is_integer(kind)
         return [number if plain else exact(number) for number in values.to_pylist()]
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
-        values = pc.local_timestamp(values)
+    ahead = _ahead(kind)
+    if ahead is None:
+        values, ahead = pc.local_timestamp(values), 0
     days = pa.types.is_date32(kind)
-    return [int(tick) for tick in values.cast(pa.int32() if days else pa.int64()).to_pylist()]
+    ticks = values.cast(pa.int32() if days else pa.int64()).to_pylist()
+    return [int(tick) + ahead for tick in ticks]
+
+
+def _ahead(kind: pa.DataType) -> int | None:
+    """Ticks by which times of a zone like +05:30 are ahead of UTC, 0 without a zone, None in a zone that has a name.
+
+    Arrow 18 looks zones up by their names only.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_timestamp(kind) or kind.tz is None:
+        return 0
+    found = _OFFSET.fullmatch(kind.tz)
+    if found is None:
+        return None
+    minutes = 60 * int(found["hours"]) + int(found["minutes"])
+    return (-minutes if found["sign"] == "-" else minutes) * (per_day(kind) // 1440)
 
 
 def per_day(kind: pa.DataType) -> int:
@@ -224,8 +244,9 @@ def moments(ticks: Sequence[int], kind: pa.DataType) -> pa.Array:
 
     if pa.types.is_date32(kind):
         return pa.array(ticks, pa.int32()).cast(kind)
-    if not pa.types.is_timestamp(kind) or kind.tz is None:
-        return pa.array(ticks, pa.int64()).cast(kind)
+    ahead = _ahead(kind)
+    if ahead is not None:
+        return pa.array([tick - ahead for tick in ticks], pa.int64()).cast(kind)
     local = pa.array(ticks, pa.int64()).cast(pa.timestamp(kind.unit))
     return pc.assume_timezone(local, kind.tz, ambiguous="earliest", nonexistent="earliest")
 

@@ -1,4 +1,4 @@
-"""Trees folded before records are grouped: to a finest level, and beyond a lowest and a highest value into one leaf."""
+"""Trees as rows; and folded before records are grouped, to a finest level and beyond a lowest and highest value."""
 
 from __future__ import annotations
 
@@ -28,6 +28,14 @@ def names_above(tree: Tree) -> list[list[str]]:
     for node in range(root - 1, -1, -1):
         above[node] = [*own[node], *above[tree.parent[node]]]
     return above[: len(tree.leaves)]
+
+
+def rows_of(tree: Tree) -> list[list[str]]:
+    """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
+    paths = names_above(tree)
+    depth = max(len(path) for path in paths)
+    root = (*tree.leaves, *tree.inner)[-1]
+    return [[*[path[0]] * (depth - len(path)), *path, root] for path in paths]
 
 
 def folding_problems(tree: Tree, finest: Any, low: Any, high: Any) -> list[str]:

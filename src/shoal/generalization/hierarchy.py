@@ -14,8 +14,8 @@ import numpy as np
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.calendar import DEFAULT, Calendar
-from shoal.generalization.column_values import counted, own_order
-from shoal.generalization.folded_tree import fold_tree, folding_problems, names_above
+from shoal.generalization.column_values import counted
+from shoal.generalization.folded_tree import fold_tree, folding_problems, rows_of
 from shoal.generalization.forms import Form, Ints
 from shoal.generalization.from_data import tree_of_table
 from shoal.generalization.growing import form_of
@@ -29,16 +29,9 @@ from shoal.generalization.labelled_sets import (
     sets_of_dict,
     sets_of_rows,
 )
-from shoal.generalization.makers import (
-    code_rows,
-    date_rows,
-    level_problems,
-    number_rows,
-    order_tree,
-)
+from shoal.generalization.makers import code_rows, date_rows, number_rows, order_tree
 from shoal.generalization.models import Model, label_of, labels_of
 from shoal.generalization.monotone import coarsen
-from shoal.generalization.order import Order
 from shoal.generalization.prefix import Prefix
 
 if TYPE_CHECKING:
@@ -242,13 +235,7 @@ class Hierarchy(Model):
         >>> shoal.Hierarchy.from_order(["none", "primary", "secondary", "degree"]).rows()[0]
         ['none', 'none .. primary', '*']
         """
-        raise_problems(level_problems(levels))
-        given = order if isinstance(order, Order) else Order(own_order(order) or order)
-        if not isinstance(given.values, tuple):
-            raise InputError(
-                "The order names no categories; list them from the lowest to the highest."
-            )
-        return cls.from_dict(order_tree(given.values, levels))
+        return cls.from_dict(order_tree(order, levels))
 
     @classmethod
     def _hang(cls, what: str, given: LabelledSets, source: str | None = None) -> Hierarchy:
@@ -354,7 +341,4 @@ class Hierarchy(Model):
 
     def rows(self) -> list[list[str]]:
         """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
-        paths = names_above(self._tree)
-        depth = max(len(path) for path in paths)
-        root = (self.leaves + self.inner)[-1]
-        return [[*[path[0]] * (depth - len(path)), *path, root] for path in paths]
+        return rows_of(self._tree)

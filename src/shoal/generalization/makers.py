@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.calendar import Calendar
-from shoal.generalization.column_values import Counted
+from shoal.generalization.column_values import Counted, own_order
 from shoal.generalization.ends import days_of
 from shoal.generalization.forms import STAR
 from shoal.generalization.forms.spelling import DASH
 from shoal.generalization.models import labels_of
-from shoal.generalization.order import BETWEEN
+from shoal.generalization.order import BETWEEN, Order
 from shoal.generalization.periods import days_of_label
 from shoal.generalization.prefix import Prefix
 
@@ -129,12 +129,19 @@ def code_rows(codes: Sequence[str], prefix: Prefix) -> Rows:
     return _rows(codes, list(zip(*even, strict=True)))
 
 
-def order_tree(order: Sequence[str], levels: int | None) -> dict[str, Any]:
-    """Nested dicts of an order cut into runs of about equal length, and these again."""
+def order_tree(order: Any, levels: int | None) -> dict[str, Any]:
+    """Nested dicts of an order cut into runs of about equal length, and these again.
+
+    The order is a list of categories, a model that names them, or a column that has an order itself.
+    """
+    raise_problems(level_problems(levels))
+    given = order if isinstance(order, Order) else Order(own_order(order) or order)
+    if not isinstance(given.values, tuple):
+        raise InputError("The order names no categories; list them from the lowest to the highest.")
     branches = 2
-    while levels is not None and branches**levels < len(order):
+    while levels is not None and branches**levels < len(given.values):
         branches += 1
-    return {STAR: _runs(order, branches)}
+    return {STAR: _runs(given.values, branches)}
 
 
 def level_problems(levels: int | None) -> list[str]:

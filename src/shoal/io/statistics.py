@@ -128,9 +128,19 @@ def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> 
             column = column.cast(pa.float64())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.fill_null("")
+        if pa.types.is_timestamp(column.type):
+            column = _in_nanoseconds(column)
         columns[name] = column
-    frame = pa.table(columns).to_pandas(date_as_object=True)
+    frame = pa.table(columns).to_pandas(date_as_object=True, timestamp_as_object=True)
     if suffix == ".dta":
         pyreadstat.write_dta(frame, str(path), version=15)
     else:
         pyreadstat.write_sav(frame, str(path))
+
+
+def _in_nanoseconds(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Times in the one unit that every version of pyreadstat writes right; those beyond 1677 to 2262 as they are."""
+    try:
+        return column.cast(pa.timestamp("ns"))
+    except pa.ArrowInvalid:
+        return column

@@ -11,13 +11,20 @@ import pyarrow as pa
 
 from shoal.errors import InputError, raise_problems
 from shoal.io import place_problems
+from shoal.io.own_files import OwnFile, read_own
 from shoal.settings import Settings
 from shoal.whole import write_whole
 
 if TYPE_CHECKING:
     from shoal.recoding.recoding import Recoding
 
-KIND, VERSION = "recoding", 1
+OWN = OwnFile(
+    kind="recoding",
+    version=1,
+    name="Recoding",
+    what="no recoding; give a file that release.recoding.save or --save-recoding wrote",
+    remedy="make it anew from a release",
+)
 MOST = 10**12  # records that read the same: more are a mistake
 
 
@@ -27,8 +34,8 @@ def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: b
     raise_problems(place_problems(target, overwrite))
     columns = recoding.rows.to_pydict()
     content = {
-        "shoal": KIND,
-        "version": VERSION,
+        "shoal": OWN.kind,
+        "version": OWN.version,
         "batches": recoding.batches,
         "settings": recoding.settings.to_dict(),
         "columns": list(columns),
@@ -64,26 +71,8 @@ def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The content of a file that says it is a recoding of this version."""
-    try:
-        if path.exists() and not path.is_file():
-            raise InputError(f"Recoding '{path}' is not a regular file; name one.")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        json.dumps(content, ensure_ascii=False).encode()  # half of a sign cannot be written
-    except OSError as error:
-        raise InputError(
-            f"Recoding '{path}' cannot be read: {error.strerror}; check the path."
-        ) from None
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or content.get("shoal") != KIND:
-        raise InputError(
-            f"'{path}' is no recoding; give a file that release.recoding.save or --save-recoding wrote."
-        )
-    if content.get("version") != VERSION:
-        raise InputError(
-            f"Recoding '{path}' was written by another version of shoal; make it anew from a release."
-        )
+    """The content of the file of a recoding, with all entries that belong there."""
+    content = read_own(OWN, path)
     if not {"settings", "columns", "rows", "counts", "batches"} <= set(content):
         raise InputError(_spoilt(path))
     if not isinstance(content["settings"], dict):

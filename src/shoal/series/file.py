@@ -8,12 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, raise_problems
+from shoal.io.own_files import OwnFile, read_own
 from shoal.whole import exists_already, write_whole
 
 if TYPE_CHECKING:
     from shoal.series.history import History
 
-KIND, VERSION = "history", 1
+OWN = OwnFile(
+    kind="history",
+    version=1,
+    name="History",
+    what="no history of a series; give a file that release.history.save or --save-history wrote",
+    remedy="use that version, or begin another series",
+)
 MOST = 10**12  # records that read the same: more are a mistake
 
 
@@ -21,7 +28,7 @@ def write_history(history: History, path: str | os.PathLike[str], overwrite: boo
     """Write a history."""
     target = Path(path)
     raise_problems([exists_already(target)] if target.exists() and not overwrite else [])
-    content = {"shoal": KIND, "version": VERSION, **history.to_dict()}
+    content = {"shoal": OWN.kind, "version": OWN.version, **history.to_dict()}
     text = json.dumps(content, ensure_ascii=False) + "\n"
 
     def fill(file: Path) -> None:
@@ -36,25 +43,7 @@ def write_history(history: History, path: str | os.PathLike[str], overwrite: boo
 def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The content of the file of a history, checked."""
     source = Path(path)
-    try:
-        if source.exists() and not source.is_file():
-            raise InputError(f"History '{source}' is not a regular file; name one.")
-        content = json.loads(source.read_text(encoding="utf-8"))
-        json.dumps(content, ensure_ascii=False).encode()  # half of a sign cannot be written
-    except OSError as error:
-        raise InputError(
-            f"History '{source}' cannot be read: {error.strerror}; check the path."
-        ) from None
-    except (ValueError, RecursionError):
-        content = None
-    if not isinstance(content, dict) or content.get("shoal") != KIND:
-        raise InputError(
-            f"'{source}' is no history of a series; give a file that release.history.save or --save-history wrote."
-        )
-    if content.get("version") != VERSION:
-        raise InputError(
-            f"History '{source}' was written by another version of shoal; use that version, or begin another series."
-        )
+    content = read_own(OWN, source)
     if not _is_whole(content):
         raise InputError(f"History '{source}' is damaged; restore it from a backup.")
     return content

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
+from shoal.generalization.column_values import enum_order
 from shoal.generalization.forms import Records
 from shoal.generalization.models import labels_of
 from shoal.table.plain import plain_column
@@ -134,6 +135,8 @@ def arrow_column(frame: Frame, name: str, counts: Records | None = None) -> pa.C
 
 def order_of(frame: Frame, name: str) -> tuple[str, ...] | None:
     """The order of a column's categories where it has one itself, used or not, as text; else None."""
+    if (order := enum_order(frame.get_column(name))) is not None:
+        return order
     array = arrow_values(frame, name)
     if not (pa.types.is_dictionary(array.type) and array.type.ordered and array.num_chunks):
         return None

@@ -38,11 +38,8 @@ def sort_down(values, items, weights, size, less, order, spare):
 
 
 @inner
-def cap_of(values, weights, size, k, limit):
-    """Return the cap under which the k largest of descending values sum up to `limit`, and their mean without a cap.
-
-    Each value counts weights[i] times.
-    """
+def sum_of_largest(values, weights, size, k):
+    """Return the sum of the k largest of `size` descending values, each of which counts weights[i] times."""
     total, held = 0.0, 0
     for i in range(size):
         weight = min(weights[i], k - held)
@@ -50,6 +47,16 @@ def cap_of(values, weights, size, k, limit):
         held += weight
         if held == k:
             break
+    return total
+
+
+@inner
+def cap_of(values, weights, size, k, limit):
+    """Return the cap under which the k largest of descending values sum up to `limit`, and their mean without a cap.
+
+    Each value counts weights[i] times.
+    """
+    total = sum_of_largest(values, weights, size, k)
     above, above_sum = 0, 0.0
     for i in range(size):
         weight = min(weights[i], k - above)
@@ -197,14 +204,7 @@ def project_cells(duals, weights, k, bounds, limits, members, taken, order):
                     taken[low + at] = 0.0
             continue
         sort_down(values, items, heavy, size, less, places, spare)
-        total, held = 0.0, 0
-        for at in range(size):
-            weight = min(heavy[at], k - held)
-            total += weight * values[at]
-            held += weight
-            if held == k:
-                break
-        if total <= k * limits[cell]:
+        if sum_of_largest(values, heavy, size, k) <= k * limits[cell]:
             for at in range(size):
                 duals[members[low + items[at]]] = values[at]
                 taken[low + items[at]] = 0.0

@@ -16,7 +16,7 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.arrays import taken
-from shoal.kernels.shared.cells import cell_keys, table_size
+from shoal.kernels.shared.cells import NUMBERED, cell_keys, sort_by_cell, table_size
 from shoal.kernels.shared.rules import (
     complies,
     forget_known,
@@ -26,7 +26,6 @@ from shoal.kernels.shared.rules import (
 )
 
 ROUNDING = 1e-6  # tolerance, since the costs of parts are single-precision numbers
-NUMBERED = -(1 << 40)  # in a hash table of weights, NUMBERED − c stands for cell number c
 
 
 @bundle
@@ -61,43 +60,6 @@ class Visits(NamedTuple):
     shares: np.ndarray  # float64[visits]
     places: np.ndarray  # int64[visits], the entry of `waiting` that the visit reads and writes
     waiting: np.ndarray  # float64[places], cost of the cheapest cell that had to wait there last
-
-
-@allocating
-def sort_by_cell(keys, least, table_key, table_weight, place):
-    """Sort records by cell: (order, bounds), where order[bounds[c]:bounds[c + 1]] are the places of cell c's records.
-
-    Cells of fewer than `least` records are left out; the others are numbered from 0. keys[i] is the cell key at
-    place i. Afterwards the hash table (open addressing) holds NUMBERED − cell for numbered cells and the number of
-    records for the others. `place`, int64[records], is scratch.
-    """
-    size = table_size(keys.size)
-    mask = np.uint64(size - 1)
-    table_weight[:size] = 0
-    for i in range(keys.size):
-        bucket = keys[i] & mask
-        while table_weight[bucket] != 0 and table_key[bucket] != keys[i]:
-            bucket = (bucket + np.uint64(1)) & mask
-        table_key[bucket] = keys[i]
-        table_weight[bucket] += 1
-        place[i] = bucket
-    most = keys.size // max(1, least)
-    bounds, at, cells = np.zeros(most + 1, np.int64), np.empty(most, np.int64), 0
-    for i in range(keys.size):
-        weight = table_weight[place[i]]
-        if weight >= least:
-            table_weight[place[i]] = NUMBERED - cells
-            at[cells] = bounds[cells]
-            bounds[cells + 1] = bounds[cells] + weight
-            cells += 1
-    order = np.empty(bounds[cells], np.int64)
-    if cells > 0:
-        for i in range(keys.size):
-            cell = NUMBERED - table_weight[place[i]]
-            if cell >= 0:
-                order[at[cell]] = i
-                at[cell] += 1
-    return order, bounds[: cells + 1]
 
 
 @inner

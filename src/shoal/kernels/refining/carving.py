@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.covering.borrowing import sort_by_cell
 from shoal.kernels.refining.carving_cells import (
     CARVED,
     ELSEWHERE,
@@ -45,6 +44,7 @@ from shoal.kernels.refining.search import (
     undo,
 )
 from shoal.kernels.shared.arrays import order_of, taken
+from shoal.kernels.shared.cells import sort_by_cell
 from shoal.kernels.shared.rules import lacking, lacking_with
 from shoal.kernels.shared.state import stays_diverse_without
 

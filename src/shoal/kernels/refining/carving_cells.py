@@ -12,9 +12,8 @@ import numpy as np
 
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.covering.borrowing import NUMBERED
 from shoal.kernels.refining.search import FAR, can_spare, may_exchange
-from shoal.kernels.shared.cells import slots_for, table_size, weigh_cells
+from shoal.kernels.shared.cells import NUMBERED, slots_for, table_size, weigh_cells
 
 # Values of Scratch.place: the record does not want into its cell, wants into it, is taken for the new group.
 ELSEWHERE, HERE, TAKEN = 0, 1, 2

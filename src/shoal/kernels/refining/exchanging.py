@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.refining.search import GAIN, finish, keep_if_better, transfer, undo
-from shoal.kernels.refining.swaps import price_swaps
+from shoal.kernels.refining.search import GAIN, keep_if_better, transfer
+from shoal.kernels.refining.swaps import change_of_swap, price_swaps
 from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.state import members_of
 
@@ -58,16 +58,12 @@ def may_go(x, i, g, value, signature, is_new, holds):
 def best_counterpart(x, i, g, value, signature, is_new):
     """Return the member of group g whose exchange with person i lowers the cost most, −1 if none does."""
     best, least = -1, -GAIN
-    own = x.s.group[i]
     for partner in members_of(x.s, g):
         if value[partner] != value[i]:
             continue
         if signature[partner] != signature[i] and not (is_new[i] and is_new[partner]):
             continue
-        transfer(x, partner, own)
-        transfer(x, i, g)
-        change = finish(x)
-        undo(x)
+        change = change_of_swap(x, i, partner)
         if change < least:
             best, least = partner, change
     return best

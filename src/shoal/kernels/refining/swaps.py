@@ -64,6 +64,17 @@ def price_swaps(x, i, added, scratch, closure, counts):
     return True
 
 
+@inner
+def change_of_swap(x, i, partner):
+    """Return by how much the cost changes if two records of different groups change places; they stay."""
+    own, g = x.s.group[i], x.s.group[partner]
+    transfer(x, partner, own)
+    transfer(x, i, g)
+    change = finish(x)
+    undo(x)
+    return change
+
+
 @allocating
 def best_partner(x, i, g):
     """Return the record of group g whose swap with record i lowers the cost most and may be, −1 if there is none."""
@@ -72,10 +83,7 @@ def best_partner(x, i, g):
     for partner in members_of(x.s, g):
         if not (may_exchange(x, own, i, partner) and may_exchange(x, g, partner, i)):
             continue
-        transfer(x, partner, own)
-        transfer(x, i, g)
-        change = finish(x)
-        undo(x)
+        change = change_of_swap(x, i, partner)
         if change < least:
             best, least = partner, change
     return best

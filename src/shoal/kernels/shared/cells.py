@@ -1,4 +1,4 @@
-"""Group weighted points by 64-bit cell keys, and make a group of every cell that is large enough.
+"""Group weighted points or records by 64-bit cell keys, and make a group of every cell that is large enough.
 
 Hash tables here use open addressing with linear probing; their sizes are powers of two.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compilation import allocating, inner, kernel
+
+NUMBERED = -(1 << 40)  # in a hash table of weights, NUMBERED − c stands for cell number c
 
 
 def slots_for(items):
@@ -87,3 +89,40 @@ def cell_keys(part_keys, step, columns, active, keys):
         row = part_keys[step[part]]
         for i in range(active.size):
             keys[i] ^= row[columns[active[i]]]
+
+
+@allocating
+def sort_by_cell(keys, least, table_key, table_weight, place):
+    """Sort records by cell: (order, bounds), where order[bounds[c]:bounds[c + 1]] are the places of cell c's records.
+
+    Cells of fewer than `least` records are left out; the others are numbered from 0. keys[i] is the cell key at
+    place i. Afterwards the hash table (open addressing) holds NUMBERED − cell for numbered cells and the number of
+    records for the others. `place`, int64[records], is scratch.
+    """
+    size = table_size(keys.size)
+    mask = np.uint64(size - 1)
+    table_weight[:size] = 0
+    for i in range(keys.size):
+        bucket = keys[i] & mask
+        while table_weight[bucket] != 0 and table_key[bucket] != keys[i]:
+            bucket = (bucket + np.uint64(1)) & mask
+        table_key[bucket] = keys[i]
+        table_weight[bucket] += 1
+        place[i] = bucket
+    most = keys.size // max(1, least)
+    bounds, at, cells = np.zeros(most + 1, np.int64), np.empty(most, np.int64), 0
+    for i in range(keys.size):
+        weight = table_weight[place[i]]
+        if weight >= least:
+            table_weight[place[i]] = NUMBERED - cells
+            at[cells] = bounds[cells]
+            bounds[cells + 1] = bounds[cells] + weight
+            cells += 1
+    order = np.empty(bounds[cells], np.int64)
+    if cells > 0:
+        for i in range(keys.size):
+            cell = NUMBERED - table_weight[place[i]]
+            if cell >= 0:
+                order[at[cell]] = i
+                at[cell] += 1
+    return order, bounds[: cells + 1]
