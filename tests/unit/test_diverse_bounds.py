@@ -22,15 +22,20 @@ from shoal.bounds.diverse import (
     outside_by_entropy,
     outside_needed,
 )
+from shoal.kernels.bounding import diverse_counts, diverse_mending
 from shoal.kernels.bounding import diverse_groups as kernels
 from shoal.kernels.clustering.exact import subset_costs
 from shoal.kernels.shared.groups import group_costs
+from shoal.kernels.shared.rules import Rules
 from shoal.methods import Cover
 from shoal.methods.exact import Exact
 from shoal.problem import Problem
 from shoal.progress import silent
 
-sort_cell, least_excess = map(callable_here, (kernels.sort_cell, kernels.least_excess))
+sort_cell, least_excess, counted_excess, mend = map(
+    callable_here,
+    (kernels.sort_cell, kernels.least_excess, diverse_counts.counted_excess, diverse_mending.mend),
+)
 OBJECTIVES = tuple(reference.MONOTONE)
 
 
@@ -106,6 +111,67 @@ def test_no_group_of_a_cell_exceeds_its_cost_by_more_than_the_multipliers_say(ca
         kinds = sort_cell(cell, everyone, problem.values, t, duals, weights, cost)
         assert kinds >= need[t]  # the whole table keeps the requirements
         assert largest <= max(0.0, least_excess(rules, t, cell, kinds, need[t])[2]) + 1e-9
+
+
+def entropy_rules(values: int, k: int, entropy: float) -> Rules:
+    """Rules that limit entropy alone."""
+    return Rules(
+        k=k,
+        start=np.array([0, values]),
+        cap=np.ones(values),
+        capped=np.array([False]),
+        distinct=np.array([1]),
+        entropy=np.array([entropy]),
+        depth=np.array([0]),
+        factor=np.array([0.0]),
+        distance=np.array([np.inf]),
+        share=np.full(values, 1 / values),
+        node=np.array([0, 0]),
+        parent=np.empty(0, np.int64),
+        edge=np.empty(0),
+    )
+
+
+@st.composite
+def cells_under_entropy(draw):
+    """A sorted cell of a few records, what its groups need, and the largest sum of z that any group has."""
+    counts = draw(st.lists(st.integers(1, 5), min_size=2, max_size=4))
+    k, l = draw(st.integers(1, 4)), draw(st.sampled_from([1.3, 1.7, 2.0, 2.6, 3.0]))
+    values = np.repeat(np.arange(len(counts)), counts)[:, None].astype(np.int32)
+    assume(k <= len(values))
+    z = np.array(draw(st.lists(st.floats(-2, 3), min_size=len(values), max_size=len(values))))
+    rules = entropy_rules(len(counts), k, log(l))
+    best = -np.inf
+    for group in product(*(range(count + 1) for count in counts)):
+        if sum(group) >= k and reference.entropy(group) >= log2(l) - 1e-12:
+            chosen = [np.sort(z[values[:, 0] == v])[::-1][:n].sum() for v, n in enumerate(group)]
+            best = max(best, sum(chosen))
+    cell = kernels.make_sorted(len(values), rules, outside_needed(rules))
+    everyone, weights = np.arange(len(values), dtype=np.int32), np.ones(len(values), np.int64)
+    kinds = sort_cell(cell, everyone, values, 0, z, weights, 0.0)
+    return rules, cell, kinds, best
+
+
+@given(cells_under_entropy())
+@settings(max_examples=several(300))
+def test_counting_records_bounds_every_group_of_enough_entropy(case):
+    rules, cell, kinds, best = case
+    found = counted_excess(cell, kinds, rules.k, rules.entropy[0])
+    assert best <= found + 1e-9
+    if best > 0:  # as near as whole numbers and multipliers allow
+        assert found <= best + 3.0
+
+
+@given(cells_under_entropy())
+@settings(max_examples=several(150))
+def test_a_mended_group_keeps_the_entropy_and_k(case):
+    rules, cell, kinds, _ = case
+    counted_excess(cell, kinds, rules.k, rules.entropy[0])
+    if mend(rules, 0, cell, kinds):
+        group = cell.picked[:kinds]
+        shares = group[group > 0] / group.sum()
+        assert -(shares * np.log(shares)).sum() >= rules.entropy[0] - 1e-6
+        assert (group <= np.diff(cell.begin[: kinds + 1]) + 1e-9).all()
 
 
 @pytest.mark.parametrize("l", [1.0, 1.2, 1.5, 1.9, 2.0, 2.5, 3.0])

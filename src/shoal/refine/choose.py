@@ -55,7 +55,7 @@ SHARES = (Pools(8),) * 3
 CARVED = 2  # rounds that are followed by carving
 # There are as many rounds as the work allows: so many records and sensitive values that are looked at, and so many more
 # for each point that the first walk of the relaxed problem looked at.
-WORK, WORK_BY_LOOK = 100_000_000, 3
+WORK, WORK_BY_LOOK = 100_000_000, 2
 DISTINCT_WORK = 300_000_000  # where a number of distinct values is required
 RECORDS_BY_K = 20  # records in a pool, times k, where more than k is required
 
@@ -93,7 +93,7 @@ class _Chooser:
         self._rng = np.random.default_rng([seed, 3])
         self.is_loose = _is_loose(refined)
         self.relaxation = Relaxation(
-            refined.problem, refined.search.price, diverse=not self.is_loose
+            refined.problem, refined.search.price, diverse=not self.is_loose, quick=True
         )
         state = refined.search.s
         # The closures of the given groups, which keep the requirement: those that k alone asks for may not.
@@ -119,7 +119,7 @@ class _Chooser:
 
     def choose_and_carve(self, start: Refined) -> Refined:
         """Choose cells anew in rounds, and carve after the first ones."""
-        found, cells, work = start, self.relaxation.cells(), self._work()
+        found, cells, work = start, self.relaxation.known_cells(), self._work()
         for number, pools in enumerate(SHARES):
             if not work.is_left:
                 break

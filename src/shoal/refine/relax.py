@@ -30,18 +30,30 @@ class Relaxation:
     """The relaxed problem (an LP), solved step by step, and partitions made by rounding what it has reached."""
 
     def __init__(
-        self, problem: Problem, prices: Floats, step: float = STEP, diverse: bool = True
+        self,
+        problem: Problem,
+        prices: Floats,
+        step: float = STEP,
+        diverse: bool = True,
+        quick: bool = False,
     ) -> None:
-        """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes."""
+        """Start from `prices`, what each record pays in some partition; a larger `step` comes nearer in few passes.
+
+        Where more than k is required, a `quick` pass takes less time and comes less near.
+        """
         self._problem = problem
         self._diverse = diverse and problem.tallied > 0
         cells = Cells(problem, by_value=self._diverse)
-        kind = DiverseAscent if self._diverse else Ascent
         first, place, counts = cells.points
         self._codes, self._place = problem.codes[first], place
         self._first = np.append(0, np.cumsum(counts))
         self._records = np.argsort(place, kind="stable").astype(np.int32)
-        self._ascent = kind(cells, cells.least_of_points(prices), step)
+        prices = cells.least_of_points(prices)
+        self._ascent = (
+            DiverseAscent(cells, prices, step, quick)
+            if self._diverse
+            else Ascent(cells, prices, step)
+        )
         self._ascent.begin(FIRST_LOOKS)
 
     @staticmethod
@@ -77,6 +89,15 @@ class Relaxation:
         """The closures of all cells that the solution so far uses."""
         bounds, members, _ = self._ascent.cover
         return close_groups(self._problem.arrays, self._codes, members.astype(np.int64), bounds)
+
+    def known_cells(self) -> Ints:
+        """The closures of all cells that the solution so far uses or that were too cheap in some walk."""
+        found = self.cells()
+        if isinstance(self._ascent, DiverseAscent):
+            bounds, points = self._ascent.pool.bounds, self._ascent.pool.points
+            more = close_groups(self._problem.arrays, self._codes, points.astype(np.int64), bounds)
+            found = np.unique(np.concatenate([found, more], axis=1), axis=1)
+        return found
 
     def _merged(self) -> tuple[Records, Ints, Floats]:
         """The solution so far with groups of the same closure united: bounds, points and shares."""

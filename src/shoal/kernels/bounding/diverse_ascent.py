@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
-from shoal.kernels.bounding.diverse_counts import cap_counted, counted_excess, is_countable
+from shoal.kernels.bounding.diverse_counts import counted_excess, is_countable, raise_cap
 from shoal.kernels.bounding.diverse_groups import (
     best_lift,
     cap_excess,
@@ -22,7 +22,6 @@ from shoal.kernels.compilation import allocating, inner, kernel
 
 LISTED = 1e-9  # a cell is listed if the duals of a group in it exceed its cost by this
 SORT_LOOKS = 4  # work of sorting a member, in points looked at
-CAPPINGS = 10  # steps of the search for a cap in cells whose records are counted
 ROUNDING = 1e-6  # by which entropy may miss what is asked for
 KEPT = 4  # times k: records of each sensitive value that a listed cell keeps at most
 NO_GROUP, HOLDS = -2, -1  # see `price`
@@ -89,10 +88,9 @@ def repair_diverse(trees, walk, q, need, values, cell, duals, slack, until, list
                 walk.reach[f] = min(walk.reach[f], limit)
             continue
         pull, lift, over, low, high = found
+        cap = cap_excess(cell, kinds, need[best], k, pull, lift)
         if is_countable(q, best, cell, kinds):
-            cap = cap_counted(cell, kinds, k, q.entropy[best] - ROUNDING, pull, lift, CAPPINGS)
-        else:
-            cap = cap_excess(cell, kinds, need[best], k, pull, lift)
+            cap = raise_cap(cell, kinds, k, q.entropy[best] - ROUNDING, pull, lift, cap)
         lower(cell, kinds, pull, lift, limit, cap, duals)
         if over > LISTED and limit == cost:
             list_group(q, best, cell, kinds, need[best], low, high, cost, listing)
@@ -210,7 +208,7 @@ def balance(q, t, cell, kinds, need, low, high):
     and then mended.
     """
     if is_countable(q, t, cell, kinds):
-        counted_excess(cell, kinds, q.k, q.entropy[t])
+        counted_excess(cell, kinds, q.k, q.entropy[t] - ROUNDING)
         return mend(q, t, cell, kinds)
     near = np.empty(kinds)
     slope = pick(cell, kinds, need, q.k, low)

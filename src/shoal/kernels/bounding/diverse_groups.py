@@ -24,7 +24,7 @@ from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.shared.arrays import order_of, taken
 
 HALVINGS = 14  # steps of the search for a lift
-ROUNDS = 3  # inequalities that are tried, one after the other
+ROUNDS = 2  # inequalities that are tried, one after the other
 GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
 
 
@@ -48,13 +48,16 @@ class Sorted(NamedTuple):
     sum: np.ndarray  # float64[points + 1], the sum of z over these
     node: np.ndarray  # float64[nodes], scratch for trees of values
     place: np.ndarray  # int64[values], scratch, and what follows, see `diverse_counts`
-    spare: np.ndarray  # float64[FEW]
-    level: np.ndarray  # float64[FEW + 1]
-    times_log: np.ndarray  # float64[FEW + 2], n·log n of each number n
+    spare: np.ndarray  # float64[few]
+    level: np.ndarray  # float64[few + 1]
+    times_log: np.ndarray  # float64[few + 2], n·log n of each number n
 
 
-def make_sorted(points, q, outside):
-    """Make scratch for cells of so many points at most; `outside` as in `Sorted`."""
+def make_sorted(points, q, outside, few=FEW):
+    """Make scratch for cells of so many points at most; `outside` as in `Sorted`.
+
+    Records are counted in cells of up to `few` of them, see `diverse_counts`.
+    """
     values = int(q.start[-1])
     return Sorted(
         kind=np.zeros(values, np.int64),
@@ -71,9 +74,9 @@ def make_sorted(points, q, outside):
         sum=np.zeros(points + 1),
         node=np.zeros(2 * int(np.diff(q.node).max(initial=1))),
         place=np.zeros(values, np.int64),
-        spare=np.zeros(FEW),
-        level=np.zeros(FEW + 1),
-        times_log=np.array([0.0, *(n * np.log(n) for n in range(1, FEW + 2))]),
+        spare=np.zeros(few),
+        level=np.zeros(few + 1),
+        times_log=np.array([0.0, *(n * np.log(n) for n in range(1, few + 2))]),
     )
 
 

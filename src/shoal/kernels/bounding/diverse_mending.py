@@ -7,7 +7,10 @@ import numpy as np
 from shoal.kernels.bounding.diverse_slopes import set_gradient
 from shoal.kernels.compilation import inner
 
-MOST_STEPS, STEPS = 80, 30  # steps at most; a group changes by this part of its records in each, by one at least
+MOST_STEPS, STEPS = (
+    80,
+    30,
+)  # steps at most; a group changes by this part of its records in each, by one at least
 
 
 @inner

@@ -41,7 +41,7 @@ def set_slopes(q, t, cell, kinds):
 
 @inner
 def surprise_slopes(q, t, cell, kinds):
-    """Set slopes by the surprise under the shares of the records that were picked, half a record where there is none."""
+    """Set slopes by the surprise under the shares of what was picked, half a record where there is none."""
     records = 0.0
     for m in range(kinds):
         records += max(cell.picked[m], 0.5)
@@ -51,7 +51,7 @@ def surprise_slopes(q, t, cell, kinds):
 
 @inner
 def set_gradient(q, t, cell, kinds):
-    """Set slopes by which one more record of each value makes what misses a limit better; return whether any is missed."""
+    """Set slopes: by how much one more record of a value makes up for missed limits; return whether any is missed."""
     records = 0.0
     for m in range(kinds):
         cell.slope[m] = 0.0
