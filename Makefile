@@ -14,14 +14,19 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 # Stamps count only in the folder they were made in and while .venv works: an environment that was
-# moved, copied, killed while installing or bereft of its interpreter is set up anew.
-$(shell $(BIN)/python -c 'import pip' 2>/dev/null && [ ! -e .venv/.installing ] \
+# moved, copied, killed while installing or bereft of its interpreter is set up anew. Whoever starts
+# make has this looked at once, not also by the makes that it starts, which may install side by side.
+NOT_INSTALLING = [ -z "$$(ls -d .venv/.installing* 2>/dev/null)" ]
+ifndef SHOAL_STAMPS_COUNT
+$(shell $(BIN)/python -c 'import pip' 2>/dev/null && $(NOT_INSTALLING) \
   && [ "$$(cat $(STAMP)-place 2>/dev/null)" = "$$(pwd -P)" ] || rm -f $(STAMP)-*)
+endif
+beside = SHOAL_STAMPS_COUNT=1 $(MAKE) --no-print-directory
 
 # Only a kill leaves the mark behind; a failed install has been rolled back by pip.
-install = touch .venv/.installing; \
+install = touch .venv/.installing$(suffix $@); \
   $(BIN)/python -m pip $(2) install -qq $(4) --constraint $(or $(3),constraints.txt) --editable '$(1)'; \
-  status=$$?; rm -f .venv/.installing; exit $$status
+  status=$$?; rm -f .venv/.installing$(suffix $@); exit $$status
 
 comma := ,
 
@@ -37,20 +42,22 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
-# Kernels are compiled before the tests, each once, while test tools are installed; style, types and the oldest versions
-# are checked beside the tests, some of which wait for a browser or Spark. Files run in the order of folders, of which
-# the slow ones (browser, databases, spark) come first: so all workers end at about the same time.
-test: $(STAMP)-package java browser ## Check style and types, run all tests, and the usual path on the oldest versions
-	@echo "Compiling all kernels, beside what follows ..."
-	@$(BIN)/shoal compile --all --processes $(WORKERS) >.venv/.compiled 2>&1 & compiling=$$!; \
-	trap 'kill $$compiling' INT TERM; \
-	$(MAKE) --no-print-directory $(STAMP)-test; status=$$?; \
-	wait $$compiling || status=1; cat .venv/.compiled; exit $$status
-	@echo "Checking style, types and the oldest versions, beside the tests ..."
-	@$(MAKE) --no-print-directory lint smoke-oldest >.venv/.checked 2>&1 & checking=$$!; \
-	trap 'kill $$checking' INT TERM; \
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; status=$$?; \
-	wait $$checking || status=1; cat .venv/.checked; exit $$status
+# What waits for the network goes beside what computes: the oldest versions are installed and tried while shoal is
+# installed, test tools while kernels are compiled, those of tests as well, each once; then style and types are checked.
+# Tests have the machine to themselves: some must not wait long. Files run in the order of folders, of which the slow
+# ones (browser, databases, spark) come first: so all workers end at about the same time.
+test: $(STAMP)-venv java browser ## Check style and types, run all tests, and the usual path on the oldest versions
+	@trap 'kill $$oldest $$compiling 2>/dev/null; exit 130' INT TERM; status=0; \
+	echo "Trying the oldest versions, beside what follows ..."; \
+	$(beside) smoke-oldest >.venv/.oldest 2>&1 & oldest=$$!; \
+	if $(beside) $(STAMP)-package; then \
+	  echo "Compiling all kernels, beside what follows ..."; \
+	  $(BIN)/python -m tests.ahead --processes $(WORKERS) >.venv/.compiled 2>&1 & compiling=$$!; \
+	  $(beside) lint || status=1; \
+	  wait $$compiling || status=1; cat .venv/.compiled; \
+	  [ ! -e $(STAMP)-test ] || $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder || status=1; \
+	else status=1; fi; \
+	wait $$oldest || status=1; cat .venv/.oldest; exit $$status
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."
 	@$(HAS_CHROMIUM) || echo "The app was not tested in a browser: there is no chromium here."
 
@@ -149,7 +156,7 @@ $(STAMP)-docs: pyproject.toml constraints.txt $(STAMP)-venv
 	@touch $(STAMP)-package $@
 
 $(STAMP)-venv:
-	@{ [ ! -e .venv/.installing ] && \
+	@{ $(NOT_INSTALLING) && \
 	  $(BIN)/python -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; } || { \
 	  $(PYTHON) -c '' 2>/dev/null || { \
 	    echo "shoal needs Python 3.11 or newer, and '$(PYTHON)' does not run; name one, as in: make test PYTHON=python3.12" >&2; exit 1; }; \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from math import inf
 
@@ -40,6 +41,12 @@ def shell(
         return int(stopped.value.code or 0), said.out, said.err
 
     return run
+
+
+def pytest_collection_finish() -> None:
+    """Leave modules and tests out of garbage collection from now on: looking through them takes a sixth of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -26,7 +26,7 @@ from shoal.refine.carve import Carver
 from shoal.refine.chains import reach_of
 
 group_complies, merge = callable_here(state.group_complies), callable_here(state.merge)
-nearest_groups, ruin_one = callable_here(ruin.nearest_groups), callable_here(ruin.ruin)
+nearest_groups = callable_here(ruin.nearest_groups)
 
 
 def looks(carver: Carver, at: int) -> tuple[list[int], list[float]]:
@@ -137,14 +137,9 @@ def test_ruin_gains_what_it_reports_and_keeps_the_requirement(
     reach.list_all_pairs(x, carver.reach)
     reach.find_supplies(x, carver.reach)
     before = refined.cost
-    gained = ruin_one(
-        x,
-        carver.cells,
-        carver.reach,
-        carver.steps,
-        record % start.sample.records,
-        near,
-        min(near, united),
+    once = (record % start.sample.records, near, min(near, united))
+    gained = ruin.ruin_all(
+        x, carver.cells, carver.reach, carver.steps, *(np.array([one]) for one in once)
     )
     assert gained >= -TOLERANCE
     assert before - refined.cost == pytest.approx(gained, abs=TOLERANCE)
