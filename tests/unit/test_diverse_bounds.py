@@ -15,6 +15,7 @@ from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import shoal
 from shoal.bounds.cells import Cells
 from shoal.bounds.diverse import (
     DiverseAscent,
@@ -186,3 +187,26 @@ def test_as_many_records_lie_outside_a_value_as_in_every_group_of_enough_entropy
         }
         found = outside_by_entropy(k, log(l), values)
         assert found == min(outside, default=k) or found == k <= min(outside, default=k)
+
+
+def test_listed_groups_keep_the_entropy_and_prove_a_release_near_the_optimum() -> None:
+    columns = ("sex", "education", "marital-status")
+    release = shoal.anonymize(
+        shoal.samples.adult().slice(0, 1500).select([*columns, "income"]),
+        quasi_identifiers={name: shoal.Suppression() for name in columns},
+        sensitive=["income"],
+        requirements=[shoal.LDiversity(1.5, kind="entropy")],
+        k=5,
+    )
+    certificate = release.certify(passes=6)
+    assert certificate is not None
+    climb = release._certifier._ascent
+    assert isinstance(climb, DiverseAscent)
+    assert len(climb._costs) > 20
+    for first, end in zip(climb._bounds[:-1], climb._bounds[1:], strict=True):
+        members = climb._members[first:end]
+        counts = np.bincount(climb._values[members, 0], climb._shares[first:end])
+        shares = counts[counts > 0] / counts.sum()
+        assert counts.sum() >= 5 - 1e-9
+        assert -(shares * np.log(shares)).sum() >= log(1.5) - 1e-6
+    assert certificate.ratio < 1.4  # 1.388; far more if listed groups break the requirement

@@ -50,7 +50,7 @@ class Pool:
 
     def add(self, listing: Listing) -> None:
         """Add the cells of a walk, in place of those that are known already."""
-        cells = listing.count[1]
+        cells = listing.listed[1]
         keys = listing.keys[:cells]
         sizes = np.diff(self.bounds)
         stays = ~np.isin(self._keys, keys)
@@ -134,7 +134,7 @@ class DiverseAscent(Ascent):
 
     def _list(self, listing: Listing) -> None:
         """Add groups to those listed."""
-        groups = listing.count[0]
+        groups = listing.listed[0]
         size = listing.bounds[groups]
         self._bounds = np.concatenate(
             [self._bounds, self._bounds[-1] + listing.bounds[1 : groups + 1]]

@@ -35,7 +35,7 @@ class Listing(NamedTuple):
     their duals may sum up to. Of a cell, the points of the largest duals are kept, for each sensitive value.
     """
 
-    count: np.ndarray  # int64[2], groups and cells so far
+    listed: np.ndarray  # int64[2], groups and cells so far
     bounds: np.ndarray  # int64[groups + 1]
     limits: np.ndarray  # float64[groups]
     members: np.ndarray  # int32[members of groups]
@@ -49,7 +49,7 @@ class Listing(NamedTuple):
 def make_listing(groups, members, cells, points):
     """Make room for so many groups with so many members in all, and for so many cells and their points."""
     return Listing(
-        count=np.zeros(2, np.int64),
+        listed=np.zeros(2, np.int64),
         bounds=np.zeros(groups + 1, np.int64),
         limits=np.empty(groups),
         members=np.empty(members, np.int32),
@@ -143,7 +143,7 @@ def price(q, need, values, cell, duals, weights, inside, cost):
 @inner
 def list_cell(cell, kinds, most, cost, inside, listing):
     """List a sorted cell with the points of its largest duals, so many records for each sensitive value at most."""
-    number = listing.count[1]
+    number = listing.listed[1]
     end = listing.cell_bounds[number]
     if number == listing.costs.size or end + inside.size > listing.points.size:
         return
@@ -160,7 +160,7 @@ def list_cell(cell, kinds, most, cost, inside, listing):
     listing.costs[number] = cost
     listing.keys[number] = key
     listing.cell_bounds[number + 1] = end
-    listing.count[1] = number + 1
+    listing.listed[1] = number + 1
 
 
 @inner
@@ -175,7 +175,7 @@ def mixed(number):
 @inner
 def list_group(q, t, cell, kinds, need, low, high, cost, listing):
     """List the group that `balance` finds, if any: of each sensitive value the records with the largest duals."""
-    number = listing.count[0]
+    number = listing.listed[0]
     end = listing.bounds[number]
     if number == listing.limits.size or end + cell.begin[kinds] > listing.members.size:
         return
@@ -197,7 +197,7 @@ def list_group(q, t, cell, kinds, need, low, high, cost, listing):
     if over > LISTED:
         listing.limits[number] = records * cost
         listing.bounds[number + 1] = end
-        listing.count[0] = number + 1
+        listing.listed[0] = number + 1
 
 
 @allocating

@@ -7,10 +7,8 @@ import numpy as np
 from shoal.kernels.bounding.diverse_slopes import set_gradient
 from shoal.kernels.compilation import inner
 
-MOST_STEPS, STEPS = (
-    80,
-    30,
-)  # steps at most; a group changes by this part of its records in each, by one at least
+MOST_STEPS = 80  # steps until a group is given up; most need fewer than ten
+PART = 30  # a step changes a group by this part of its records, and by one record at least
 
 
 @inner
@@ -20,7 +18,7 @@ def mend(q, t, cell, kinds):
         if not set_gradient(q, t, cell, kinds):
             return True
         records = cell.picked[:kinds].sum()
-        step = max(1.0, records / STEPS)
+        step = max(1.0, records / PART)
         best, ratio, amount = -1, np.inf, 0.0
         for m in range(kinds):
             slope, low, high = cell.slope[m], cell.begin[m], cell.begin[m + 1]
