@@ -1,9 +1,9 @@
 """Compiles all kernels of runs, and those that only tests call, before the tests: python -m tests.ahead --processes 2
 
 Tests also call functions that are only linked into kernels of runs. Compiled in the processes that have just compiled
-those, they take a third of the time that they would take in a test. `python -m tests.ahead --list tests/unit` runs
-tests and writes in `ahead.json` which kernels they call beyond those of runs; what is not on that list is compiled by
-the first test that calls it.
+those, they take less time than in a test, which would compile what they share again. `python -m tests.ahead --list
+tests/unit` runs tests and writes in `ahead.json` which kernels they call beyond those of runs; what is not on that
+list is compiled by the first test that calls it.
 """
 
 from __future__ import annotations

@@ -136,6 +136,10 @@ def steward(opened: Steward, project_of_400: dict[str, Any]) -> Steward:
     """
     opened.base = project_of_400.get("base", "")
     if opened.base and opened.folder.exists():
+        runs = opened.client.app.app.state.office.jobs._runs  # type: ignore[attr-defined]
+        opened.wait(
+            lambda: not any(job.worker.is_alive for job in runs.values())
+        )  # Excel comes last
         for name in ("runs", "trees", "undo"):
             shutil.rmtree(opened.folder / name, ignore_errors=True)
         (opened.folder / "pseudonyms.key").unlink(missing_ok=True)
