@@ -17,6 +17,7 @@ from shoal.kernels.bounding.diverse_groups import (
     sort_cell,
 )
 from shoal.kernels.bounding.diverse_mending import mend
+from shoal.kernels.bounding.diverse_slopes import limits_shares
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 
@@ -174,7 +175,11 @@ def mixed(number):
 
 @inner
 def list_group(q, t, cell, kinds, need, low, high, cost, listing):
-    """List the group that `balance` finds, if any: of each sensitive value the records with the largest duals."""
+    """List the group that `balance` finds, if any: of each sensitive value the records with the largest duals.
+
+    Where only distinct values are required it may be larger than it need be, by records that many have the same duals
+    as, and then its own duals need not exceed its costs.
+    """
     number = listing.listed[0]
     end = listing.bounds[number]
     if number == listing.limits.size or end + cell.begin[kinds] > listing.members.size:
@@ -194,7 +199,7 @@ def list_group(q, t, cell, kinds, need, low, high, cost, listing):
             left -= share
             at += 1
             end += 1
-    if over > LISTED:
+    if over > LISTED or not limits_shares(q, t):
         listing.limits[number] = records * cost
         listing.bounds[number + 1] = end
         listing.listed[0] = number + 1

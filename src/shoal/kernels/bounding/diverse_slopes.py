@@ -12,6 +12,12 @@ TOLERANCE = 4 * EPSILON  # by which slopes are raised, since limits are kept up 
 
 
 @inner
+def limits_shares(q, t):
+    """Return whether a tally has limits that follow from shares of values, not from their number alone."""
+    return q.capped[t] or q.entropy[t] > 0.0 or q.depth[t] > 0 or q.distance[t] < np.inf
+
+
+@inner
 def set_slopes(q, t, cell, kinds):
     """Set slopes by which the records that were summed up miss a limit of tally t; return whether they miss one.
 
