@@ -23,7 +23,7 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.shared.arrays import order_of, taken
 
-HALVINGS = 14  # steps of the search for a lift
+HALVINGS = 22  # steps of the search for a lift
 ROUNDS = 2  # inequalities that are tried, one after the other
 GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
 
