@@ -159,8 +159,21 @@ def test_counting_records_bounds_every_group_of_enough_entropy(case):
     rules, cell, kinds, best = case
     found = counted_excess(cell, kinds, rules.k, rules.entropy[0])
     assert best <= found + 1e-9
-    if best > 0:  # as near as whole numbers and multipliers allow
-        assert found <= best + 3.0
+    down = np.sort(cell.z[: cell.begin[kinds]])[::-1]
+    assert found <= np.cumsum(down)[rules.k - 1 :].max() + 1e-9  # the best without any entropy
+
+
+@pytest.mark.parametrize(("counts", "l", "best"), [((7, 2, 2), 3.0, 1.6), ((6, 1), 1.5, 5.9)])
+def test_counting_records_is_exact_where_one_multiplier_suffices(counts, l, best):
+    # A record of the first value counts for 1, any other for −0.1. Three values must be equally frequent for entropy 3,
+    # so that (2, 2, 2) is best; (6, 1), all records, has entropy 1.51.
+    values = np.repeat(np.arange(len(counts)), counts)[:, None].astype(np.int32)
+    duals = np.where(values[:, 0] == 0, 1.0, -0.1)
+    rules = entropy_rules(len(counts), 2, log(l))
+    cell = kernels.make_sorted(len(values), rules, outside_needed(rules))
+    everyone, weights = np.arange(len(values), dtype=np.int32), np.ones(len(values), np.int64)
+    kinds = sort_cell(cell, everyone, values, 0, duals, weights, 0.0)
+    assert counted_excess(cell, kinds, 2, rules.entropy[0]) == pytest.approx(best)
 
 
 @given(cells_under_entropy())

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.bounding.diverse_counts import FEW
-from shoal.kernels.bounding.diverse_mending import mend
+from shoal.kernels.bounding.diverse_mending import mend, place_of
 from shoal.kernels.bounding.diverse_slopes import set_slopes, surprise_slopes
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
@@ -175,7 +175,7 @@ def pick_outside(cell, kinds, pull, lift):
     while missing > 0:
         most, best = -1, -np.inf
         for m in range(kinds):
-            at = next_place(cell, m)
+            at = place_of(cell, m, cell.picked[m])
             if m != top and at < cell.begin[m + 1]:
                 counts = cell.z[at] + pull * cell.slope[m] + lift
                 if counts > best:
@@ -186,20 +186,6 @@ def pick_outside(cell, kinds, pull, lift):
         cell.picked[most] += 1
         missing -= 1
     return total
-
-
-@inner
-def next_place(cell, m):
-    """Return the place of the best record of a value that is not picked, the end of the value if there is none."""
-    low, high = cell.begin[m], cell.begin[m + 1]
-    held = cell.held[low] + cell.picked[m]
-    while low < high:
-        middle = (low + high) // 2
-        if cell.held[middle + 1] <= held:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inner

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.kernels.bounding.diverse_slopes import set_gradient
 from shoal.kernels.compilation import inner
 
-MOST_STEPS = 80  # steps until a group is given up; most need fewer than ten
+MOST_STEPS = 80  # steps after which a group is given up
 PART = 30  # a step changes a group by this part of its records, and by one record at least
 
 
@@ -41,8 +41,8 @@ def mend(q, t, cell, kinds):
 
 @inner
 def place_of(cell, m, number):
-    """Return the place of the record of a value that has so many before it, none beyond the last."""
-    low, high = cell.begin[m], cell.begin[m + 1] - 1
+    """Return the place of the record of a value that has so many better ones before it, the value's end if none has."""
+    low, high = cell.begin[m], cell.begin[m + 1]
     held = cell.held[low] + number
     while low < high:
         middle = (low + high) // 2

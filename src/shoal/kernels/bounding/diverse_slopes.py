@@ -7,6 +7,7 @@ import numpy as np
 from shoal.kernels.compilation import inner
 from shoal.kernels.shared.rules import EPSILON
 
+HALF = 0.5  # a record, in place of none, whose logarithm is infinite
 MIXINGS = 12  # steps of the search for a distribution that has just the entropy asked for
 TOLERANCE = 4 * EPSILON  # by which slopes are raised, since limits are kept up to rounding
 
@@ -27,6 +28,21 @@ def set_slopes(q, t, cell, kinds):
     outside the ℓ − 1 most frequent values may have one value; and the earth mover's distance is at least what any
     potential on the tree of values says.
     """
+    missed = add_limits(q, t, cell, kinds, False)
+    for m in range(kinds):
+        cell.slope[m] += TOLERANCE
+    return missed
+
+
+@inner
+def set_gradient(q, t, cell, kinds):
+    """Set slopes: by how much one more record of a value makes up for missed limits; return whether any is missed."""
+    return add_limits(q, t, cell, kinds, True)
+
+
+@inner
+def add_limits(q, t, cell, kinds, as_picked):
+    """Add up the slopes of all limits that are missed; return whether any is. `as_picked` is meant for entropy."""
     records = 0.0
     for m in range(kinds):
         cell.slope[m] = 0.0
@@ -35,13 +51,11 @@ def set_slopes(q, t, cell, kinds):
     if q.capped[t]:
         missed = add_caps(q, cell, kinds, records)
     if q.entropy[t] > 0.0:
-        missed |= add_entropy(q, t, cell, kinds, records)
+        missed |= add_entropy(q, t, cell, kinds, records, as_picked)
     if q.depth[t] > 0:
         missed |= add_recursion(q, t, cell, kinds)
     if q.distance[t] < np.inf:
         missed |= add_distance(q, t, cell, kinds, records)
-    for m in range(kinds):
-        cell.slope[m] += TOLERANCE
     return missed
 
 
@@ -50,30 +64,9 @@ def surprise_slopes(q, t, cell, kinds):
     """Set slopes by the surprise under the shares of what was picked, half a record where there is none."""
     records = 0.0
     for m in range(kinds):
-        records += max(cell.picked[m], 0.5)
+        records += max(cell.picked[m], HALF)
     for m in range(kinds):
-        cell.slope[m] = np.log(records / max(cell.picked[m], 0.5)) - q.entropy[t] + TOLERANCE
-
-
-@inner
-def set_gradient(q, t, cell, kinds):
-    """Set slopes: by how much one more record of a value makes up for missed limits; return whether any is missed."""
-    records = 0.0
-    for m in range(kinds):
-        cell.slope[m] = 0.0
-        records += cell.picked[m]
-    missed = False
-    if q.capped[t]:
-        missed = add_caps(q, cell, kinds, records)
-    if q.entropy[t] > 0.0 and entropy_of(cell, kinds, records, 0.0) < q.entropy[t] - EPSILON:
-        missed = True
-        for m in range(kinds):
-            cell.slope[m] += np.log(records / max(cell.picked[m], 0.5)) - q.entropy[t]
-    if q.depth[t] > 0:
-        missed |= add_recursion(q, t, cell, kinds)
-    if q.distance[t] < np.inf:
-        missed |= add_distance(q, t, cell, kinds, records)
-    return missed
+        cell.slope[m] = np.log(records / max(cell.picked[m], HALF)) - q.entropy[t] + TOLERANCE
 
 
 @inner
@@ -91,10 +84,17 @@ def add_caps(q, cell, kinds, records):
 
 
 @inner
-def add_entropy(q, t, cell, kinds, records):
-    """Add the slopes of too small an entropy; return whether it is."""
+def add_entropy(q, t, cell, kinds, records, as_picked):
+    """Add the slopes of too small an entropy; return whether it is.
+
+    Slopes are those of the shares that were picked, or else of shares near them that have just enough entropy.
+    """
     if entropy_of(cell, kinds, records, 0.0) >= q.entropy[t] - EPSILON:
         return False
+    if as_picked:
+        for m in range(kinds):
+            cell.slope[m] += np.log(records / max(cell.picked[m], HALF)) - q.entropy[t]
+        return True
     low, high = 0.0, 1.0
     for _ in range(MIXINGS):
         middle = (low + high) / 2
