@@ -131,6 +131,8 @@ $(STAMP)-package: pyproject.toml constraints.txt $(STAMP)-venv
 	@$(call install,.[app])
 	@touch $@
 
+$(STAMP)-test: export DIST_EXTRA_CONFIG := $(CURDIR)/tools/uncompressed.cfg
+
 # Tests compare the audit with pycanon's. It pins old versions of all it imports and works with ours, so it
 # comes without them and cannot stand in pyproject.toml.
 $(STAMP)-test: pyproject.toml constraints.txt $(STAMP)-venv

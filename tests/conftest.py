@@ -13,7 +13,7 @@ from shoal.cli import main
 
 settings.register_profile(
     "repeatable",
-    max_examples=12,  # every method and requirement has tests of its own, which adds up
+    max_examples=10,  # every method and requirement has tests of its own, which adds up
     derandomize=True,
     deadline=None,
     print_blob=True,

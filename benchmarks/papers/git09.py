@@ -12,7 +12,7 @@ SIZES = ((2, 50), (2, 2), (3, 3), (5, 5), (10, 10))  # least and largest |B1|
 
 def experiment(scale: Scale) -> Figure:
     """Share of random distributions on which entropy falls from a set B1 to a set B2 around it."""
-    tests = scale.pick(240_000, 24_000)
+    tests = scale.pick(240_000, 6_000)
     rng = np.random.default_rng(9)
     drawn = {
         "uniform numbers, scaled": lambda n: rng.random(n),

@@ -26,7 +26,8 @@ from shoal.app.processes import Ended, Worker
 from shoal.app.projects import Project, Projects
 from shoal.app.security import Sessions
 from shoal.app.site import make_site
-from shoal.app.worker import estimating
+from shoal.app.worker import estimating, looking
+from shoal.app.worker.__main__ import _answered
 
 HOST = "127.0.0.1:8765"
 OWN = {"origin": f"http://{HOST}"}
@@ -416,23 +417,30 @@ def test_a_worker_that_dies_while_it_is_asked_is_no_error_of_the_app() -> None:
     worker.end()
 
 
+def test_a_bad_file_is_refused_in_plain_words(opened: Steward) -> None:
+    said = opened.upload(b"not a workbook", "people.xlsx")
+    assert "The table cannot be read" in said
+    assert "error of its own" not in said
+    assert "Traceback" not in said
+    assert opened.get("columns").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("content", "name"),
     [
         (b"\x00\x01\x02" * 400, "people.csv"),
-        (b"not a workbook", "people.xlsx"),
         (b"PAR1 nothing", "people.parquet"),
         (b"a,b\n1\n", "people.csv"),
         (b"age\n", "people.csv"),
         (b"a,b\n1,2\n", "people.exe"),
     ],
 )
-def test_a_bad_file_is_refused_in_plain_words(opened: Steward, content: bytes, name: str) -> None:
-    said = opened.upload(content, name)
-    assert "The table cannot be read" in said
-    assert "error of its own" not in said
-    assert "Traceback" not in said
-    assert opened.get("columns").status_code == 200
+def test_a_worker_refuses_bad_files(tmp_path: Path, content: bytes, name: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    project = Projects(tmp_path / "projects").new(tmp_path / name, name)
+    said, why = _answered(looking.look, {"project": str(project.folder)}, lambda *_: None)
+    assert said == "failed"
+    assert "error of its own" not in " ".join(why["problems"])
 
 
 def test_a_form_without_a_file_is_refused(opened: Steward) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
-
-from mypy import api
 
 ROOT = Path(__file__).parents[2]
 
@@ -12,6 +12,8 @@ ROOT = Path(__file__).parents[2]
 def test_what_type_checkers_know_is_true() -> None:
     config = ROOT / "tests" / "static" / "mypy.ini"
     cache = ROOT / ".mypy_cache" / "static"
-    said, wrong, code = api.run(["--config-file", str(config), "--cache-dir", str(cache)])
-    assert (code, wrong) == (0, ""), said
-    assert said.startswith("Success"), said
+    # In a process of its own: mypy would leave a million objects behind, which slow down all later tests.
+    command = [sys.executable, "-m", "mypy", "--config-file", config, "--cache-dir", cache]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout.startswith("Success"), done.stdout
