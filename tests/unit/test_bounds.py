@@ -181,6 +181,27 @@ def test_the_walk_meets_every_cell_whose_largest_numbers_exceed_its_cost(case, d
             assert cell in met
 
 
+@given(st.integers(0, 10_000), st.sampled_from([2, 5, 12]), st.floats(0, 1))
+def test_of_many_ranges_the_walk_tries_those_whose_largest_numbers_exceed_their_cost(
+    seed, k, spread
+):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 200, 60)
+    frame = open_frame(pa.table({"number": values}))
+    cells = Cells(Problem.of(encode(frame, {"number": shoal.Interval()}), "lm", k))
+    numbers = np.unique(values)
+    duals = rng.normal(k / 60, spread * k / 60, numbers.size)
+    walk, met = make_walk(cells.trees(), k), set()
+    while next_cell(cells.trees(), walk, k, k, duals):
+        met.add((int(walk.at[walk.top[0], 0]), int(walk.to[walk.top[0], 0])))
+    every = duals[cells.points.place]
+    for a, b in combinations(range(numbers.size), 2):
+        inside = every[(values >= numbers[a]) & (values <= numbers[b])]
+        if inside.size >= k:
+            excess = np.sort(inside)[-k:].mean() - (b - a) / (numbers.size - 1)
+            assert (a, b) in met or excess <= 1e-8
+
+
 def ascent(problem: Problem, groups: list[int] | None = None) -> Ascent:
     """The ascent that starts at what groups cost, or all records in one."""
     cells = Cells(problem)

@@ -11,10 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.bounding.ascent import cap_of, project
-from shoal.kernels.bounding.largest import keep_top, merged_mean, top_sum
+from shoal.kernels.bounding.largest import keep_top, top_sum
 
 cap_of, project, keep_top, top_sum = map(callable_here, (cap_of, project, keep_top, top_sum))
-merged_mean = callable_here(merged_mean)
 
 
 @given(
@@ -42,22 +41,6 @@ def test_the_largest_numbers_are_kept_as_others_come(numbers, k):
         assert np.repeat(values[:size], weights[:size])[:k] == pytest.approx(spread[:k])
         assert total == pytest.approx((values[:size] * weights[:size]).sum())
         assert held == weights[:size].sum() >= min(k, len(spread))
-
-
-WEIGHED = st.lists(st.tuples(st.floats(-5, 5), st.integers(1, 4)), min_size=1, max_size=9)
-
-
-@given(WEIGHED, WEIGHED, st.integers(1, 9))
-def test_the_largest_numbers_of_two_lists_are_averaged(numbers, others, k):
-    columns = [
-        np.array(column)
-        for given in (numbers, others)
-        for column in zip(*sorted(given, reverse=True), strict=True)
-    ]
-    spread = [v for v, weight in numbers + others for _ in range(weight)]
-    assume(len(spread) >= k)
-    found = merged_mean(*columns[:2], len(numbers), *columns[2:], len(others), k)
-    assert found == pytest.approx(reference_bounds.mean_of_largest(spread, k))
 
 
 @given(

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.bounding.range_ends import LEVELS, MOST_KEPT
 from shoal.kernels.bundles import bundle
 
 
@@ -25,8 +26,17 @@ class Walk(NamedTuple):
     column: np.ndarray  # int64[stack], the column in which its parts differ
     part: np.ndarray  # int64[stack], where its next part begins
     last: np.ndarray  # int64[stack], where its parts of at least k records end
-    stop: np.ndarray  # int64[stack], ranges: where its latest part ends
-    mass: np.ndarray  # int64[stack], ranges: number of records in its latest part
+    codes: np.ndarray  # int64[stack], ranges: how many codes its members have
+    start: (
+        np.ndarray
+    )  # int64[stack], ranges: the number of the code that its latest part begins with
+    stop: np.ndarray  # int64[stack], ranges: the number of the code that its latest part ends below
+    near: (
+        np.ndarray
+    )  # int64[stack], ranges: parts from this start that end below an earlier code are too small
+    far: (
+        np.ndarray
+    )  # int64[stack], ranges: parts from this start that end below a later code are not wanted
     # float64[stack, top + 1], ranges: largest duals in its latest part, descending
     largest: np.ndarray
     heavy: np.ndarray  # int64[stack, top + 1], the weights of these duals
@@ -42,8 +52,17 @@ class Walk(NamedTuple):
     least: np.ndarray  # float64[stack, r], the least cost of a closure of k records at or below it
     has_parts: np.ndarray  # bool[stack, r], whether there are closures of k records below it
     end: np.ndarray  # int64[points × (1 + columns of ranges)], where the part that begins here ends
-    # float64[points × (1 + columns of ranges)], ranges that begin with the part here and cost this much are not wanted
-    limit: np.ndarray
+    # The codes of the cell that is parted in a column of ranges, for each of these columns, and sums over those before:
+    place: (
+        np.ndarray
+    )  # int64[columns of ranges, codes + 1], where members with a code begin in `order`
+    code: np.ndarray  # int64[columns of ranges, codes + 1], the code
+    records: np.ndarray  # int64[columns of ranges, codes + 1], number of records
+    # float64[columns of ranges, codes + 1, levels], what duals exceed level[:, 0] − i · level[:, 1] by, level i
+    excess: np.ndarray
+    level: (
+        np.ndarray
+    )  # float64[columns of ranges, 2], the highest level, and the difference of neighbours
     moved: np.ndarray  # int32[points], scratch
     values: np.ndarray  # float64[points], scratch
     weights: np.ndarray  # int64[points], scratch
@@ -59,7 +78,10 @@ def make_walk(trees, top):
     n, r = trees.paths.shape[0], trees.root.size
     stack = trees.paths.shape[1] + 3
     nodes = np.diff(trees.node).max()
-    room = n * (1 + (trees.ranged >= 0).sum())
+    ranged = (trees.ranged >= 0).sum()
+    room = n * (1 + ranged)
+    codes = min(n, nodes) + 1 if ranged else 0
+    levels = max(1, min(LEVELS, MOST_KEPT // max(1, codes)))
     place = np.zeros(2, np.int64)
     place[0] = -1
     return Walk(
@@ -71,8 +93,11 @@ def make_walk(trees, top):
         column=np.zeros(stack, np.int64),
         part=np.zeros(stack, np.int64),
         last=np.zeros(stack, np.int64),
+        codes=np.zeros(stack, np.int64),
+        start=np.zeros(stack, np.int64),
         stop=np.zeros(stack, np.int64),
-        mass=np.zeros(stack, np.int64),
+        near=np.zeros(stack, np.int64),
+        far=np.zeros(stack, np.int64),
         largest=np.zeros((stack, top + 1)),
         heavy=np.zeros((stack, top + 1), np.int64),
         held=np.zeros((stack, 2), np.int64),
@@ -86,7 +111,11 @@ def make_walk(trees, top):
         least=np.zeros((stack, r)),
         has_parts=np.zeros((stack, r), np.bool_),
         end=np.zeros(room, np.int64),
-        limit=np.zeros(room),
+        place=np.zeros((ranged, codes), np.int64),
+        code=np.zeros((ranged, codes), np.int64),
+        records=np.zeros((ranged, codes), np.int64),
+        excess=np.zeros((ranged, codes, levels)),
+        level=np.zeros((ranged, 2)),
         moved=np.zeros(n, np.int32),
         values=np.zeros(n),
         weights=np.zeros(n, np.int64),

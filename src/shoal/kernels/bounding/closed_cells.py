@@ -22,9 +22,11 @@ from shoal.kernels.bounding.cell_columns import (
     spans,
 )
 from shoal.kernels.bounding.largest import keep_top, mean_of_top
-from shoal.kernels.bounding.range_starts import RANGE_LOOKS, bound_starts
+from shoal.kernels.bounding.range_ends import furthest_end, list_codes, own_of
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.shared.forms import range_cost
+
+RANGE_LOOKS = 3  # work of a range besides its points, in points looked at
 
 
 @allocating
@@ -123,61 +125,51 @@ def begin_node(trees, walk, f, j, top, duals):
 def begin_range(trees, walk, f, j, k, top, duals):
     """Put the next wanted part of cell f in a column of ranges on the stack; return whether there is one.
 
-    From each code that is not ruled out, ranges grow upwards until they cost too much for it. Null stands alone; with
-    other values it stands for the whole domain, which is the cell itself.
+    From each code, ranges grow upwards as far as they may be wanted.
     """
-    slot, column = trees.slot[j], trees.ranged[j]
-    null = trees.compiled.null[column]
-    order, values, weights = walk.order, walk.largest[f], walk.heavy[f]
-    low, stop, last, reach = walk.part[f], walk.stop[f], walk.last[f], walk.reach[f]
-    mass, size, held, total = walk.mass[f], walk.held[f, 0], walk.held[f, 1], walk.sum[f]
+    own, column, order = own_of(trees, walk, j), trees.ranged[j], walk.order
+    place, code, records = walk.place[own], walk.code[own], walk.records[own]
+    values, weights = walk.largest[f], walk.heavy[f]
+    size, held, total = walk.held[f, 0], walk.held[f, 1], walk.sum[f]
     others = walk.floor[f] - walk.least[f, j]
-    looks = 0
-    while low < last:
-        limit = min(reach, walk.limit[low])
-        if limit == -np.inf:
-            low = stop = walk.end[low]
-            looks += 1
+    while walk.start[f] < walk.codes[f]:
+        start, stop = walk.start[f], walk.stop[f]
+        if stop == start:
+            walk.far[f] = furthest_end(trees, walk, f, j, k, top)
+        if stop >= walk.far[f]:
+            walk.start[f] = walk.stop[f] = start + 1
+            size, held, total = 0, 0, 0.0
             continue
-        a = trees.paths[order[low], slot]
-        start = stop
-        b = trees.paths[order[start], slot] if start < last else a
-        cost = range_cost(trees.compiled, 0, column, a, b)
-        looks += RANGE_LOOKS
-        if start == last or (b == null and a != null) or others + cost >= limit:
-            low = stop = walk.end[low]  # continue with ranges from the next code
-            mass, size, held, total = 0, 0, 0, 0.0
-            continue
-        stop = walk.end[start]
-        looks += stop - start
-        for at in range(start, stop):
+        for at in range(place[stop], place[stop + 1]):
             i = order[at]
-            mass += trees.weights[i]
             if held < top or duals[i] > values[size - 1]:
-                looks += size // 16
+                walk.top[1] += size // 16
                 size, held, total = keep_top(
                     values, weights, size, held, total, top, duals[i], trees.weights[i]
                 )
-        if mass < k or values[0] <= others + cost or (low == walk.low[f] and stop == walk.high[f]):
+        walk.stop[f] = stop = stop + 1
+        low, high = place[start], place[stop]
+        walk.top[1] += RANGE_LOOKS + high - place[stop - 1]
+        if records[stop] - records[start] < k:
             continue
+        cost = range_cost(trees.compiled, 0, column, code[start], code[stop - 1])
         mean = (total - (held - top) * values[size - 1]) / top
-        if mean <= others + cost:
+        if mean <= others + cost or (low == walk.low[f] and high == walk.high[f]):
             continue
         begin(walk, f)
         to = walk.free[f]
-        for at in range(low, stop):
+        for at in range(low, high):
             order[to + at - low] = order[at]
-        looks += stop - low
-        walk.low[f + 1], walk.high[f + 1], walk.free[f + 1] = to, to + stop - low, to + stop - low
+        walk.top[1] += high - low
+        walk.low[f + 1], walk.high[f + 1], walk.free[f + 1] = to, to + high - low, to + high - low
         walk.first[f + 1] = j + 1
-        walk.at[f + 1, j], walk.to[f + 1, j] = a, b
+        walk.at[f + 1, j], walk.to[f + 1, j] = code[start], code[stop - 1]
         walk.cost[f + 1, j] = walk.least[f + 1, j] = cost
         walk.floor[f + 1], walk.reach[f + 1] = others + cost, mean
         break
-    walk.part[f], walk.stop[f] = low, stop
-    walk.mass[f], walk.held[f, 0], walk.held[f, 1], walk.sum[f] = mass, size, held, total
-    walk.top[1] += looks
-    return low < last
+    walk.part[f] = place[walk.start[f]]
+    walk.held[f, 0], walk.held[f, 1], walk.sum[f] = size, held, total
+    return walk.start[f] < walk.codes[f]
 
 
 @allocating
@@ -196,11 +188,10 @@ def next_column(trees, walk, f, k, top, duals):
     slot = trees.slot[j] if trees.ranged[j] >= 0 else trees.slot[j] + walk.depth[f, j]
     walk.part[f] = walk.low[f]
     walk.last[f] = sort_parts(trees, walk, f, slot, k, trees.ranged[j] >= 0)
-    walk.stop[f], walk.mass[f] = walk.low[f], 0
     walk.held[f] = 0
     walk.sum[f] = 0.0
     if trees.ranged[j] >= 0:
-        bound_starts(trees, walk, f, j, k, top, duals)
+        list_codes(trees, walk, f, j, duals)
     return True
 
 

@@ -67,23 +67,6 @@ def keep_top(values, weights, size, held, total, top, value, weight):
 
 
 @inner
-def merged_mean(values, weights, size, others, heavy, number, top):
-    """Return the mean of the `top` largest of two descending lists of numbers with weights, over `top` records."""
-    a, b, need, total = 0, 0, top, 0.0
-    while need > 0 and (a < size or b < number):
-        if b == number or (a < size and values[a] >= others[b]):
-            weight = min(need, weights[a])
-            total += weight * values[a]
-            a += 1
-        else:
-            weight = min(need, heavy[b])
-            total += weight * others[b]
-            b += 1
-        need -= weight
-    return total / top
-
-
-@inner
 def mean_of_top(duals, weights, top, floor, order, low, high, values, heavy):
     """Return the mean of the members' largest duals, over `top` records.
 
