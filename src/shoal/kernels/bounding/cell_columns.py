@@ -16,6 +16,8 @@ from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.shared.arrays import sort_numbers
 from shoal.kernels.shared.forms import Compiled, range_cost
 
+SORTING_LOOKS = 4  # work of sorting one code, in points looked at
+
 
 @bundle
 class Trees(NamedTuple):
@@ -108,8 +110,8 @@ def lower_node(trees, j, k, order, low, high, at, depth, weight, touched):
 def narrow_range(trees, j, k, order, low, high, weight, touched):
     """Return the smallest range of column j that holds all members; null and other values span the whole domain.
 
-    Returns both ends, its cost, and the least cost of a range within it that holds k records. `weight` must be zero
-    and is left so.
+    Returns both ends, its cost, the least cost of a range within it that holds k records, and how many codes it holds.
+    `weight` must be zero and is left so.
     """
     parts = weigh(trees.paths, trees.slot[j], trees.weights, order, low, high, weight, touched)
     codes = touched[:parts]
@@ -135,7 +137,7 @@ def narrow_range(trees, j, k, order, low, high, weight, touched):
             least = min(least, range_cost(c, 0, column, codes[start], codes[stop]))
     for code in codes:
         weight[code] = 0
-    return a, b, cost, least
+    return a, b, cost, least, parts
 
 
 @allocating
@@ -159,6 +161,7 @@ def sort_parts(trees, walk, f, slot, k, every):
         weight[child] += weights[i]
     if every:
         sort_numbers(touched[:parts])
+        walk.top[1] += SORTING_LOOKS * parts
     start = low
     for part in range(parts):
         child = touched[part]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.bounding.cell_columns import (
+    SORTING_LOOKS,
     lower_node,
     narrow_range,
     shares_child,
@@ -51,10 +52,11 @@ def close(trees, walk, f, k, limit):
         known = walk.least[f, j]
         walk.top[1] += high - low
         if trees.ranged[j] >= 0:
-            walk.at[f, j], walk.to[f, j], walk.cost[f, j], least = narrow_range(
+            walk.at[f, j], walk.to[f, j], walk.cost[f, j], least, codes = narrow_range(
                 trees, j, k, order, low, high, walk.weight, walk.touched
             )
             walk.has_parts[f, j] = walk.at[f, j] < walk.to[f, j]
+            walk.top[1] += SORTING_LOOKS * codes
         else:
             walk.at[f, j], walk.depth[f, j], least, walk.has_parts[f, j] = lower_node(
                 trees,
