@@ -261,7 +261,8 @@ def keep_slopes(slopes, kept, kinds):
 def least_excess(q, t, cell, kinds, need, rounds=ROUNDS):
     """Search for multipliers that make the bound low: (pull, lift, bound, two pulls around the best one).
 
-    So many inequalities are tried, one after the other. `slope` holds the slopes that go with them. Ends as soon as the bound is not above 0.
+    So many inequalities are tried, one after the other. `slope` holds the slopes that go with them. Ends as soon as the
+    bound is not above 0.
     """
     below, above = 0.0, 0.0
     for m in range(kinds):
