@@ -51,7 +51,7 @@ WORSE = 1.25  # times the cost of the partition: a rounded one above this is not
 # half way between what records cost and their mean, which a first walk takes half as long for: on Adult with entropy
 # 1.5 of the salary the loss is 4 % lower after it than after one from what records cost. Where groups must be large,
 # rounding costs more than the given partition; then cells of the solution are chosen for that one, with carving.
-SHARES_PASSES, SHARES_STEP = 1, 1.5
+SHARES_PASSES, SHARES_STEP, SHARES_FINISHING = 1, 1.5, 7
 GIVEN = (
     (SMALL,) * 3,
     1,
@@ -114,7 +114,8 @@ class _Chooser:
         """The partition that rounding gives after some passes."""
         for done in range(passes):
             self.relaxation.advance(partial(self._go_on, "relaxing", done, passes))
-        self.relaxation.finish(FINISHING)
+        limited = _limits_shares(self._problem)
+        self.relaxation.finish(SHARES_FINISHING if limited else FINISHING)
         return Refined.of(self._problem, self.relaxation.round())
 
     def choose(self, start: Refined, rounds: Sequence[Pools]) -> Refined:
