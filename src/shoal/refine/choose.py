@@ -74,7 +74,8 @@ def choose_quickly(
 ) -> tuple[Refined, Floats | None]:
     """Cover records by other cells of the relaxed problem; returns a partition that costs no more.
 
-    Also returns the dual variables of the relaxed problem, a number per record, if it was tightened.
+    Also returns the dual variables of the relaxed problem, a number per record, if it was tightened and they are a good
+    start for a certificate.
     """
     problem = refined.problem
     chooser = _Chooser(refined, seed, progress)
@@ -90,7 +91,8 @@ def choose_quickly(
     if not problem.tallied or rounded.cost <= WORSE * refined.cost:
         rounded = chooser.choose(rounded, rounds)
     best = rounded if rounded.cost < refined.cost else chooser.choose(refined, rounds)
-    return best, chooser.relaxation.duals
+    # Where more than k is required, these duals exceed so many cells that a certificate would have to spare some.
+    return best, None if problem.tallied and not chooser.is_loose else chooser.relaxation.duals
 
 
 class _Chooser:
