@@ -37,6 +37,9 @@ sort_cell, least_excess, counted_excess, mend = map(
     callable_here,
     (kernels.sort_cell, kernels.least_excess, diverse_counts.counted_excess, diverse_mending.mend),
 )
+best_lift, cap_excess, excess = map(
+    callable_here, (kernels.best_lift, kernels.cap_excess, kernels.excess)
+)
 OBJECTIVES = tuple(reference.MONOTONE)
 
 
@@ -151,6 +154,34 @@ def cells_under_entropy(draw):
     everyone, weights = np.arange(len(values), dtype=np.int32), np.ones(len(values), np.int64)
     kinds = sort_cell(cell, everyone, values, 0, z, weights, 0.0)
     return rules, cell, kinds, best
+
+
+@given(cells_under_entropy(), st.integers(1, 2), st.floats(0, 2))
+@settings(max_examples=several(300))
+def test_a_lift_sums_up_k_records_and_no_lower_one_does(case, need, pull):
+    rules, cell, kinds, _ = case
+    cell.slope[:kinds] = np.linspace(-1, 1, kinds)
+
+    def summed_up(lift: float) -> tuple[float, float]:
+        return excess(cell, kinds, need, rules.k, pull, lift, np.inf), cell.picked[:kinds].sum()
+
+    lift = best_lift(cell, kinds, need, rules.k, pull)
+    total, records = summed_up(lift)
+    assert records >= rules.k or total == -np.inf  # there are too few outside one value
+    if lift > 1e-6 and total > -np.inf:
+        assert summed_up(lift * (1 - 1e-6) - 1e-9)[1] < rules.k
+
+
+@given(cells_under_entropy(), st.floats(0, 2))
+@settings(max_examples=several(300))
+def test_a_cap_leaves_nothing_above_0_and_no_higher_one_does(case, pull):
+    rules, cell, kinds, _ = case
+    cell.slope[:kinds] = np.linspace(-1, 1, kinds)
+    lift = best_lift(cell, kinds, 1, rules.k, pull)
+    assume(excess(cell, kinds, 1, rules.k, pull, lift, np.inf) > 1e-6)
+    cap = cap_excess(cell, kinds, 1, rules.k, pull, lift)
+    assert excess(cell, kinds, 1, rules.k, pull, lift, cap) <= 0
+    assert excess(cell, kinds, 1, rules.k, pull, lift, cap + 1e-6) > 0
 
 
 @given(cells_under_entropy())

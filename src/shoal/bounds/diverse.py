@@ -72,9 +72,8 @@ class DiverseAscent(Ascent):
     def __init__(
         self, cells: Cells, above: Floats, step: float = STEP, quick: bool = False
     ) -> None:
-        """Start at `above`, as any ascent; a `quick` one takes less time for a looser bound."""
+        """Start at `above`, as any ascent; a `quick` one does not count records, for a looser bound in less time."""
         problem = cells.problem
-        self._pricings = 0 if quick else PRICINGS
         self._rules = problem.rules
         self._need = distinct_needed(problem.rules)
         self._outside = outside_needed(problem.rules)
@@ -145,10 +144,19 @@ class DiverseAscent(Ascent):
         self._taken = np.concatenate([self._taken, np.zeros(groups)])
 
     def advance(self, go_on: Callable[[], bool] = lambda: True) -> bool:
-        for _ in range(self._pricings):
+        self.look_again()
+        return super().advance(go_on)
+
+    def finish(self, moves: int) -> None:
+        """Move y so many times with known cells alone, so that all listed groups are part of the solution."""
+        self.look_again(moves - 1)
+        self._move()
+
+    def look_again(self, times: int = PRICINGS) -> None:
+        """Move y so many times, and look at all known cells after each move."""
+        for _ in range(times):
             self._move()
             self._price()
-        return super().advance(go_on)
 
     def _price(self) -> None:
         """List groups of known cells that the dual variables as they are now exceed."""

@@ -85,6 +85,14 @@ class Relaxation:
         """Come one step closer to the optimum; returns False if `go_on` said no before its end."""
         return self._ascent.advance(go_on)
 
+    def finish(self, moves: int) -> None:
+        """Come closer to the optimum over the cells known so far, in so many moves, without another walk.
+
+        What a last walk finds would not be part of the solution that is rounded.
+        """
+        if isinstance(self._ascent, DiverseAscent):
+            self._ascent.finish(moves)
+
     def cells(self) -> Ints:
         """The closures of all cells that the solution so far uses."""
         bounds, members, _ = self._ascent.cover

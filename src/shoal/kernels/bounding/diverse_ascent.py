@@ -14,6 +14,7 @@ from shoal.kernels.bounding.diverse_groups import (
     excess,
     least_excess,
     picked_slope,
+    raise_cost,
     sort_cell,
 )
 from shoal.kernels.bounding.diverse_mending import mend
@@ -81,7 +82,9 @@ def repair_diverse(trees, walk, q, need, values, cell, duals, slack, until, list
             continue
         inside = walk.order[walk.low[f] : walk.high[f]]
         walk.top[1] += SORT_LOOKS * inside.size
-        best, kinds, found = price(q, need, values, cell, duals, trees.weights, inside, limit)
+        best, kinds, found = price(
+            q, need, values, cell, duals, trees.weights, inside, min(walk.floor[f], limit), limit
+        )
         if best < 0:
             if best == NO_GROUP:
                 walk.reach[f] = -np.inf
@@ -106,7 +109,9 @@ def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, li
     """List groups of the given cells whose duals exceed their costs, one for each cell at most."""
     for c in range(costs.size):
         inside = points[bounds[c] : bounds[c + 1]]
-        best, kinds, found = price(q, need, values, cell, duals, weights, inside, costs[c])
+        best, kinds, found = price(
+            q, need, values, cell, duals, weights, inside, costs[c], costs[c]
+        )
         if best >= 0:
             _, _, over, low, high = found
             if over > LISTED:
@@ -114,18 +119,24 @@ def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, li
 
 
 @inner
-def price(q, need, values, cell, duals, weights, inside, cost):
+def price(q, need, values, cell, duals, weights, inside, floor, cost):
     """Sort a cell by the tally whose bound on what duals can exceed their costs by is lowest.
 
     Returns that tally, how many of its values occur, and what `least_excess` says of it. In place of the tally,
-    NO_GROUP if no group of the cell keeps the requirements, HOLDS if none exceeds its costs.
+    NO_GROUP if no group of the cell keeps the requirements, or none would exceed what it costs even at the least cost
+    of any cell below, `floor`; HOLDS if none exceeds its costs.
     """
     best, least, kinds = HOLDS, np.inf, 0
     found = (0.0, 0.0, 0.0, 0.0, 0.0)
     for t in range(need.size):
-        kinds = sort_cell(cell, inside, values, t, duals, weights, cost)
+        from_floor = floor < cost and limits_shares(q, t)
+        kinds = sort_cell(cell, inside, values, t, duals, weights, floor if from_floor else cost)
         if kinds < need[t]:
             return NO_GROUP, kinds, found
+        if from_floor:
+            if least_excess(q, t, cell, kinds, need[t], 1)[2] <= 0.0:
+                return NO_GROUP, kinds, found
+            raise_cost(cell, kinds, cost - floor)
         found = least_excess(q, t, cell, kinds, need[t])
         if found[2] > 0.0 and is_countable(q, t, cell, kinds):
             pull, lift, over, low, high = found

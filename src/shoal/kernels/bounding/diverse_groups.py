@@ -23,8 +23,8 @@ from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner
 from shoal.kernels.shared.arrays import order_of, taken
 
-HALVINGS = 22  # steps of the search for a lift
-ROUNDS = 2  # inequalities that are tried, one after the other
+MOST_STEPS = 30  # of the search for a cap; some five are usual
+ROUNDS = 2  # inequalities that are tried
 GROWTHS, CUTS = 6, 6  # steps of the search for a pull: doublings, then halvings
 
 
@@ -112,6 +112,14 @@ def sort_cell(cell, members, values, t, duals, weights, cost):
             cell.held[at + 1] = cell.held[at] + weights[i]
             cell.sum[at + 1] = cell.sum[at] + weights[i] * cell.z[at]
     return kinds
+
+
+@inner
+def raise_cost(cell, kinds, by):
+    """Let a sorted cell cost so much more."""
+    for at in range(cell.begin[kinds]):
+        cell.z[at] -= by
+        cell.sum[at + 1] -= by * cell.held[at + 1]
 
 
 @inner
@@ -208,22 +216,38 @@ def picked_slope(cell, kinds):
 
 @inner
 def best_lift(cell, kinds, need, k, pull):
-    """Return the least lift, up to rounding, with which at least k records are summed up."""
+    """Return the least lift, up to rounding, with which at least k records are summed up.
+
+    Records are taken one after the other, those that count most first, until these and the records that have to be
+    picked beside them are k.
+    """
     excess(cell, kinds, need, k, pull, 0.0, np.inf)
     if picked_records(cell, kinds) >= k:
         return 0.0
-    low, high = 0.0, 0.0
     for m in range(kinds):
-        high = max(high, -(cell.z[cell.begin[m + 1] - 1] + pull * cell.slope[m]))
-    high = high * (1 + 1e-9) + 1e-12
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        excess(cell, kinds, need, k, pull, middle, np.inf)
-        if picked_records(cell, kinds) >= k:
-            high = middle
-        else:
-            low = middle
-    return high
+        cell.place[m] = cell.begin[m]
+    values, top, largest, records, counts = 0, 0, 0, 0, 0.0
+    while True:
+        most, best = -1, -np.inf
+        for m in range(kinds):
+            at = cell.place[m]
+            if at < cell.begin[m + 1] and cell.z[at] + pull * cell.slope[m] > best:
+                most, best = m, cell.z[at] + pull * cell.slope[m]
+        if most < 0:
+            break
+        counts = best
+        at = cell.place[most]
+        values += at == cell.begin[most]
+        records += cell.held[at + 1] - cell.held[at]
+        cell.place[most] = at + 1
+        own = cell.held[at + 1] - cell.held[cell.begin[most]]
+        if own > largest:
+            top, largest = most, own
+        beside = max(0, need - values)
+        beside = max(beside, cell.outside[cell.kind[top]] - (records - largest))
+        if records + beside >= k:
+            break
+    return max(0.0, -counts) * (1 + 1e-9) + 1e-12
 
 
 @inner
@@ -234,10 +258,11 @@ def keep_slopes(slopes, kept, kinds):
 
 
 @inner
-def least_excess(q, t, cell, kinds, need):
+def least_excess(q, t, cell, kinds, need, rounds=ROUNDS):
     """Search for multipliers that make the bound low: (pull, lift, bound, two pulls around the best one).
 
-    `slope` holds the slopes that go with them. Ends as soon as the bound is not above 0.
+    So many inequalities are tried, one after the other. `slope` holds the slopes that go with them. Ends as soon as the
+    bound is not above 0.
     """
     below, above = 0.0, 0.0
     for m in range(kinds):
@@ -245,7 +270,7 @@ def least_excess(q, t, cell, kinds, need):
         cell.kept[m] = 0.0
     pull, lift = 0.0, best_lift(cell, kinds, need, q.k, 0.0)
     least = excess(cell, kinds, need, q.k, 0.0, lift, np.inf)
-    for number in range(ROUNDS):
+    for number in range(rounds):
         if least <= 0.0:
             break
         is_new = number > 0 and q.entropy[t] > 0.0 and mend(q, t, cell, kinds)
@@ -284,14 +309,22 @@ def least_excess(q, t, cell, kinds, need):
 
 @inner
 def cap_excess(cell, kinds, need, k, pull, lift):
-    """Return the highest cap, up to rounding, under which the bound is not above 0."""
-    low, high = 0.0, 0.0
-    for m in range(kinds):
-        high = max(high, cell.z[cell.begin[m]] + pull * cell.slope[m] + lift)
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if excess(cell, kinds, need, k, pull, lift, middle) > 0.0:
-            high = middle
-        else:
-            low = middle
+    """Return the highest cap, up to rounding, under which the bound is not above 0.
+
+    The bound grows with the cap by the number of records above it, which falls (Newton's method from below: no step
+    goes too far).
+    """
+    cap, low = 0.0, 0.0
+    for _ in range(MOST_STEPS):
+        total = excess(cell, kinds, need, k, pull, lift, cap)
+        if total > 0.0:
+            break
+        low, above = cap, 0.0
+        for m in range(kinds):
+            begin, limit = cell.begin[m], cap - pull * cell.slope[m] - lift
+            above += cell.held[end_above(cell.z, begin, cell.begin[m + 1], limit)]
+            above -= cell.held[begin]
+        if above == 0.0 or -total <= 1e-12 * above:
+            break
+        cap -= total / above * (1 - 1e-9)
     return low
