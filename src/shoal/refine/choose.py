@@ -50,13 +50,11 @@ WORSE = 1.25  # times the cost of the partition: a rounded one above this is not
 # Where shares of values are limited, walks take longer still. So there is one pass, with a larger step, from numbers
 # half way between what records cost and their mean, which a first walk takes half as long for. It is finished in fewer
 # moves: with ten, Adult with entropy 1.5 of the salary and k = 10 loses 2.6 % less, but with entropy 5 of the
-# occupation and k = 5 takes 0.5 s more. Where groups must be large, rounding costs more than the given partition; then
-# cells of the solution are chosen for that one, with carving.
+# occupation and k = 5 takes 0.5 s more.
 SHARES_PASSES, SHARES_STEP, SHARES_FINISHING = 1, 1.5, 7
-GIVEN = (
-    (SMALL,) * 3,
-    1,
-)  # rounds for the given partition, and how many of them are followed by carving
+# Where groups must be large, rounding costs more than the given partition. Then cells of the solution are chosen for
+# that one, in these rounds, of which so many are followed by carving.
+GIVEN = (SMALL,) * 3, 1
 # The same where there are no passes. Under t-closeness with 0.2 of the occupation, passes take 4 s longer and lose 5 %
 # more than these rounds alone.
 UNRELAXED = (Pools(8),) * 3, 2
