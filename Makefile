@@ -2,7 +2,6 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
-TESTERS ?= 3
 
 BIN := .venv/bin
 OLDEST := .venv/oldest
@@ -56,7 +55,7 @@ test: $(STAMP)-venv java browser ## Check style and types, run all tests, and th
 	  $(BIN)/python -m tests.ahead --processes $(WORKERS) >.venv/.compiled 2>&1 & compiling=$$!; \
 	  $(beside) lint || status=1; \
 	  wait $$compiling || status=1; cat .venv/.compiled; \
-	  [ ! -e $(STAMP)-test ] || $(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder || status=1; \
+	  [ ! -e $(STAMP)-test ] || $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder || status=1; \
 	else status=1; fi; \
 	wait $$oldest || status=1; cat .venv/.oldest; exit $$status
 	@$(HAS_JAVA) || echo "Spark was not tested: it needs Java, and there is none here (Debian: openjdk-17-jre-headless)."

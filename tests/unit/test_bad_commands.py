@@ -70,6 +70,11 @@ TWICE = "'twice.csv' has 2 columns named 'age' (number 1, 2); rename all but one
 NO_K = "k is missing or 0; say how many records at least must read the same."
 
 CASES: dict[str, str | tuple[str, ...]] = {
+    "anonymize none.csv -o out.csv": (
+        "'none.csv' does not exist; check the path.",
+        "There are no quasi-identifiers; name the columns to generalize.",
+        NO_K,
+    ),
     # What is no command
     "audit": "Missing argument 'TABLE'. See 'shoal audit -h'.",
     "evaluate people.csv": "Missing argument 'RELEASE'. See 'shoal evaluate -h'.",

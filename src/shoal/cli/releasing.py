@@ -44,6 +44,7 @@ def anonymize(
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
     from shoal.cli.run import Outputs, look_ahead, look_ahead_on, run, run_large
+    from shoal.io.places import input_problems
     from shoal.recoding.recoding import recoding_problems
     from shoal.settings import make_settings
 
@@ -59,6 +60,8 @@ def anonymize(
     source = outputs.chosen_table(table, chosen, reading, [] if is_unknown else problems)
     target = outputs.target_table(output, output_table, problems)
     on = outputs.engine_of(source, engine, memory, problems)
+    if isinstance(source, Path) and on == "memory" and engine in (None, "memory"):
+        problems += input_problems(source)
     problems += outputs.place_problems(
         target,
         [source, settings],
