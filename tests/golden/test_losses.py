@@ -65,12 +65,16 @@ def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> Non
 
 
 def test_cells_are_chosen_after_a_few_passes_of_the_relaxed_problem() -> None:
-    """`PASSES`, `PLAIN_ROUNDS`: the loss is 0.2 % higher with two passes or one round, 0.7 % lower with four passes."""
+    """`PASSES`, `PLAIN_ROUNDS`, `PLAIN_FINISHING`.
+
+    The loss is 2.0 % higher with two passes, 0.6 % with one round, 0.7 % if the solution is not finished, and 0.7 %
+    lower with four passes.
+    """
     models = shoal.Settings.load(shoal.samples.adult_settings()).quasi_identifiers
     trees = {name: model for name, model in models.items() if name != "age"}
     table = shoal.samples.adult().slice(0, 5000)
     chosen = shoal.anonymize(table, quasi_identifiers=trees, others="drop", k=K)
-    assert chosen.loss("lm") == pytest.approx(0.089166, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.088583, **CLOSE)
 
 
 def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_decide() -> None:
@@ -83,10 +87,10 @@ def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_deci
         sensitive=["occupation"],
         allow=["occupation"],
         others="drop",
-        k=50,
+        k=60,
         requirements=[shoal.LDiversity(5, kind="distinct")],
     )
-    assert chosen.loss("lm") == pytest.approx(0.138728, **CLOSE)
+    assert chosen.loss("lm") == pytest.approx(0.149904, **CLOSE)
 
 
 def test_auto_takes_the_optimum_of_twelve_records() -> None:

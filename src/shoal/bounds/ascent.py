@@ -125,6 +125,11 @@ class Ascent:
         self.slack = self.slack / 2 if self.slack > LEAST_SLACK * self._mean else 0.0
         return True
 
+    def finish(self, moves: int) -> None:
+        """Move y so many times without a walk: what the last one listed becomes part of the solution or is dropped."""
+        for _ in range(moves):
+            self._move()
+
     def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
         """Lower a copy of y in a walk over all cells until it is valid; return whether the walk was finished.
 

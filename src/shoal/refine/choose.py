@@ -25,6 +25,10 @@ from shoal.refine.repack import Pools, Work, repack_all
 # Where a walk over ranges looks at more points than these, cells are chosen without passes. Over ranges and sets there
 # is one round: cells are so many there that a second takes up to 20 s.
 PASSES, RANGED_LOOKS = 3, 150_000_000
+# After the passes the solution is finished in so many moves: cells that the last walk found are used then, or dropped,
+# which leaves fewer to choose from. Adult × 8 with two intervals and k = 100 loses 3 % less in 30 % less time; over
+# trees losses differ by 0.2 % either way.
+PLAIN_FINISHING = 4
 PLAIN_ROUNDS = Pools(), Pools(kicks=2)
 # Where more than k is required, walks over all cells are what takes long, and known cells are looked at again between
 # them. So there are two passes, and the solution is finished over known cells in so many moves, see `Relaxation`: on
@@ -115,9 +119,14 @@ class _Chooser:
         """The partition that rounding gives after some passes."""
         for done in range(passes):
             self.relaxation.advance(partial(self._go_on, "relaxing", done, passes))
-        limited = _limits_shares(self._problem)
-        self.relaxation.finish(SHARES_FINISHING if limited else FINISHING)
+        self.relaxation.finish(self._finishing)
         return Refined.of(self._problem, self.relaxation.round())
+
+    @property
+    def _finishing(self) -> int:
+        if not self._problem.tallied or self.is_loose:
+            return PLAIN_FINISHING
+        return SHARES_FINISHING if _limits_shares(self._problem) else FINISHING
 
     def choose(self, start: Refined, rounds: Sequence[Pools]) -> Refined:
         """Choose cells anew, in the given rounds where more than k is required."""

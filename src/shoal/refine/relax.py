@@ -88,10 +88,9 @@ class Relaxation:
     def finish(self, moves: int) -> None:
         """Come closer to the optimum over the cells known so far, in so many moves, without another walk.
 
-        What a last walk finds would not be part of the solution that is rounded.
+        What the last walk found is part of the solution only after that.
         """
-        if isinstance(self._ascent, DiverseAscent):
-            self._ascent.finish(moves)
+        self._ascent.finish(moves)
 
     def cells(self) -> Ints:
         """The closures of all cells that the solution so far uses."""
