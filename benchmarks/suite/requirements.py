@@ -14,7 +14,11 @@ from shoal.privacy import Requirement
 
 MOST_TIMES = 3.0  # CPU of the whole call, as a multiple of the same with k alone
 # Parts of a run whose kernels are compiled before: the few records of a warm-up need less.
-PARTS = "choose", "carve", "choose, with requirements", "carve, with requirements"
+PARTS = [
+    f"{part}{limits}"
+    for part in ("choose", "carve", "certificate")
+    for limits in ("", ", with requirements")
+]
 
 
 @dataclass(frozen=True)
