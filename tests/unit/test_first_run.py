@@ -308,9 +308,9 @@ BROKEN = "del numba.core.codegen.JITCodeLibrary\n"
 NOT_KEPT = "import numba.core.compiler; del numba.core.compiler.CompileResult._reduce\n"
 ASK = """
 from shoal.kernels.bundles import bundles_work
-from shoal.kernels.parts import part_options
+from shoal.kernels.fast_way import ways
 from shoal.kernels.cache import cache_folder
-print(bool(part_options()), bundles_work(), len(list(cache_folder().glob("*.code"))) > 0)
+print(bool(ways().part), bundles_work(), len(list(cache_folder().glob("*.code"))) > 0)
 """
 
 

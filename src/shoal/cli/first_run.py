@@ -13,7 +13,7 @@ from shoal.cli.show import progress_bar
 from shoal.compiling import STAGE
 from shoal.kernels.ahead import MOST, can_start, compile_ahead, processors
 from shoal.kernels.cache import cache_folder, cache_note, carried_folder, carried_note
-from shoal.kernels.parts import is_known, part_options
+from shoal.kernels.fast_way import is_known, ways
 from shoal.kernels.signatures import missing, needed, parts
 
 USUAL = ("cover", "refine", "choose")  # parts of a run on up to 100,000 records
@@ -97,7 +97,7 @@ def _version(library: str) -> str:
 
 
 def _compiler() -> str:
-    if not part_options():
+    if not ways().part:
         return (
             "This Numba works otherwise than those that shoal knows: kernels are compiled the plain way, "
             "and a first run takes several times as long."

@@ -16,7 +16,7 @@ import numpy as np
 from llvmlite import ir
 from numba import config, extending, njit, types
 
-from shoal.kernels.parts import is_known
+from shoal.kernels.fast_way import is_known
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -175,18 +175,19 @@ def _get_field(context, builder, bundle, value, name):
 
 def _array(context, builder, kind, load):
     """An array without an owner, which the caller is."""
-    made = context.make_helper(builder, kind)
-    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-    made.nitems = load(0, WORD)
-    made.itemsize = ir.Constant(WORD, size)
-    made.data = load(1, context.get_data_type(kind.dtype).as_pointer())
-    made.shape = _packed_array(builder, [load(2 + axis, WORD) for axis in range(kind.ndim)])
-    made.strides = _packed_array(
-        builder, [load(2 + kind.ndim + axis, WORD) for axis in range(kind.ndim)]
-    )
-    for owner in ("meminfo", "parent"):
-        setattr(made, owner, ir.Constant(getattr(made, owner).type, None))
-    return made._getvalue()
+    axes = range(kind.ndim)
+    parts = {
+        "nitems": load(0, WORD),
+        "itemsize": ir.Constant(WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype))),
+        "data": load(1, context.get_data_type(kind.dtype).as_pointer()),
+        "shape": _packed_array(builder, [load(2 + axis, WORD) for axis in axes]),
+        "strides": _packed_array(builder, [load(2 + kind.ndim + axis, WORD) for axis in axes]),
+    }
+    made = ir.Constant(context.get_value_type(kind), None)
+    for name, part in parts.items():
+        place = context.data_model_manager[kind].get_field_position(name)
+        made = builder.insert_value(made, part, place)
+    return made
 
 
 def _packed_array(builder, values):

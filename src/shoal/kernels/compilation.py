@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from numba import config, njit, types
 
+from shoal.kernels.fast_way import hide, ways
 from shoal.kernels.machine_code import KernelCache
-from shoal.kernels.parts import hide, part_options
 
 KERNELS: dict = {}  # every kernel by its name, like "shared.groups.members"
 
@@ -18,7 +18,7 @@ def kernel(function):
     """Compile a function that Python calls, and keep its machine code."""
     if config.DISABLE_JIT:
         return function
-    compiled = _compiled(function, _nrt=True, nogil=True)
+    compiled = _compiled(function, _nrt=True, nogil=True, **ways().kernel)
     name = f"{function.__module__.removeprefix('shoal.kernels.')}.{function.__qualname__}"
     compiled._cache = KernelCache(name)
     KERNELS[name] = compiled
@@ -38,7 +38,7 @@ def allocating(function):
 def _part(function, counts):
     if config.DISABLE_JIT:
         return function
-    options = part_options()
+    options = ways().part
     compiled = _compiled(function, _nrt=counts or not options, **options)
     if options:
         hide(compiled)

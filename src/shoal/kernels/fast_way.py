@@ -1,0 +1,165 @@
+"""A shorter way from Python to machine code than Numba's own.
+
+A function that only kernels call, a part, becomes machine code only in the kernels that it is linked into. Numba
+compiles it on its own, too, and again in every function on the way to the kernel; leaving that out makes a first run
+several times shorter. Kernels and parts also do without what Numba prepares for code of other kinds (closures, literal
+arguments, parallel loops) and without unrolled loops, which take time to compile and gain none on our tables.
+
+This builds on Numba's inside. Where Numba's inside is another one, functions are compiled the plain way: a first run
+takes longer, and everything else is the same.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import NamedTuple
+
+import numba
+from llvmlite import binding as llvm
+from numba import config, njit
+
+KNOWN = (0, 60), (0, 68)  # oldest and newest version of Numba that this was tried with
+# Steps of Numba's compiler that change nothing in plain loops over arrays, and that look at all of a function.
+NEEDLESS = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "FindLiterallyCalls",
+    "LiteralUnroll",
+    "LiteralPropagationSubPipelinePass",
+    "InlineOverloads",
+    "NopythonRewrites",
+    "DumpParforDiagnostics",
+}
+# How hard single functions are optimized before they are linked and optimized with all others. With 3, as Numba has it,
+# the kernels of a default run take 2 % longer to compile and run no faster.
+EARLY_LEVEL = 1
+
+
+class Ways(NamedTuple):
+    """What Numba is told of each kind of function; nothing where it compiles the plain way."""
+
+    kernel: dict
+    part: dict
+
+
+def is_known():
+    """Whether this version of Numba is one of those."""
+    return KNOWN[0] <= numba.version_info[:2] <= KNOWN[1]
+
+
+@cache
+def ways():
+    """Return the options that compile kernels and parts the fast way."""
+    try:
+        found = _ways()
+        if not is_known():
+            _try_out(found)
+    except Exception:  # whatever another Numba makes of it
+        return Ways({}, {})
+    return found
+
+
+def hide(compiled):
+    """Keep a part out of reach of calls from Python, which would crash."""
+    compiled.add_overload = partial(_note, compiled)
+    compiled._compile_for_args = _refuse
+
+
+def _ways():
+    from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler import CompilerBase, DefaultPassBuilder
+
+    class Code(JITCodeLibrary):
+        """Machine code of a kernel, without unrolled loops. Oldest versions of Numba optimize as they always do."""
+
+        if hasattr(llvm, "create_pipeline_tuning_options"):
+
+            def _optimize_functions(self, module):
+                module.data_layout = self._codegen._data_layout
+                for function in module.functions:
+                    if not function.is_declaration:
+                        builder = self._builder(EARLY_LEVEL)
+                        _run(builder, builder.getFunctionPassManager(), function)
+
+            def _optimize_final_module(self):
+                builder = self._builder(config.OPT)
+                _run(builder, builder.getModulePassManager(), self._final_module)
+
+            def _builder(self, level):
+                tuning = llvm.create_pipeline_tuning_options(level)
+                tuning.loop_vectorization = bool(config.LOOP_VECTORIZE)
+                tuning.slp_vectorization = bool(config.SLP_VECTORIZE)
+                tuning.loop_unrolling = False
+                return llvm.create_pass_builder(self._codegen._tm, tuning)
+
+    class Part(Code):
+        def _optimize_final_module(self):
+            pass
+
+        def _finalize_final_module(self):
+            self._finalize_dynamic_globals()
+            self._finalized = True
+
+        @property
+        def codegen(self):
+            return self
+
+        def set_env(self, name, environment):
+            """Do nothing: the environment is for calls from Python."""
+
+    class KernelCompiler(CompilerBase):
+        library = Code
+
+        def __init__(self, typing, target, library, *rest):
+            library = self.library(target.codegen(), "kernel")
+            library.enable_object_caching()
+            super().__init__(typing, target, library, *rest)
+
+        def define_pipelines(self):
+            steps = DefaultPassBuilder.define_nopython_pipeline(self.state)
+            steps.passes = [step for step in steps.passes if step[0].__name__ not in NEEDLESS]
+            steps._finalized = False
+            steps.finalize()
+            return [steps]
+
+    class PartCompiler(KernelCompiler):
+        library = Part
+
+    kernel = {"pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
+    return Ways(kernel, {**kernel, "pipeline_class": PartCompiler, "no_cpython_wrapper": True})
+
+
+def _run(builder, passes, code):
+    """Optimize code, also without pairs of reference counts that cancel each other."""
+    passes.add_refprune_pass()
+    passes.run(code, builder)
+
+
+def _try_out(found):
+    """Compile a kernel with a part of either kind; raise something where that does not work."""
+
+    def triple(number):
+        return 3 * number
+
+    for counts in (False, True):
+        part = njit(_nrt=counts, **found.part)(triple)
+        hide(part)
+
+        def total(numbers, part=part):
+            found = 0
+            for number in numbers:
+                found += part(number)
+            return found
+
+        if njit(_nrt=True, **found.kernel)(total)((1, 2)) != 9:
+            raise ArithmeticError("A part of a kernel was compiled to something else.")
+
+
+def _note(compiled, result):
+    compiled.overloads[result.signature.args] = result
+
+
+def _refuse(*given, **named):
+    raise TypeError("Only kernels can call this function; compile it with 'kernel' to call it.")
