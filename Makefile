@@ -42,19 +42,20 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 	@$(BIN)/shoal demo
 	@echo "With a table of your own, in the browser: $(BIN)/shoal app"
 
-# What waits for the network goes beside what computes: the oldest versions are installed and tried while shoal is
-# installed, test tools while kernels are compiled, those of tests as well, each once; then style and types are checked.
-# Tests have the machine to themselves: some must not wait long. Files run in the order of folders, of which the slow
-# ones (browser, databases, spark) come first: so all workers end at about the same time.
-test: $(STAMP)-venv java browser ## Check style and types, run all tests, and the usual path on the oldest versions
-	@trap 'kill $$oldest $$compiling 2>/dev/null; exit 130' INT TERM; status=0; \
+# What waits for the network goes beside what computes: Java and chromium are fetched and the oldest versions are installed
+# and tried while shoal is installed, test tools while kernels are compiled, those of tests as well, each once; then style
+# and types are checked. Tests have the machine to themselves: some must not wait long. Files run in the order of
+# folders, of which the slow ones (browser, databases, spark) come first: so all workers end at about the same time.
+test: $(STAMP)-venv ## Check style and types, run all tests, and the usual path on the oldest versions
+	@trap 'kill $$fetching $$oldest $$compiling 2>/dev/null; exit 130' INT TERM; status=0; \
+	$(beside) java browser & fetching=$$!; \
 	echo "Trying the oldest versions, beside what follows ..."; \
 	$(beside) smoke-oldest >.venv/.oldest 2>&1 & oldest=$$!; \
 	if $(beside) $(STAMP)-package; then \
 	  echo "Compiling all kernels, beside what follows ..."; \
 	  $(BIN)/python -m tests.ahead --processes $(WORKERS) >.venv/.compiled 2>&1 & compiling=$$!; \
 	  $(beside) lint || status=1; \
-	  wait $$compiling || status=1; cat .venv/.compiled; \
+	  wait $$compiling || status=1; cat .venv/.compiled; wait $$fetching; \
 	  [ ! -e $(STAMP)-test ] || $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder || status=1; \
 	else status=1; fi; \
 	wait $$oldest || status=1; cat .venv/.oldest; exit $$status

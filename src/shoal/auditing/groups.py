@@ -125,21 +125,12 @@ def examine_texts(
     AuditFailed
         If an identifier is still there; whatever else is missed, the verdict says.
     """
-    columns: list[str] = []
+    names = names or table.column_names
     problems: list[str] = []
-    for name in quasi_identifiers:
-        released = [name] if name in table.column_names else list(_bounds(name))
-        if set(released) <= set(table.column_names):
-            columns.extend(released)
-        else:
-            remedy = near_miss(name, names or table.column_names)
-            remedy = remedy or "; audit a table that has it."
-            problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
+    columns = _released_columns(table, quasi_identifiers, names, problems)
     if not table.num_rows:
         problems.append("The table has no records; there is nothing to prove.")
-    secrets = _secrets(
-        table, requirements, sensitive, reader or Reader(), names or table.column_names, problems
-    )
+    secrets = _secrets(table, requirements, sensitive, reader or Reader(), names, problems)
     raise_problems(problems)
     refuse_identifiers(table.column_names, identifiers)
     groups = _groups_of(table.select(columns), counts)
@@ -163,6 +154,21 @@ def examine_texts(
     if gathered is not None:
         audit = replace(audit, person=gathered.crowd.column, by_person=gathered.found())
     return Verdict(audit, tuple(misses), groups.sizes)
+
+
+def _released_columns(
+    table: pa.Table, quasi_identifiers: Sequence[str], names: Sequence[str], problems: list[str]
+) -> list[str]:
+    """The columns that hold the quasi-identifiers; those that are missing are added to `problems`."""
+    columns: list[str] = []
+    for name in quasi_identifiers:
+        released = [name] if name in table.column_names else list(_bounds(name))
+        if set(released) <= set(table.column_names):
+            columns.extend(released)
+        else:
+            remedy = near_miss(name, names) or "; audit a table that has it."
+            problems.append(f"Quasi-identifier '{name}' is not in the table{remedy}")
+    return columns
 
 
 def _gathered(crowd: Crowd, groups: _Groups) -> Gathered:

@@ -122,21 +122,27 @@ class Certifier:
             )
             return
         if released is not None:
-            above = released if duals is None else duals
-            first = released if self.problem.tallied else above
-            self._ascent = Ascent(self._cells, self._cells.least_of_points(first))
-            self._ascent.begin(BEGIN_LOOKS if self.problem.tallied else inf)
-            self._keep_ascent()
-            if not self.problem.tallied:
-                self._first_passes()
-            else:
-                self._begin_diverse(above)
+            self._climb(released, released if duals is None else duals)
         if released is None or not self._cells.exact:
             self._keep(cell_bound(self._cells), "cheapest cell of k records")
         if monotone and (self.certificate is None or self.certificate.ratio > LOOSE):
             nearest = nearest_bound(self._cells)
             if nearest is not None:
                 self._keep(nearest, "nearest k − 1 records")
+
+    def _climb(self, released: Floats, above: Floats) -> None:
+        """Begin the ascent: `released` is what each record costs in the release, `above` the numbers to start from.
+
+        Where more than k is required, k alone is bounded first, from what records cost.
+        """
+        first = released if self.problem.tallied else above
+        self._ascent = Ascent(self._cells, self._cells.least_of_points(first))
+        self._ascent.begin(BEGIN_LOOKS if self.problem.tallied else inf)
+        self._keep_ascent()
+        if self.problem.tallied:
+            self._begin_diverse(above)
+        else:
+            self._first_passes()
 
     def _first_passes(self) -> None:
         """Tighten a loose bound at once, if there is time for two passes or more; the first gains next to nothing."""

@@ -51,15 +51,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
 
     Paths of hierarchies are relative to `folder`.
     """
-    unknown_keys("the settings", raw, _SECTIONS, problems)
-    sections: dict[str, Mapping[str, Any]] = {}
-    for section, keys in _SECTIONS.items():
-        sections[section] = raw.get(section, {})
-        if not isinstance(sections[section], Mapping):
-            problems.append(f"'{section}' must be a table: [{section}].")
-            sections[section] = {}
-        if keys is not None:
-            unknown_keys(f"[{section}]", sections[section], keys, problems)
+    sections = _sections(raw, problems)
     models: dict[str, Model | None] = {}
     weights: dict[str, float] = {}
     for name, entry in sections["quasi_identifiers"].items():
@@ -111,6 +103,20 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         "title": sections["output"].get("title", ""),
         "input": read_input(sections["input"], problems),
     }
+
+
+def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[str, Any]]:
+    """The sections of a file's content by name, empty ones for those that it lacks."""
+    unknown_keys("the settings", raw, _SECTIONS, problems)
+    sections: dict[str, Mapping[str, Any]] = {}
+    for section, keys in _SECTIONS.items():
+        sections[section] = raw.get(section, {})
+        if not isinstance(sections[section], Mapping):
+            problems.append(f"'{section}' must be a table: [{section}].")
+            sections[section] = {}
+        if keys is not None:
+            unknown_keys(f"[{section}]", sections[section], keys, problems)
+    return sections
 
 
 def _read_refine(given: Any, problems: list[str]) -> Any:
