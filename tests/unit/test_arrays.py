@@ -19,6 +19,7 @@ order_of_codes = callable_here(arrays.order_of_codes)
 taken = callable_here(arrays.taken)
 sort_numbers = callable_here(arrays.sort_numbers)
 least_at = callable_here(arrays.least_at)
+largest_at = callable_here(arrays.largest_at)
 
 NUMBERS = st.lists(st.sampled_from([-np.inf, -1.5, 0.0, 0.25, 3.0, np.inf]), max_size=70)
 
@@ -47,11 +48,33 @@ def test_integers_are_sorted_in_place(drawn: list[int]) -> None:
 
 
 @given(NUMBERS.filter(len), st.data())
-def test_the_first_of_the_least_values_is_found(drawn: list[float], data: st.DataObject) -> None:
+def test_the_first_of_the_least_and_of_the_largest_values_is_found(
+    drawn: list[float], data: st.DataObject
+) -> None:
     begin = data.draw(st.integers(0, len(drawn) - 1))
     end = data.draw(st.integers(begin + 1, len(drawn)))
     values = np.array(drawn, np.float64)
     assert least_at(values, begin, end) == begin + np.argmin(values[begin:end])
+    assert largest_at(values, begin, end) == begin + np.argmax(values[begin:end])
+
+
+@given(st.lists(st.integers(0, 7), max_size=20))
+def test_rows_are_taken_as_they_are_or_turned(drawn: list[int]) -> None:
+    table, places = np.arange(24, dtype=np.int32).reshape(8, 3), np.array(drawn, np.int64)
+    rows = callable_here(arrays.taken_rows)(table, places)
+    columns = callable_here(arrays.taken_columns)(table, places)
+    assert rows.tolist() == table[places].tolist()
+    assert columns.tolist() == table[places].T.tolist()
+
+
+def test_columns_are_compared_and_copied() -> None:
+    equal_columns = callable_here(arrays.equal_columns)
+    first, second = np.array([[1, 2], [3, 4]], np.int32), np.array([[2, 1], [4, 0]], np.int32)
+    assert equal_columns(first, 1, second, 0)
+    assert not equal_columns(first, 0, second, 1)
+    callable_here(arrays.copy_column)(first, 0, second, 1)
+    assert second.tolist() == [[2, 1], [4, 3]]
+    assert equal_columns(first, 0, second, 1)
 
 
 @bundle

@@ -17,7 +17,9 @@ def mend(q, t, cell, kinds):
     for _ in range(MOST_STEPS):
         if not set_gradient(q, t, cell, kinds):
             return True
-        records = cell.picked[:kinds].sum()
+        records = 0.0
+        for m in range(kinds):
+            records += cell.picked[m]
         step = max(1.0, records / PART)
         best, ratio, amount = -1, np.inf, 0.0
         for m in range(kinds):

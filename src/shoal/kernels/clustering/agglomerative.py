@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.rows import totals_with_group
-from shoal.kernels.shared.state import group_complies, merge, offending
+from shoal.kernels.shared.state import group_complies, merge
 
 # Distances of two groups: by how much merging raises the total cost, the same per record, or the union's cost.
 DIFFERENCE, PER_RECORD, UNION = 0, 1, 2
@@ -57,12 +58,11 @@ def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, step
     """
     out, scratch = np.empty(room), np.empty(room)
     allowed = np.empty(room, np.bool_)
-    small = offending(q, s)
     for g in range(room):
-        allowed[g] = s.size[g] > 0 and (not small_only or small[g])
+        allowed[g] = s.size[g] > 0 and not (small_only and group_complies(q, s, g))
     done = 0
     while done < steps:
-        a = np.argmin(gap[:room])
+        a = least_at(gap, 0, room)
         if gap[a] == np.inf:
             break
         if stale[a]:

@@ -17,9 +17,11 @@ def unite_offenders(q, groups, tally, sizes, tries, rng):
     enough of them is soon found. `tally` (int[groups, values]) and `sizes` are changed as well.
     """
     count = sizes.size
-    into = np.arange(count)  # the group into which each was united
-    present = np.arange(count)  # present[:left] are the groups that still exist
-    place = np.arange(count)
+    into = np.empty(count, np.int64)  # the group into which each was united
+    present = np.empty(count, np.int64)  # present[:left] are the groups that still exist
+    place = np.empty(count, np.int64)
+    for g in range(count):
+        into[g] = present[g] = place[g] = g
     left = count
     united = np.empty(tally.shape[1], tally.dtype)
     found = 0
@@ -33,13 +35,15 @@ def unite_offenders(q, groups, tally, sizes, tries, rng):
                 b = present[int(rng.random() * left)]
                 if b == a:
                     continue
-                united[:] = tally[a] + tally[b]
+                for v in range(united.size):
+                    united[v] = tally[a, v] + tally[b, v]
                 lack = shortfall(q, united, sizes[a] + sizes[b])
                 if lack < least or (lack == least and sizes[b] < sizes[best]):
                     best, least = b, lack
             if best < 0:
                 continue
-            tally[a] += tally[best]
+            for v in range(united.size):
+                tally[a, v] += tally[best, v]
             sizes[a] += sizes[best]
             into[best] = a
             left -= 1

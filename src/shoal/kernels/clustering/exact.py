@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import copy_column
 from shoal.kernels.shared.forms import open_closure, total_cost, widen_closure
 from shoal.kernels.shared.rules import complies
 
@@ -37,9 +38,9 @@ def subset_costs(c, q, codes, classes, values):
             if others == 0:
                 open_closure(c, closures, g, codes[i])
             else:
-                closures[:, g] = closures[:, others]
+                copy_column(closures, others, closures, g)
                 widen_closure(c, closures, g, codes[i])
-            counts[:, g] = counts[:, others]
+            copy_column(counts, others, counts, g)
             counts[classes[i], g] += 1.0
             if subset_complies(q, values, g, tally):
                 costs[g] = total_cost(c, closures, counts, g)

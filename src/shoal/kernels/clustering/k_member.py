@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import copy_column, equal_columns, largest_at, least_at
 from shoal.kernels.shared.forms import open_closure, widen_closure
 from shoal.kernels.shared.rows import totals_with_each
 from shoal.kernels.shared.rules import is_diverse, shortfall
@@ -25,24 +26,21 @@ class Remaining(NamedTuple):
     places: np.ndarray  # int64[points], the point's own number
 
 
-@allocating
+@inner
 def widens(c, closure, spare, record):
     """Widen the closure so that it covers a record; return whether that changed it. `spare` is scratch."""
-    spare[:, 0] = closure[:, 0]
+    copy_column(closure, 0, spare, 0)
     widen_closure(c, closure, 0, record)
-    for slot in range(closure.shape[0]):
-        if closure[slot, 0] != spare[slot, 0]:
-            return True
-    return False
+    return not equal_columns(closure, 0, spare, 0)
 
 
-@allocating
+@inner
 def compact(columns, classes, kinds, left, places):
     """Drop the points without records left from all five arrays, in place and in order; return how many remain."""
     size = 0
     for i in range(left.size):
         if left[i] > 0:
-            columns[:, size] = columns[:, i]
+            copy_column(columns, i, columns, size)
             classes[size], kinds[size] = classes[i], kinds[i]
             left[size], places[size] = left[i], places[i]
             size += 1
@@ -104,7 +102,7 @@ def grow_groups(c, pairs, q, points, size, seed, most, taken, sizes):
         for i in range(size):
             if left[i] == 0:
                 out[i] = -np.inf
-        best = np.argmax(out[:size])
+        best = largest_at(out, 0, size)
         seed = columns[:, best].copy()
         open_closure(c, closure, 0, seed)
         counts[:, 0] = 0.0
@@ -121,7 +119,7 @@ def grow_groups(c, pairs, q, points, size, seed, most, taken, sizes):
                         out[i] = np.inf
             if members > 0:
                 if members < q.k:
-                    best = np.argmin(out[:size])
+                    best = least_at(out, 0, size)
                 else:
                     best = cheapest_help(q, out[:size], kinds, kind_values, own, members, judged)
                     if best < 0:

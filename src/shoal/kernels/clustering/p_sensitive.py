@@ -15,6 +15,7 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.clustering.k_member import compact
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import copy_column, equal_columns, largest_at, least_at
 from shoal.kernels.shared.rows import totals_with_each
 from shoal.kernels.shared.state import add, members_of, unlink
 
@@ -55,30 +56,43 @@ def tidy(pool):
     pool.size[1] = 0
 
 
-@kernel
-def put(pool, records):
+@inner
+def put_all(pool, records):
     """Add records at the end of the pool."""
     tidy(pool)
     for i in records:
         at = pool.size[0]
-        pool.columns[:, at] = pool.codes[i]
+        for j in range(pool.codes.shape[1]):
+            pool.columns[j, at] = pool.codes[i, j]
         pool.kinds[at], pool.places[at], pool.left[at] = pool.classes[i], i, 1
         pool.size[0] += 1
+
+
+@kernel
+def put(pool, records):
+    """Add records at the end of the pool."""
+    put_all(pool, records)
 
 
 @kernel
 def refill(pool, records):
     """Empty the pool and put these records into it."""
     pool.size[:] = 0
-    put(pool, records)
+    put_all(pool, records)
+
+
+@inner
+def move_entry(c, s, pool, at, g):
+    """Move an entry of the pool into group g."""
+    pool.left[at] = 0
+    pool.size[1] += 1
+    add(c, s, pool.codes, pool.classes, pool.places[at], g)
 
 
 @kernel
 def take(c, s, pool, at, g):
     """Move an entry of the pool into group g."""
-    pool.left[at] = 0
-    pool.size[1] += 1
-    add(c, s, pool.codes, pool.classes, pool.places[at], g)
+    move_entry(c, s, pool, at, g)
 
 
 @kernel
@@ -89,7 +103,7 @@ def dissolve(s, pool, g):
         unlink(s, i)
     s.counts[:, g] = 0.0
     s.cost[g] = 0.0
-    put(pool, records)
+    put_all(pool, records)
 
 
 @inner
@@ -155,7 +169,14 @@ def deal(c, pairs, q, weight, s, pool, first, most):
         g = (first + turn) % s.size.size
         lacking(q, weight, s, g, gain)
         at = best_match(c, pairs, s, pool, g, gain, out, scratch)[2]
-        take(c, s, pool, at, g)
+        move_entry(c, s, pool, at, g)
+
+
+@inner
+def weigh_match(c, pairs, q, weight, s, pool, g, gain, out, scratch, most, least, entry):
+    """Fill `most` (Div), `least` (cost) and `entry` with the best match of group g; see `best_match` for scratch."""
+    lacking(q, weight, s, g, gain)
+    most[g], least[g], entry[g] = best_match(c, pairs, s, pool, g, gain, out, scratch)
 
 
 @kernel
@@ -164,8 +185,7 @@ def weigh_matches(c, pairs, q, weight, s, pool, groups, most, least, entry):
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
     gain = np.empty(s.tally.shape[1])
     for g in groups:
-        lacking(q, weight, s, g, gain)
-        most[g], least[g], entry[g] = best_match(c, pairs, s, pool, g, gain, out, scratch)
+        weigh_match(c, pairs, q, weight, s, pool, g, gain, out, scratch, most, least, entry)
 
 
 @kernel
@@ -174,7 +194,8 @@ def match_pairs(c, pairs, q, weight, s, pool, most, least, entry, rounds):
 
     A match whose entry is gone cannot have become better, so it is searched anew only when it comes first (lazily).
     """
-    again = np.empty(1, np.int64)
+    out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
+    gain = np.empty(s.tally.shape[1])
     for turn in range(rounds):
         while True:
             best = 0
@@ -183,9 +204,8 @@ def match_pairs(c, pairs, q, weight, s, pool, most, least, entry, rounds):
                     best = g
             if pool.left[entry[best]] == 1:
                 break
-            again[0] = best
-            weigh_matches(c, pairs, q, weight, s, pool, again, most, least, entry)
-        take(c, s, pool, entry[best], best)
+            weigh_match(c, pairs, q, weight, s, pool, best, gain, out, scratch, most, least, entry)
+        move_entry(c, s, pool, entry[best], best)
         most[best] = -1.0
 
 
@@ -200,7 +220,7 @@ def diversify(c, pairs, q, weight, s, pool, g):
         div, _, at = best_match(c, pairs, s, pool, g, gain, out, scratch)
         if div <= 0:
             return False
-        take(c, s, pool, at, g)
+        move_entry(c, s, pool, at, g)
     return True
 
 
@@ -213,7 +233,7 @@ def grow(c, pairs, s, pool, g, k):
         tidy(pool)
     size = pool.size[0]
     out, scratch = np.empty(size), np.empty(size)
-    before = np.empty(s.closures.shape[0], np.int32)
+    before = np.empty((s.closures.shape[0], 1), np.int32)
     changed = True
     while s.size[g] < k:
         if changed or s.counts.shape[0] > 1:
@@ -223,13 +243,11 @@ def grow(c, pairs, s, pool, g, k):
             for at in range(size):
                 if pool.left[at] == 0:
                     out[at] = np.inf
-        best = np.argmin(out)
-        before[:] = s.closures[:, g]
-        take(c, s, pool, best, g)
+        best = least_at(out, 0, size)
+        copy_column(s.closures, g, before, 0)
+        move_entry(c, s, pool, best, g)
         out[best] = np.inf
-        changed = False
-        for slot in range(before.size):
-            changed |= before[slot] != s.closures[slot, g]
+        changed = not equal_columns(before, 0, s.closures, g)
     return True
 
 
@@ -244,4 +262,4 @@ def farthest(c, pairs, s, pool, g):
     for at in range(size):
         if pool.left[at] == 0:
             out[at] = -np.inf
-    return np.argmax(out)
+    return largest_at(out, 0, size)

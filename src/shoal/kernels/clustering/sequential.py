@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.rows import totals_with_record
 from shoal.kernels.shared.state import (
     add,
@@ -45,7 +46,7 @@ def sequential_pass(c, pairs, q, s, codes, classes, monotone, firm, start, stop)
         if is_limited:
             best = best_open(q, s, firm, i, added, np.inf if alone else saved - 1e-9)
         else:
-            best = np.argmin(added)
+            best = least_at(added, 0, room)
         if best >= 0 and (added[best] < saved - 1e-9 or (alone and added[best] < np.inf)):
             remove(c, s, codes, classes, i)
             add(c, s, codes, classes, i, best)

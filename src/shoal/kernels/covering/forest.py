@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, kernel
-from shoal.kernels.shared.arrays import order_of
+from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.arrays import least_at, order_of, taken
 from shoal.kernels.shared.forms import open_closure, value_cost
 from shoal.kernels.shared.rows import cover_costs, totals_with_group
 from shoal.kernels.shared.state import merge
@@ -39,7 +39,7 @@ def make_forest(points):
     )
 
 
-@allocating
+@inner
 def distances(c, pairs, codes, columns, classes, p, closure, out):
     """Fill `out` with the distance of each point to p: the cost that a common closure adds for a record of point p.
 
@@ -50,20 +50,47 @@ def distances(c, pairs, codes, columns, classes, p, closure, out):
     own = 0.0
     for j in range(c.form.size):
         own += value_cost(c, classes[p], j, codes[p, j])
-    out -= own
+    for i in range(out.size):
+        out[i] -= own
 
 
 @allocating
 def kth_distance(out, weights, k):
-    """Return the least distance within which there are k records; `out` holds the distances of all points."""
-    enough = min(k, out.size) - 1
-    near = np.flatnonzero(out <= np.partition(out, enough)[enough])
-    order = near[np.argsort(out[near])]
-    records, at = weights[order[0]], 0
-    while records < k:
-        at += 1
-        records += weights[order[at]]
-    return out[order[at]]
+    """Return the least distance within which there are k records; `out` holds the distances of all points.
+
+    The nearest points that together have k records are kept in a heap, the farthest of them on top.
+    """
+    heap, size, records = np.empty(min(k, out.size) + 1, np.int64), 0, 0
+    for i in range(out.size):
+        if records >= k and out[i] >= out[heap[0]]:
+            continue
+        at = size
+        while at > 0 and out[heap[(at - 1) >> 1]] < out[i]:
+            heap[at] = heap[(at - 1) >> 1]
+            at = (at - 1) >> 1
+        heap[at] = i
+        size += 1
+        records += weights[i]
+        while records - weights[heap[0]] >= k:
+            records -= weights[heap[0]]
+            size -= 1
+            sink_nearer(out, heap, heap[size], size)
+    return out[heap[0]]
+
+
+@inner
+def sink_nearer(out, heap, i, size):
+    """Put point i in place of the top of a heap of `size` points and let it sink to where it belongs."""
+    at = 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and out[heap[child + 1]] > out[heap[child]]:
+            child += 1
+        if out[heap[child]] <= out[i]:
+            break
+        heap[at] = heap[child]
+        at = child
+    heap[at] = i
 
 
 @kernel
@@ -75,7 +102,7 @@ def measure_points(c, pairs, codes, columns, classes, weights, forest, k, start,
             distances(c, pairs, codes, columns, classes, p, closure, out)
             forest.limit[p] = kth_distance(out, weights, k)
             out[p] = np.inf
-            forest.gap[p] = out.min()
+            forest.gap[p] = out[least_at(out, 0, out.size)]
 
 
 @kernel
@@ -90,7 +117,7 @@ def link_trees(c, pairs, codes, columns, classes, first, forest, s, k, steps):
     totals, scratch = np.empty(first.size), np.empty(first.size)
     done = 0
     while done < steps:
-        p = np.argmin(forest.gap)
+        p = least_at(forest.gap, 0, forest.gap.size)
         if forest.gap[p] == np.inf:
             break
         distances(c, pairs, codes, columns, classes, p, closure, out)
@@ -173,7 +200,7 @@ def gather(sizes, single, k, most):
         singles[full] = single - (more - 1) * k
         singles[full + 1 : full + more] = k
         return bins, singles[: full + more]
-    best = np.argmin(total[:full])
+    best = least_at(total, 0, full)
     if total[best] + left <= most:
         for branch in range(sizes.size):
             bins[branch] = best if bins[branch] == full else bins[branch]
@@ -202,25 +229,28 @@ def split_hub(length, child, sibling, below, weights, root, k, most, part, first
             hub, branch = branch, child[branch]
         else:
             branch = sibling[branch]
-    tops, lengths = [root], [length[hub]]
-    sizes = [below[root] - below[hub]]
-    branch = child[hub]
+    branches, branch = 1, child[hub]
     while branch >= 0:
-        tops.append(branch)
-        lengths.append(length[branch])
-        sizes.append(below[branch])
+        branches, branch = branches + 1, sibling[branch]
+    tops, sizes = np.empty(branches, np.int64), np.empty(branches, np.int64)
+    nearness = np.empty(branches)
+    tops[0], sizes[0], nearness[0] = root, below[root] - below[hub], -length[hub]
+    branch = child[hub]
+    for at in range(1, branches):
+        tops[at], sizes[at], nearness[at] = branch, below[branch], -length[branch]
         branch = sibling[branch]
-    order = order_of(-np.array(lengths))
-    bins, singles = gather(np.array(sizes)[order], weights[hub], k, most)
+    order = order_of(nearness)
+    bins, singles = gather(taken(sizes, order), weights[hub], k, most)
     for at in range(order.size):
         part[tops[order[at]]] = first + bins[at]
     return hub, singles
 
 
-@allocating
+@inner
 def give(groups, members, given, p, count, g):
     """Put the next `count` records of point p into group g."""
-    groups[members[given[p] : given[p] + count]] = g
+    for at in range(given[p], given[p] + count):
+        groups[members[at]] = g
     given[p] += count
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.arrays import copy_column
 from shoal.kernels.shared.cells import table_size, weigh_cells
 from shoal.kernels.shared.forms import join_closures, total_cost, widen_closure
 from shoal.kernels.shared.state import add, merge, remove
@@ -63,7 +64,9 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
     columns, points = rungs.start.size - 1, weights.size
     before = np.full(columns, -1)
     active, size = np.empty((columns + 1, points), np.int64), np.zeros(columns + 1, np.int64)
-    active[0], size[0] = np.arange(points), points
+    size[0] = points
+    for p in range(points):
+        active[0, p] = p
     keys = np.zeros((columns + 1, points), np.uint64)
     slots = table_size(points)
     table_key, table_weight = np.empty(slots, np.uint64), np.empty(slots, np.int64)
@@ -96,7 +99,10 @@ def list_cells(rungs, weights, k, first, stop, key, place, cost, weight):
                     at,
                     table_weight[bucket],
                 )
-                cost[found] = rungs.cost[:, here[i]][rows].sum()
+                total = 0.0
+                for row in rows:
+                    total += rungs.cost[row, here[i]]
+                cost[found] = total
                 found += 1
                 table_weight[bucket] = -1
     return found
@@ -232,7 +238,9 @@ def pad(c, codes, classes, rungs, cells, members, bounds, k, cell, s, g):
     rows = rows_of(rungs.start, cells.place[cell])
     inside = np.zeros(s.size.size, np.int64)  # records of each group in the cell
     closure, counts = s.closures[:, g : g + 1].copy(), s.counts[:, g : g + 1].copy()
-    spare = s.size - k  # below 0 for g itself
+    spare = np.empty(s.size.size, np.int64)  # below 0 for g itself
+    for h in range(spare.size):
+        spare[h] = s.size[h] - k
     moved = np.empty(k - s.size[g], np.int64)
     moves, saved = 0, 0.0
     for p in range(bounds.size - 1):
@@ -252,9 +260,10 @@ def pad(c, codes, classes, rungs, cells, members, bounds, k, cell, s, g):
     for h in range(s.size.size):
         if h == g or inside[h] == 0 or s.size[g] + s.size[h] >= 2 * k:
             continue
-        closure[:, 0] = s.closures[:, h]
+        copy_column(s.closures, h, closure, 0)
         join_closures(c, closure, 0, s.closures, g)
-        counts[:, 0] = s.counts[:, g] + s.counts[:, h]
+        for y in range(counts.shape[0]):
+            counts[y, 0] = s.counts[y, g] + s.counts[y, h]
         added = total_cost(c, closure, counts, 0) - s.cost[h]
         if added < least:
             best, least = h, added

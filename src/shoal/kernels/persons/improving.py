@@ -13,7 +13,7 @@ from shoal.kernels.refining.search import (
     finish,
     free_group,
     keep,
-    reprice_all,
+    reprice_groups,
     transfer,
     undo,
 )
@@ -62,7 +62,7 @@ def move_among_persons(x, w, records):
         if best >= 0:
             transfer(x, i, best)
             moves += keep_if_complying(x, w) > 0.0
-    reprice_all(x)
+    reprice_groups(x)
     return moves
 
 

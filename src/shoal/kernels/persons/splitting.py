@@ -9,11 +9,12 @@ import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.persons.counting import HEADS, begin, count, suffices
-from shoal.kernels.shared.arrays import order_of_codes
+from shoal.kernels.shared.arrays import largest_at, order_of_codes
 from shoal.kernels.shared.forms import TREE
 from shoal.kernels.splitting.mondrian import (
     by_place,
     codes_to_part,
+    ends_of,
     pool_first,
     runs_of_children,
     weigh_columns,
@@ -56,7 +57,9 @@ def cut_persons(q, w, codes, segment, null, relaxed):
         count(w, segment[order[at]])
         above[at] = w.number[HEADS]
     if null >= 0:
-        known = n - np.sum(codes == null)
+        known = 0
+        for code in codes:
+            known += code != null
         if 0 < known < n and cut_complies(q, w, segment, order, known, below, above):
             return order, known
     low, high = n // 2, n // 2
@@ -78,15 +81,14 @@ def cut_persons(q, w, codes, segment, null, relaxed):
 def part_persons(q, w, children, segment):
     """Sort records into parts by child node as `part_children` does: (order, ends of parts)."""
     order, starts, by_size = runs_of_children(children)
-    sizes = np.diff(starts)
-    alone = np.empty(sizes.size, np.bool_)
-    for run in range(sizes.size):
+    alone = np.empty(by_size.size, np.bool_)
+    for run in range(by_size.size):
         alone[run] = part_complies(q, w, segment, order, starts[run], starts[run + 1])
     begin(w)
     pooled = 0
-    for run in range(sizes.size):
+    for run in range(by_size.size):
         if not alone[run]:
-            pooled += sizes[run]
+            pooled += starts[run + 1] - starts[run]
             for at in range(starts[run], starts[run + 1]):
                 count(w, segment[order[at]])
     for run in by_size:
@@ -94,11 +96,11 @@ def part_persons(q, w, children, segment):
             break
         if alone[run]:
             alone[run] = False
-            pooled += sizes[run]
+            pooled += starts[run + 1] - starts[run]
             for at in range(starts[run], starts[run + 1]):
                 count(w, segment[order[at]])
     if pooled > 0 and not suffices(q, w):  # all children together are the segment
-        return order, np.array([children.size])
+        return order, ends_of(0, children.size)
     return pool_first(order, starts, by_size, alone, pooled)
 
 
@@ -107,19 +109,21 @@ def split_by_persons(c, q, w, codes, classes, records, relaxed):
     """Return the group of each of `records`; if these comply together, so does every group."""
     order = records.copy()
     group = np.empty(records.size, np.int32)  # the group of the record at each place of `order`
-    stack = [(0, records.size)]
+    stack, depth = np.empty((records.size + 1, 2), np.int64), 1  # where segments begin and end
+    stack[0, 0], stack[0, 1] = 0, records.size
     closure = np.empty((c.slot[-1], 1), np.int32)
     width = np.empty(c.form.size)
     by_class = np.empty(c.cost.shape[0])
     groups = 0
-    while len(stack) > 0:
-        low, high = stack.pop()
+    while depth > 0:
+        depth -= 1
+        low, high = stack[depth, 0], stack[depth, 1]
         segment = order[low:high].copy()
         done = True
         if high - low >= 2 * q.k:
             weigh_columns(c, codes, classes, segment, closure, width, by_class)
             for _ in range(width.size):
-                j = np.argmax(width)
+                j = largest_at(width, 0, width.size)
                 if width[j] <= 1e-9:
                     break
                 own = codes_to_part(c, j, codes, segment, closure)
@@ -127,14 +131,15 @@ def split_by_persons(c, q, w, codes, classes, records, relaxed):
                     arranged, ends = part_persons(q, w, own, segment)
                 else:
                     arranged, cut = cut_persons(q, w, own, segment, c.null[j], relaxed)
-                    ends = np.array([cut, segment.size]) if cut > 0 else np.array([segment.size])
+                    ends = ends_of(cut, segment.size)
                 if ends.size > 1:
                     for i in range(segment.size):
                         order[low + i] = segment[arranged[i]]
                     start = low
                     for end in ends:
-                        stack.append((start, low + end))
+                        stack[depth, 0], stack[depth, 1] = start, low + end
                         start = low + end
+                        depth += 1
                     done = False
                     break
                 width[j] = 0.0

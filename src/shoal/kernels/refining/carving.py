@@ -60,6 +60,12 @@ DISSOLVED, LISTED = -1, -2  # values of Scratch.spare for a group that is to dis
 
 @kernel
 def carve_points(x, lattice, reach, steps):
+    """Carve groups at each of some lattice points; see `carve_at`."""
+    return carve_at(x, lattice, reach, steps)
+
+
+@allocating
+def carve_at(x, lattice, reach, steps):
     """Carve groups at each of some lattice points if that gains: (groups carved, gain, full cells per lattice point).
 
     `steps` has a row for each lattice point, see `Cells`. A cell is full if it has k records, counting those that

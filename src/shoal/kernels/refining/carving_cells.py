@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.refining.search import FAR, can_spare, may_exchange
 from shoal.kernels.shared.cells import NUMBERED, slots_for, table_size, weigh_cells
 
@@ -116,6 +116,12 @@ def make_cells(keys, costs, first, records, column, buffers):
 
 @kernel
 def price_out_rare(keys, costs, weights, k):
+    """Price cells with fewer than k records out; see `price_rare`."""
+    price_rare(keys, costs, weights, k)
+
+
+@allocating
+def price_rare(keys, costs, weights, k):
     """Set the cost of a point to FAR in rows where its cell has fewer than k records: no cell there can be a group.
 
     A row covers some columns only; a cell of all columns is never larger.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
-from shoal.kernels.refining.reach import NONE, find_supplies, holds
+from shoal.kernels.refining.reach import NONE, holds, supply_groups
 from shoal.kernels.refining.search import (
     GAIN,
     can_spare,
@@ -32,7 +32,7 @@ def shift_chains(x, reach):
     less = np.empty(reach.value.size)
     for _ in range(ROUNDS):
         before = shifted
-        find_supplies(x, reach)
+        supply_groups(x, reach)
         for g in range(less.size):
             less[g] = -(reach.value[g] - reach.price[g])
         for g in order_of(less):

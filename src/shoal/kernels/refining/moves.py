@@ -11,7 +11,7 @@ from shoal.kernels.refining.search import (
     cheapest_of,
     cost_everywhere,
     keep_if_better,
-    reprice_all,
+    reprice_groups,
     transfer,
 )
 from shoal.kernels.shared.state import cost_without
@@ -52,5 +52,5 @@ def move_records(x, records):
             transfer(x, i, best)
             moves += keep_if_better(x) > 0.0
             known = -1
-    reprice_all(x)
+    reprice_groups(x)
     return moves

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
 from shoal.kernels.refining.search import GAIN, free_group, keep_if_better, touch, transfer
-from shoal.kernels.shared.arrays import least_at
+from shoal.kernels.shared.arrays import least_at, taken, taken_columns
 from shoal.kernels.shared.forms import open_closure, total_cost, widen_closure
 from shoal.kernels.shared.rows import totals_with_each, totals_with_group, totals_with_record
 from shoal.kernels.shared.state import members_of
@@ -106,13 +106,11 @@ def people_of(x, groups):
 @allocating
 def make_pool(x, people, value, wide, groups):
     """Return people who are in no new group yet, with room for so many groups."""
-    size, columns = people.size, np.empty((x.codes.shape[1], people.size), np.int32)
-    classes, kind = np.empty(size, np.int32), np.empty(size, np.int64)
+    size, columns = people.size, taken_columns(x.codes, people)
+    classes, kind = taken(x.classes, people), np.empty(people.size, np.int64)
     known = np.full(wide, -1, np.int64)
     for at in range(size):
         i = people[at]
-        columns[:, at] = x.codes[i]
-        classes[at] = x.classes[i]
         for place in range(wide):
             if known[place] < 0:
                 known[place] = value[i]

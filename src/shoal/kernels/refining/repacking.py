@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.kernels.bundles import bundle
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.shared.arrays import order_of, sort_numbers, taken
+from shoal.kernels.shared.arrays import largest_at, order_of, sort_numbers, taken
 from shoal.kernels.shared.state import State, link, unlink
 
 RIVALS = 64  # at most; one bit of a uint64 each
@@ -201,7 +201,7 @@ def rivals_of(candidates, k, cells, records, chance, scratch):
     most expensive one of the pool on promise nothing.
     """
     within, promise, found = scratch.tally, scratch.promise, scratch.found
-    size, most = 0, cells.max()
+    size, most = 0, cells[largest_at(cells, 0, cells.size)]
     for i in records:
         p, cost = candidates.point[i], candidates.cost[candidates.s.group[i]]
         for pair in range(candidates.start[p], candidates.start[p + 1]):

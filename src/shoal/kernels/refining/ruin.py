@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, kernel
-from shoal.kernels.refining.carving import carve_points
-from shoal.kernels.refining.carving_cells import Cells, price_out_rare
+from shoal.kernels.refining.carving import carve_at
+from shoal.kernels.refining.carving_cells import Cells, price_rare
 from shoal.kernels.refining.dissolving import dissolve
 from shoal.kernels.refining.search import GAIN, finish, keep_if_better, reprice, undo
+from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.rows import totals_with_record
 from shoal.kernels.shared.state import close, link, members_of, merge, unlink
 
@@ -27,7 +28,7 @@ def nearest_groups(x, i, number):
     added[s.group[i]] = -np.inf
     found = np.empty(number, np.int64)
     for at in range(number):
-        found[at] = np.argmin(added)
+        found[at] = least_at(added, 0, room)
         if added[found[at]] == np.inf:
             return found[:at]
         added[found[at]] = np.inf
@@ -47,16 +48,21 @@ def cells_of(x, lattice, pool):
         for row in range(keys.shape[0]):
             keys[row, at] = lattice.keys[row, p]
             costs[row, at] = lattice.costs[row, p]
-    price_out_rare(keys, costs, np.ones(pool.size, np.int32), x.q.k)
+    weights, records = np.empty(pool.size, np.int32), np.empty(pool.size, np.int32)
+    first = np.empty(pool.size + 1, np.int64)
+    first[0] = 0
+    for at in range(pool.size):
+        weights[at], records[at], first[at + 1] = 1, pool[at], at + 1
+    price_rare(keys, costs, weights, x.q.k)
     least = np.empty(keys.shape[0], np.float32)
     for row in range(keys.shape[0]):
-        least[row] = costs[row].min()
+        least[row] = costs[row, least_at(costs[row], 0, pool.size)]
     return Cells(
         keys=keys,
         costs=costs,
         least=least,
-        first=np.arange(pool.size + 1),
-        records=pool.astype(np.int32),
+        first=first,
+        records=records,
         column=lattice.column,
         top=np.zeros(pool.size),
         best=np.zeros(pool.size),
@@ -78,10 +84,25 @@ def put_back(x, groups):
             unlink(s, i)
             link(s, i, groups[i])
             s.counts[x.classes[i], groups[i]] += 1.0
-    for g in np.flatnonzero(changed):
-        close(x.c, s, x.codes, g)
-        if s.size[g] > 0:
-            reprice(x, g)
+    for g in range(changed.size):
+        if changed[g]:
+            close(x.c, s, x.codes, g)
+            if s.size[g] > 0:
+                reprice(x, g)
+
+
+@allocating
+def records_of(s, groups):
+    """Return the records of some groups, group by group."""
+    size = 0
+    for g in groups:
+        size += s.size[g]
+    found, at = np.empty(size, np.int64), 0
+    for g in groups:
+        for i in members_of(s, g):
+            found[at] = i
+            at += 1
+    return found
 
 
 @allocating
@@ -98,14 +119,12 @@ def ruin(x, lattice, reach, steps, record, near, united):
     earlier, before = s.group.copy(), 0.0
     for g in range(s.size.size):
         before += s.cost[g] if s.size[g] > 0 else 0.0
-    pool = members_of(s, groups[0])
-    for g in groups[1:]:
-        pool = np.concatenate((pool, members_of(s, g)))
+    pool = records_of(s, groups)
     whole = groups[0]
     for g in groups[1:united]:
         merge(x.c, s, whole, g)
     reprice(x, whole)
-    carve_points(x, cells_of(x, lattice, pool), reach, steps)
+    carve_at(x, cells_of(x, lattice, pool), reach, steps)
     added, scratch = np.empty(s.size.size), np.empty(s.size.size)
     if dissolve(x, whole, added, scratch):
         keep_if_better(x)

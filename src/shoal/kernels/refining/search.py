@@ -98,6 +98,12 @@ def reprice(x, g):
 @kernel
 def reprice_all(x):
     """Bring `price` and `rest` of all groups up to date."""
+    reprice_groups(x)
+
+
+@inner
+def reprice_groups(x):
+    """Bring `price` and `rest` of all groups up to date, as a part of another kernel."""
     for g in range(x.s.size.size):
         if x.s.size[g] > 0:
             reprice(x, g)

@@ -79,6 +79,26 @@ def taken(values, places):
     return found
 
 
+@allocating
+def taken_rows(rows, places):
+    """Return a new array of the rows at some places."""
+    found = np.empty((places.size, rows.shape[1]), rows.dtype)
+    for at in range(places.size):
+        for j in range(rows.shape[1]):
+            found[at, j] = rows[places[at], j]
+    return found
+
+
+@allocating
+def taken_columns(rows, places):
+    """Return the rows at some places, turned so that each column becomes a row of the new array."""
+    columns = np.empty((rows.shape[1], places.size), rows.dtype)
+    for at in range(places.size):
+        for j in range(rows.shape[1]):
+            columns[j, at] = rows[places[at], j]
+    return columns
+
+
 @inner
 def sink(values, at, size):
     """Restore the max-heap of the first `size` values after the one at place `at` was replaced (sift down)."""
@@ -116,8 +136,34 @@ def sort_numbers(values):
 @inner
 def least_at(values, begin, end):
     """Return the first place of the least of values[begin:end]."""
-    best = begin
+    best, least = begin, values[begin]
     for at in range(begin + 1, end):
-        if values[at] < values[best]:
-            best = at
+        if values[at] < least:
+            best, least = at, values[at]
     return best
+
+
+@inner
+def largest_at(values, begin, end):
+    """Return the first place of the largest of values[begin:end]."""
+    best, largest = begin, values[begin]
+    for at in range(begin + 1, end):
+        if values[at] > largest:
+            best, largest = at, values[at]
+    return best
+
+
+@inner
+def copy_column(source, i, target, j):
+    """Copy column i of an array to column j of another one, or of the same, that has as many rows."""
+    for row in range(source.shape[0]):
+        target[row, j] = source[row, i]
+
+
+@inner
+def equal_columns(first, i, second, j):
+    """Return whether column i of an array equals column j of another one that has as many rows."""
+    for row in range(first.shape[0]):
+        if first[row, i] != second[row, j]:
+            return False
+    return True

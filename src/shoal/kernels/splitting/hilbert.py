@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.shared.arrays import copy_column, equal_columns
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
 
 WORD = 62  # bits of an index per int64 word, so that words stay positive
@@ -76,8 +77,8 @@ def cut_order(c, codes, classes, k, spare, first, last, least, run):
             counts[classes[i]] += 1.0
             if size < k or least[i] == np.inf:
                 continue
-            if not np.array_equal(closure, priced):
-                priced[:] = closure
+            if not equal_columns(closure, 0, priced, 0):
+                copy_column(closure, 0, priced, 0)
                 for y in range(prices.size):
                     prices[y] = closure_cost(c, y, closure, 0)
             total = least[i]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.shared.arrays import order_of, order_of_codes
+from shoal.kernels.shared.arrays import largest_at, order_of, order_of_codes, taken_rows
 from shoal.kernels.shared.forms import (
     LOG,
     TREE,
@@ -23,7 +23,12 @@ def both_comply(q, whole, first, cut, size):
 
     `whole` and `first` are the counts of the segment and of its first part, which has `cut` records.
     """
-    return complies(q, first, cut) and complies(q, whole - first, size - cut)
+    if not complies(q, first, cut):
+        return False
+    rest = np.empty(whole.size, np.int32)
+    for v in range(whole.size):
+        rest[v] = whole[v] - first[v]
+    return complies(q, rest, size - cut)
 
 
 @allocating
@@ -38,7 +43,9 @@ def cut_segment(q, codes, values, null, relaxed):
     whole, below = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
     count_values(values, order, whole)
     if null >= 0:
-        known = n - np.sum(codes == null)
+        known = 0
+        for code in codes:
+            known += code != null
         count_values(values, order[:known], below)
         if known < n and both_comply(q, whole, below, known, n):
             return order, known
@@ -84,19 +91,22 @@ def runs_of_children(children):
 @allocating
 def pool_first(order, starts, by_size, alone, pooled):
     """Arrange runs such that those that are not `alone`, of `pooled` records, come first: (order, ends of parts)."""
-    arranged = np.empty(order.size, np.int64)
-    ends = [pooled] if pooled > 0 else [0][:0]
-    in_pool, at = 0, pooled
+    arranged, ends = np.empty(order.size, np.int64), np.empty(by_size.size + 1, np.int64)
+    in_pool, at, parts = 0, pooled, 0
+    if pooled > 0:
+        ends[0], parts = pooled, 1
     for run in by_size:
-        own = order[starts[run] : starts[run + 1]]
+        for place in range(starts[run], starts[run + 1]):
+            if alone[run]:
+                arranged[at] = order[place]
+                at += 1
+            else:
+                arranged[in_pool] = order[place]
+                in_pool += 1
         if alone[run]:
-            arranged[at : at + own.size] = own
-            at += own.size
-            ends.append(at)
-        else:
-            arranged[in_pool : in_pool + own.size] = own
-            in_pool += own.size
-    return arranged, np.array(ends)
+            ends[parts] = at
+            parts += 1
+    return arranged, ends[:parts]
 
 
 @allocating
@@ -107,24 +117,25 @@ def part_children(q, children, values):
     in the smallest children until it does.
     """
     order, starts, by_size = runs_of_children(children)
-    sizes = np.diff(starts)
-    alone = np.empty(sizes.size, np.bool_)
+    alone = np.empty(by_size.size, np.bool_)
     counts, pool = np.zeros(q.start[-1], np.int32), np.zeros(q.start[-1], np.int32)
     pooled = 0
-    for run in range(sizes.size):
+    for run in range(by_size.size):
+        size = starts[run + 1] - starts[run]
         counts[:] = 0
         count_values(values, order[starts[run] : starts[run + 1]], counts)
-        alone[run] = complies(q, counts, sizes[run])
+        alone[run] = complies(q, counts, size)
         if not alone[run]:
-            pool += counts
-            pooled += sizes[run]
+            for v in range(pool.size):
+                pool[v] += counts[v]
+            pooled += size
     for run in by_size:
         if pooled == 0 or complies(q, pool, pooled):
             break
         if alone[run]:
             alone[run] = False
             count_values(values, order[starts[run] : starts[run + 1]], pool)
-            pooled += sizes[run]
+            pooled += starts[run + 1] - starts[run]
     return pool_first(order, starts, by_size, alone, pooled)
 
 
@@ -138,9 +149,16 @@ def split_column(c, q, j, codes, values, segment, closure, relaxed):
     if c.form[j] == TREE:
         return part_children(q, own, values)
     order, cut = cut_segment(q, own, values, c.null[j], relaxed)
-    if cut == 0:
-        return order, np.array([segment.size])
-    return order, np.array([cut, segment.size])
+    return order, ends_of(cut, segment.size)
+
+
+@allocating
+def ends_of(cut, size):
+    """Return the ends of the parts of a segment that is cut in two, or of the whole one if the cut is at 0."""
+    ends = np.empty(1 if cut == 0 else 2, np.int64)
+    ends[0] = cut
+    ends[ends.size - 1] = size
+    return ends
 
 
 @inner
@@ -195,20 +213,22 @@ def split_records(c, q, codes, classes, values, records, relaxed):
     """Return the group of each of `records`; if these meet the requirement together, so does every group."""
     order = records.copy()
     group = np.empty(records.size, np.int32)  # the group of the record at each place of `order`
-    stack = [(0, records.size)]
+    stack, depth = np.empty((records.size + 1, 2), np.int64), 1  # where segments begin and end
+    stack[0, 0], stack[0, 1] = 0, records.size
     closure = np.empty((c.slot[-1], 1), np.int32)
     width = np.empty(c.form.size)
     by_class = np.empty(c.cost.shape[0])
     groups = 0
-    while len(stack) > 0:
-        low, high = stack.pop()
+    while depth > 0:
+        depth -= 1
+        low, high = stack[depth, 0], stack[depth, 1]
         segment = order[low:high].copy()
         done = True
         if high - low >= 2 * q.k:
-            counted = values[segment]
+            counted = taken_rows(values, segment)
             weigh_columns(c, codes, classes, segment, closure, width, by_class)
             for _ in range(width.size):
-                j = np.argmax(width)
+                j = largest_at(width, 0, width.size)
                 if width[j] <= 1e-9:
                     break
                 arranged, ends = split_column(c, q, j, codes, counted, segment, closure, relaxed)
@@ -217,8 +237,9 @@ def split_records(c, q, codes, classes, values, records, relaxed):
                         order[low + i] = segment[arranged[i]]
                     start = low
                     for end in ends:
-                        stack.append((start, low + end))
+                        stack[depth, 0], stack[depth, 1] = start, low + end
                         start = low + end
+                        depth += 1
                     done = False
                     break
                 width[j] = 0.0

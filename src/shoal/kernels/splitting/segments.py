@@ -41,25 +41,33 @@ def make_segments(order):
 def take_segment(segments):
     """Take the segment on top of the stack and return its records; `keep_whole` or `part_segment` must follow."""
     segments.depth[0] -= 1
-    low, high = segments.stack[segments.depth[0]]
+    low, high = segments.stack[segments.depth[0], 0], segments.stack[segments.depth[0], 1]
     return segments.order[low:high].copy()
 
 
-@allocating
+@inner
 def keep_whole(segments, segment):
     """Make a group of the segment just taken."""
-    segments.group[segment] = segments.groups[0]
+    for i in segment:
+        segments.group[i] = segments.groups[0]
     segments.groups[0] += 1
 
 
-@allocating
+@inner
 def part_segment(segments, segment, side):
     """Put both sides of the segment just taken on the stack, side 0 on top; side[i] is 0 or 1."""
     depth = segments.depth[0]
-    low, high = segments.stack[depth]
-    middle = high - np.sum(side)
-    segments.order[low:middle] = segment[side == 0]
-    segments.order[middle:high] = segment[side == 1]
+    low, high = segments.stack[depth, 0], segments.stack[depth, 1]
+    middle = low
+    for at in range(segment.size):
+        if side[at] == 0:
+            segments.order[middle] = segment[at]
+            middle += 1
+    end = middle
+    for at in range(segment.size):
+        if side[at] == 1:
+            segments.order[end] = segment[at]
+            end += 1
     segments.stack[depth, 0], segments.stack[depth, 1] = middle, high
     segments.stack[depth + 1, 0], segments.stack[depth + 1, 1] = low, middle
     segments.depth[0] += 2

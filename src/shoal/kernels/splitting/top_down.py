@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.shared.arrays import copy_column, equal_columns, least_at, taken, taken_columns
 from shoal.kernels.shared.forms import (
     closure_cost,
     open_closure,
@@ -36,10 +37,10 @@ def own_costs(c, codes, classes):
     return own
 
 
-@allocating
+@inner
 def first_least(values):
     """Return the first place whose value equals the least one, up to rounding."""
-    least = values.min()
+    least = values[least_at(values, 0, values.size)]
     place = 0
     while values[place] > least + EPSILON:
         place += 1
@@ -81,14 +82,17 @@ def part_records(c, pairs, codes, classes, own, segment):
     """
     size = segment.size
     side = np.zeros(size, np.int8)
-    columns, classes, own = codes[segment].T.copy(), classes[segment], own[segment]
+    columns = taken_columns(codes, segment)
+    classes, own = taken(classes, segment), taken(own, segment)
     seeds = find_seeds(c, pairs, columns, classes, own)
     if seeds[0] == seeds[1]:
         return side
-    closures = np.empty((c.slot[-1], 2), np.int32)
+    closures, before = np.empty((c.slot[-1], 2), np.int32), np.empty((c.slot[-1], 1), np.int32)
     counts = np.zeros((c.cost.shape[0], 2))
-    sizes, cost, joined = np.ones(2, np.int64), np.empty(2), np.empty(2)
+    sizes, cost, joined = np.empty(2, np.int64), np.empty(2), np.empty(2)
+    start, stop, reach = np.zeros(2, np.int64), np.zeros(2, np.int64), np.empty(2, np.int64)
     for g in range(2):
+        sizes[g], reach[g] = 1, 1
         open_closure(c, closures, g, columns[:, seeds[g]])
         counts[classes[seeds[g]], g] = 1.0
         cost[g] = own[seeds[g]]
@@ -96,7 +100,6 @@ def part_records(c, pairs, codes, classes, own, segment):
     # Costs with each of the next records stay valid until the closure widens. They are computed ahead for the
     # next `reach` records, which doubles while the closure stays the same.
     ahead = np.empty((2, counts.shape[0], min(LONGEST, size)))
-    start, stop, reach = np.zeros(2, np.int64), np.zeros(2, np.int64), np.ones(2, np.int64)
     for i in range(size):
         if i == seeds[0] or i == seeds[1]:
             continue
@@ -111,9 +114,9 @@ def part_records(c, pairs, codes, classes, own, segment):
             for z in range(counts.shape[0]):
                 joined[g] += counts[z, g] * ahead[g, z, i - start[g]]
         g = better_side((joined[1] - cost[1]) - (joined[0] - cost[0]), sizes)
-        before = closures[:, g].copy()
+        copy_column(closures, g, before, 0)
         widen_closure(c, closures, g, columns[:, i])
-        if not np.array_equal(closures[:, g], before):
+        if not equal_columns(closures, g, before, 0):
             stop[g], reach[g] = 0, 4
         counts[y, g] += 1.0
         cost[g] = joined[g]
@@ -135,7 +138,9 @@ def split_segments(c, pairs, codes, classes, own, segments, k, work):
         side = np.zeros(segment.size, np.int8)
         if segment.size > k:
             side = part_records(c, pairs, codes, classes, own, segment)
-        second = np.sum(side)
+        second = 0
+        for g in side:
+            second += g
         if second == 0 or max(second, segment.size - second) < k:
             keep_whole(segments, segment)
         else:
@@ -149,14 +154,13 @@ def pick_records(c, pairs, s, codes, classes, g, h, need):
     Returns (records, by how much the costs of both groups together change).
     """
     members = members_of(s, h)
-    columns = codes[members].T.copy()
-    member_classes = classes[members]
+    columns, member_classes = taken_columns(codes, members), taken(classes, members)
     closure, counts = s.closures[:, g : g + 1].copy(), s.counts[:, g : g + 1].copy()
     leaves = np.empty(counts.shape[0])
     for y in range(leaves.size):
         leaves[y] = closure_cost(c, y, s.closures, h)
     added, scratch = np.empty(members.size), np.empty(members.size)
-    taken = np.zeros(members.size, np.bool_)
+    before, picked = np.empty(closure.shape, np.int32), np.zeros(members.size, np.bool_)
     stale = True
     for _ in range(need):
         if stale:
@@ -164,24 +168,27 @@ def pick_records(c, pairs, s, codes, classes, g, h, need):
                 c, pairs, columns, member_classes, members.size, closure, counts, 0, added, scratch
             )
             for at in range(members.size):
-                added[at] = np.inf if taken[at] else added[at] - leaves[member_classes[at]]
+                added[at] = np.inf if picked[at] else added[at] - leaves[member_classes[at]]
         at = first_least(added)
-        taken[at], added[at] = True, np.inf
-        before = closure.copy()
+        picked[at], added[at] = True, np.inf
+        copy_column(closure, 0, before, 0)
         widen_closure(c, closure, 0, columns[:, at])
         counts[member_classes[at], 0] += 1.0
-        stale = leaves.size > 1 or not np.array_equal(closure, before)
+        stale = leaves.size > 1 or not equal_columns(closure, 0, before, 0)
     change = total_cost(c, closure, counts, 0) - s.cost[g] - s.cost[h]
-    counts[:, 0] = s.counts[:, g] + s.counts[:, h] - counts[:, 0]
-    first = True
+    for y in range(leaves.size):
+        counts[y, 0] = s.counts[y, g] + s.counts[y, h] - counts[y, 0]
+    records, found, first = np.empty(need, np.int64), 0, True
     for at in range(members.size):
-        if not taken[at]:
-            if first:
-                open_closure(c, closure, 0, columns[:, at])
-                first = False
-            else:
-                widen_closure(c, closure, 0, columns[:, at])
-    return members[taken], change + total_cost(c, closure, counts, 0)
+        if picked[at]:
+            records[found] = members[at]
+            found += 1
+        elif first:
+            open_closure(c, closure, 0, columns[:, at])
+            first = False
+        else:
+            widen_closure(c, closure, 0, columns[:, at])
+    return records, change + total_cost(c, closure, counts, 0)
 
 
 @inner
@@ -216,7 +223,7 @@ def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
         row[h] = row[h] - s.cost[h] if h != g and s.size[h] > 0 else np.inf
     nearest = first_least(row)
     least = row[nearest] - s.cost[g] + 2 * EPSILON  # taking wins a tie
-    taken = np.empty(0, np.int64)
+    best = np.empty(0, np.int64)
     for _ in range(candidates):
         h = first_least(scratch)
         if scratch[h] == np.inf:
@@ -224,9 +231,9 @@ def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
         scratch[h] = np.inf
         records, change = pick_records(c, pairs, s, codes, classes, g, h, need)
         if change < least - EPSILON:
-            taken, least = records, change
-    if taken.size > 0:
-        move_records(c, s, codes, classes, taken, g)
+            best, least = records, change
+    if best.size > 0:
+        move_records(c, s, codes, classes, best, g)
     else:
         merge(c, s, g, nearest)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.shared.arrays import order_of
+from shoal.kernels.shared.arrays import order_of, taken, taken_columns, taken_rows
 from shoal.kernels.shared.forms import RANGE, open_closure, total_cost, widen_closure
 from shoal.kernels.shared.rows import cover_costs
-from shoal.kernels.shared.rules import complies, count_values, is_diverse, shortfall
+from shoal.kernels.shared.rules import complies, is_diverse, shortfall
 from shoal.kernels.splitting.segments import (
     EPSILON,
     better_side,
@@ -33,12 +33,13 @@ def draw_centres(rng, columns, centres):
                 break
     if found == 0:
         return False
-    centres[0] = columns[:, first]
-    centres[1] = columns[:, others[int(rng.random() * found)]]
+    second = others[int(rng.random() * found)]
+    for j in range(r):
+        centres[0, j], centres[1, j] = columns[j, first], columns[j, second]
     return True
 
 
-@allocating
+@inner
 def mean_code(codes, side, g, places, null):
     """Return the code nearest to the mean place of a side's values, or null if more than half of them are null.
 
@@ -55,7 +56,13 @@ def mean_code(codes, side, g, places, null):
     if nulls > known:
         return null
     mean = total / known
-    above = min(np.searchsorted(places, mean), places.size - 1)
+    above, end = 0, places.size - 1
+    while above < end:  # the first place that is not below the mean, or the last one
+        middle = (above + end) // 2
+        if places[middle] < mean:
+            above = middle + 1
+        else:
+            end = middle
     if above > 0 and mean - places[above - 1] <= places[above] - mean:
         return above - 1
     return above
@@ -102,20 +109,27 @@ def assign_sides(distances, k, side):
     A side below k then takes the records of the other side whose distance grows least.
     """
     sizes = np.zeros(2, np.int64)
-    more = distances[1] - distances[0]
     for i in range(side.size):
-        side[i] = better_side(more[i], sizes)
+        side[i] = better_side(distances[1, i] - distances[0, i], sizes)
         sizes[side[i]] += 1
     small = 0 if sizes[0] < sizes[1] else 1
     if sizes[small] >= k:
         return
-    extra = np.rint((more if small == 1 else -more) / EPSILON)
-    for i in order_of(extra):
+    for i in order_of(extra_distances(distances, small)):
         if sizes[small] == k:
             break
         if side[i] != small:
             side[i] = small
             sizes[small] += 1
+
+
+@allocating
+def extra_distances(distances, g):
+    """Return how much farther each record is from centre g than from the other one, in whole multiples of EPSILON."""
+    extra = np.empty(distances.shape[1])
+    for i in range(extra.size):
+        extra[i] = np.rint((distances[g, i] - distances[1 - g, i]) / EPSILON)
+    return extra
 
 
 @allocating
@@ -142,16 +156,15 @@ def even_out_sides(q, values, distances, side):
     """
     counts = np.zeros((2, q.start[-1]), np.int64)
     sizes = np.zeros(2, np.int64)
-    for g in range(2):
-        own = np.flatnonzero(side == g)
-        count_values(values, own, counts[g])
-        sizes[g] = own.size
+    for i in range(side.size):
+        sizes[side[i]] += 1
+        for v in values[i]:
+            counts[side[i], v] += 1
     for g in range(2):
         lack = shortfall(q, counts[g], sizes[g])
         if lack == 0.0:
             continue
-        extra = np.rint((distances[g] - distances[1 - g]) / EPSILON)
-        for i in order_of(extra):
+        for i in order_of(extra_distances(distances, g)):
             if side[i] == g or sizes[1 - g] == q.k:
                 continue
             move_values(values[i], counts, sizes, 1 - g, g)
@@ -184,11 +197,11 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
     one's sides or, if those are the same centres again, from two random records. `places` are the positions of the
     values of ranges, by entry; `tally` must be zero and is left so.
     """
-    columns = codes[segment].T.copy()
-    own_classes, own_values = classes[segment], values[segment]
+    columns = taken_columns(codes, segment)
+    own_classes, own_values = taken(classes, segment), taken_rows(values, segment)
     r, size = columns.shape
     best, side = np.zeros(size, np.int8), np.zeros(size, np.int8)
-    centres, means = np.empty((2, r), np.int32), np.empty((2, r), np.int32)
+    centres = np.empty((2, r), np.int32)
     closures = np.empty((c.slot[-1], 2), np.int32)
     distances, scratch = np.empty((2, size)), np.empty(size)
     least = sides_cost(c, columns, own_classes, side, closures) + 2 * EPSILON  # a split wins a tie
@@ -202,17 +215,19 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
         total = sides_cost(c, columns, own_classes, side, closures)
         if fair and total < least - EPSILON:
             least = total
-            best[:] = side
+            for i in range(size):
+                best[i] = side[i]
+        stay = True
         for g in range(2):
             for j in range(r):
                 base = c.start[j]
                 if c.form[j] == RANGE:
                     known = places[base : c.start[j + 1] - 1 - (c.null[j] >= 0)]
-                    means[g, j] = mean_code(columns[j], side, g, known, c.null[j])
+                    mean = mean_code(columns[j], side, g, known, c.null[j])
                 else:
-                    means[g, j] = mode_code(columns[j], side, g, tally)
-        stay = np.array_equal(means, centres)
-        centres[:] = means
+                    mean = mode_code(columns[j], side, g, tally)
+                stay &= mean == centres[g, j]
+                centres[g, j] = mean
     return best
 
 
@@ -231,7 +246,10 @@ def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds
             side = part_records(
                 c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng
             )
-        if side.any():
+        parted = False
+        for g in side:
+            parted |= g > 0
+        if parted:
             part_segment(segments, segment, side)
         else:
             keep_whole(segments, segment)
