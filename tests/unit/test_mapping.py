@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +48,16 @@ def test_the_mapping_counts_every_pair_of_value_and_text() -> None:
 
 def test_the_expression_does_what_the_release_did_and_no_name_breaks_out_of_it() -> None:
     release = release_of(method="incognito")
-    base = sqlite3.connect(":memory:")
-    people().to_sql("people", base, index=False)
     names = ("age", ODD)
     wanted = ", ".join(release.mapping.to_sql(name) for name in names)
-    rows = base.execute(f"SELECT {wanted} FROM people ORDER BY rowid").fetchall()
+    with closing(sqlite3.connect(":memory:")) as base:
+        people().to_sql("people", base, index=False)
+        rows = base.execute(f"SELECT {wanted} FROM people ORDER BY rowid").fetchall()
+        count = base.execute("SELECT count(*) FROM people").fetchone()
     expected = release.data[list(names)].astype(object)
     expected = expected.where(expected.notna(), None)
     assert rows == list(map(tuple, expected.to_numpy()))
-    assert base.execute("SELECT count(*) FROM people").fetchone() == (200,)
+    assert count == (200,)
 
 
 def test_the_mapping_is_saved_as_csv(tmp_path: Path) -> None:

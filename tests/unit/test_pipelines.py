@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
@@ -44,10 +44,10 @@ def released(seed: int = 0, records: int = 40) -> pd.DataFrame:
 
 
 def missed_by_sql(table: pd.DataFrame, relation: str, sql: str) -> set[str]:
-    base = sqlite3.connect(":memory:")
-    table.to_sql(relation, base, index=False)
-    found = {row[0] for row in base.execute(sql)}
-    assert base.execute(f'SELECT count(*) FROM "{relation}"').fetchone() == (len(table),)
+    with closing(sqlite3.connect(":memory:")) as base:
+        table.to_sql(relation, base, index=False)
+        found = {row[0] for row in base.execute(sql)}
+        assert base.execute(f'SELECT count(*) FROM "{relation}"').fetchone() == (len(table),)
     return found
 
 

@@ -138,6 +138,7 @@ import json, os, signal, sys
 for name in {ABSENT!r} + ["link", "fork", "sched_getaffinity"]:
     if hasattr(os, name):
         delattr(os, name)
+os.process_cpu_count = os.cpu_count  # which asks `sched_getaffinity` elsewhere
 for name in ["SIGHUP", "SIGKILL", "SIGALRM", "SIGPIPE", "SIGUSR1"]:
     delattr(signal, name)
 for name in ["fcntl", "grp", "pwd", "resource", "termios"]:

@@ -11,6 +11,7 @@ from shoal.table.source import Input
 _TAB = ("tab", "\\t")
 _DECIMAL_SIGNS = (".", ",")
 _A_MOMENT = datetime(2001, 12, 31, 13, 14, 15)
+_SAME_DAY_LATER = _A_MOMENT.replace(year=2029)  # the same weekday and week of the year
 
 
 def option_problems(input: Input) -> list[str]:
@@ -49,7 +50,9 @@ def _is_delimiter(character: str | None) -> bool:
 def _is_date_format(date_format: str) -> bool:
     """Whether a moment that is written so is understood again, with its year."""
     try:
-        found = datetime.strptime(_A_MOMENT.strftime(date_format), date_format)
+        written = _A_MOMENT.strftime(date_format)
+        if written == _SAME_DAY_LATER.strftime(date_format):
+            return False  # it has no year
+        return datetime.strptime(written, date_format).year == _A_MOMENT.year
     except (ValueError, TypeError):
         return False
-    return found.year == _A_MOMENT.year
