@@ -94,7 +94,7 @@ examples: $(STAMP)-test ## Run the tests with random examples on 25 times as man
 
 coverage: $(STAMP)-test ## Run the tests of kernels without the JIT, and list the lines that none reaches
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/methods,src/shoal/refine,src/shoal/bounds \
-	  -m pytest --hypothesis-profile few $(KERNEL_TESTS)
+	  -m pytest --hypothesis-profile few -W 'ignore:overflow encountered in scalar' $(KERNEL_TESTS)
 	$(BIN)/python -m coverage report --show-missing --skip-covered
 
 lint: $(STAMP)-test ## Check style and types

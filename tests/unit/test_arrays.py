@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from compiled import callable_here
+from compiled import callable_here, needs_jit
 from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
@@ -140,6 +140,7 @@ def test_bundles_of_other_types_and_strides_are_told_apart() -> None:
     assert read(x)[5:8] == (table[1, 2], 3, table[:, 1].sum())
 
 
+@needs_jit
 def test_a_kernel_that_would_return_a_bundle_is_refused() -> None:
     with pytest.raises(TypeError, match="cannot return a bundle"):
         give_back(made())

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from compiled import needs_jit
 
 import shoal
 from shoal import AuditFailed, cli, samples
@@ -437,6 +438,7 @@ def test_small_tables_are_released(
     assert read("b.csv")["age"].to_pylist() == expected
 
 
+@needs_jit
 def test_demo_releases_the_sample(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,18 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compiled import callable_here
-from numba import config, njit
+from compiled import callable_here, needs_jit
+from numba import njit
 
 import shoal
 from shoal.kernels.compilation import inner
 
 FILES = sorted((Path(shoal.__file__).parent / "kernels").glob("*.py"))
 SCALAR = {"ceil", "int32", "int64", "log", "log2", "uint64"}
-
-needs_jit = pytest.mark.skipif(
-    config.DISABLE_JIT == 1, reason="nothing is compiled without the JIT"
-)
 
 
 @inner

@@ -13,6 +13,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from compiled import needs_jit
 
 import shoal
 from shoal.bounds.certificate import Certifier
@@ -373,6 +374,7 @@ def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> 
             assert (line.across[low:high] <= cost + 1e-9).all(), (column.name, form)
 
 
+@needs_jit
 def test_the_sample_loses_little_more_with_most_of_it_set_aside_or_in_rounds() -> None:
     source = shoal.samples.adult().slice(0, 12_000)
     settings = make_settings(shoal.samples.adult_settings())

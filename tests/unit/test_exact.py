@@ -9,6 +9,7 @@ import pytest
 import reference
 import reference_guarantees as twins
 import tables
+from compiled import needs_jit
 from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -87,6 +88,7 @@ def ages(records: int, k: int) -> Problem:
     return Problem.of(table, "lm", k)
 
 
+@needs_jit
 def test_the_largest_table_is_cut_into_neighbours():
     groups = Exact().partition(ages(MOST_RECORDS, 3), 0, silent).groups
     assert tables.partition_of(groups.tolist()) == [[i, i + 1, i + 2] for i in range(0, 18, 3)]

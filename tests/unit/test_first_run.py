@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numba
 import pytest
+from compiled import needs_jit
 
 import shoal
 from shoal.compiling import STAGE, parts_of
@@ -24,6 +25,8 @@ from shoal.methods import METHODS
 from shoal.settings import make_settings
 from tests.signatures import keeping_requirements, listed
 from tools.make_wheel import BASELINE, add_kernels, platform
+
+pytestmark = needs_jit
 
 Shell = Callable[..., tuple[int, str, str]]
 LIMITED = "exact, with requirements"

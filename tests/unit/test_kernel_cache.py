@@ -15,14 +15,13 @@ from types import ModuleType
 
 import numba
 import pytest
+from compiled import needs_jit
 
 import shoal
 from shoal.kernels import cache
 from shoal.kernels.machine_code import telling
 
-pytestmark = pytest.mark.skipif(
-    numba.config.DISABLE_JIT == 1, reason="without the JIT there is nothing to keep"
-)
+pytestmark = needs_jit
 
 PACKAGE = Path(shoal.__file__).parent
 KERNEL = """

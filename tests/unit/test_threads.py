@@ -11,12 +11,15 @@ from importlib import import_module
 from threading import Event, Thread
 
 import pytest
+from compiled import needs_jit
 from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 import shoal
 from shoal import kernels
 from shoal.kernels.compilation import kernel
+
+pytestmark = needs_jit
 
 METHODS = ("auto", "mondrian", "incognito")
 
