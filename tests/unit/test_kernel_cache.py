@@ -390,7 +390,7 @@ def test_files_that_are_no_part_of_kernels_change_nothing(
 @pytest.mark.parametrize(
     ("setting", "value"),
     [
-        ("CPU_NAME", "generic"),
+        ("CPU_NAME", "of another kind"),
         ("CPU_FEATURES", ""),
         ("OPT", 1),
         ("BOUNDSCHECK", 0 if numba.config.BOUNDSCHECK else 1),  # whatever this run does not do
