@@ -1,7 +1,8 @@
 """How kernels are compiled.
 
-`kernel` is for functions that Python calls. Of those that only kernels call, `inner` is for loops over the elements
-of arrays, `allocating` for what makes arrays or lists, is returned some, or calls a function of NumPy on an array.
+`kernel` is for functions that Python calls, `unrolled` for those of them that go through all groups or records for each
+record. Of functions that only kernels call, `inner` is for loops over the elements of arrays, `allocating` for what
+makes arrays or lists, is returned some, or calls a function of NumPy on an array.
 """
 
 from __future__ import annotations
@@ -16,9 +17,18 @@ KERNELS: dict = {}  # every kernel by its name, like "shared.groups.members"
 
 def kernel(function):
     """Compile a function that Python calls, and keep its machine code."""
+    return _kernel(function, ways().kernel)
+
+
+def unrolled(function):
+    """Compile a function that Python calls, with unrolled loops: that takes longer, and runs up to 13 % faster."""
+    return _kernel(function, ways().unrolled)
+
+
+def _kernel(function, options):
     if config.DISABLE_JIT:
         return function
-    compiled = _compiled(function, _nrt=True, nogil=True, **ways().kernel)
+    compiled = _compiled(function, _nrt=True, nogil=True, **options)
     name = f"{function.__module__.removeprefix('shoal.kernels.')}.{function.__qualname__}"
     compiled._cache = KernelCache(name)
     KERNELS[name] = compiled

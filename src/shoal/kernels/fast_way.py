@@ -3,7 +3,8 @@
 A function that only kernels call, a part, becomes machine code only in the kernels that it is linked into. Numba
 compiles it on its own, too, and again in every function on the way to the kernel; leaving that out makes a first run
 several times shorter. Kernels and parts also do without what Numba prepares for code of other kinds (closures, literal
-arguments, parallel loops) and without unrolled loops, which take time to compile and gain none on our tables.
+arguments, parallel loops). Unrolled loops take time to compile, a tenth of it, and gain time only in kernels that go
+through all groups or records for each record; only these have them.
 
 This builds on Numba's inside. Where Numba's inside is another one, functions are compiled the plain way: a first run
 takes longer, and everything else is the same.
@@ -41,6 +42,7 @@ class Ways(NamedTuple):
     """What Numba is told of each kind of function; nothing where it compiles the plain way."""
 
     kernel: dict
+    unrolled: dict  # a kernel with unrolled loops
     part: dict
 
 
@@ -57,7 +59,7 @@ def ways():
         if not is_known():
             _try_out(found)
     except Exception:  # whatever another Numba makes of it
-        return Ways({}, {})
+        return Ways({}, {}, {})
     return found
 
 
@@ -72,7 +74,9 @@ def _ways():
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
     class Code(JITCodeLibrary):
-        """Machine code of a kernel, without unrolled loops. Oldest versions of Numba optimize as they always do."""
+        """Machine code of a kernel. The oldest versions of Numba optimize it as they always do."""
+
+        unrolls = False
 
         if hasattr(llvm, "create_pipeline_tuning_options"):
 
@@ -91,8 +95,11 @@ def _ways():
                 tuning = llvm.create_pipeline_tuning_options(level)
                 tuning.loop_vectorization = bool(config.LOOP_VECTORIZE)
                 tuning.slp_vectorization = bool(config.SLP_VECTORIZE)
-                tuning.loop_unrolling = False
+                tuning.loop_unrolling = self.unrolls
                 return llvm.create_pass_builder(self._codegen._tm, tuning)
+
+    class UnrolledCode(Code):
+        unrolls = True
 
     class Part(Code):
         def _optimize_final_module(self):
@@ -124,11 +131,18 @@ def _ways():
             steps.finalize()
             return [steps]
 
+    class UnrolledCompiler(KernelCompiler):
+        library = UnrolledCode
+
     class PartCompiler(KernelCompiler):
         library = Part
 
     kernel = {"pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
-    return Ways(kernel, {**kernel, "pipeline_class": PartCompiler, "no_cpython_wrapper": True})
+    return Ways(
+        kernel,
+        unrolled={**kernel, "pipeline_class": UnrolledCompiler},
+        part={**kernel, "pipeline_class": PartCompiler, "no_cpython_wrapper": True},
+    )
 
 
 def _run(builder, passes, code):

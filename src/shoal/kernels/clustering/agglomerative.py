@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compilation import inner, unrolled
 from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.rows import totals_with_group
 from shoal.kernels.shared.state import group_complies, merge
@@ -38,7 +38,7 @@ def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
     return best, least
 
 
-@kernel
+@unrolled
 def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
     """Fill near[a] and gap[a] with the closest group and its distance, for every group a with chooses[a]."""
     out, scratch = np.empty(room), np.empty(room)
@@ -47,7 +47,7 @@ def all_nearest(c, pairs, s, room, kind, allowed, chooses, near, gap):
             near[a], gap[a] = nearest(c, pairs, s, room, a, kind, allowed, out, scratch)
 
 
-@kernel
+@unrolled
 def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, steps):
     """Merge the closest pair of groups, one of them small, up to `steps` times; return the number of merges.
 

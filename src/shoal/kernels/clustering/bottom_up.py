@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.clustering.agglomerative import nearest
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compilation import unrolled
 from shoal.kernels.shared.state import group_complies, merge
 
 
-@kernel
+@unrolled
 def merge_round(c, pairs, q, s, kind, start, stop):
     """Merge each of the groups start..stop that does not meet the requirement with its closest group, in order."""
     room = s.size.size

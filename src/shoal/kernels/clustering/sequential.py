@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compilation import inner, unrolled
 from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.rows import totals_with_record
 from shoal.kernels.shared.state import (
@@ -16,7 +16,7 @@ from shoal.kernels.shared.state import (
 )
 
 
-@kernel
+@unrolled
 def sequential_pass(c, pairs, q, s, codes, classes, monotone, firm, start, stop):
     """Go over the records start..stop once, and move each to where it costs least; return the number of moves.
 
