@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from compiled import needs_jit
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,7 +114,7 @@ def people(records: int) -> Problem:
     return Problem.of(table, "lm", 5, requirements=[shoal.LDiversity(2, kind="distinct")])
 
 
-@pytest.mark.parametrize("steps", [0, 40])
+@pytest.mark.parametrize("steps", [0, pytest.param(40, marks=needs_jit)])
 def test_the_same_seed_gives_the_same_groups(steps: int) -> None:
     problem = people(600)
     start = Sequential().partition(problem, 0, silent).groups
@@ -121,6 +122,7 @@ def test_the_same_seed_gives_the_same_groups(steps: int) -> None:
     assert (first == again).all()
 
 
+@needs_jit
 def test_more_steps_and_seconds_gain_more() -> None:
     problem = people(600)
     start = Sequential().partition(problem, 0, silent).groups
