@@ -17,7 +17,11 @@ COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-tex
 
 
 def violations(page: Any, rules: dict[str, Any] | None = None) -> list[str]:
-    """What axe-core finds on a page; it is run beside the page's own policy, which allows no such script."""
+    """What axe-core finds on a page; it is run beside the page's own policy, which allows no such script.
+
+    What a question to the server is about to replace is dimmed until the answer comes, so that is waited for.
+    """
+    page.wait_for_selector(".htmx-request", state="detached")
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("rules => axe.run(document, rules)", rules or {})["violations"]
