@@ -3,8 +3,8 @@
 A function that only kernels call, a part, becomes machine code only in the kernels that it is linked into. Numba
 compiles it on its own, too, and again in every function on the way to the kernel; leaving that out makes a first run
 several times shorter. Kernels and parts also do without what Numba prepares for code of other kinds (closures, literal
-arguments, parallel loops). Unrolled loops take time to compile, a tenth of it, and gain time only in kernels that go
-through all groups or records for each record; only these have them.
+arguments, parallel loops). Unrolled loops take 8 % longer to compile and gain time only in kernels that go through all
+groups or records for each record; only these have them.
 
 This builds on Numba's inside. Where Numba's inside is another one, functions are compiled the plain way: a first run
 takes longer, and everything else is the same.
@@ -53,7 +53,7 @@ def is_known():
 
 @cache
 def ways():
-    """Return the options that compile kernels and parts the fast way."""
+    """Return the options with which Numba compiles kernels and parts the fast way, empty ones where it cannot."""
     try:
         found = _ways()
         if not is_known():
