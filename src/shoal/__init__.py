@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.errors import Cancelled as Cancelled
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
+    from shoal.errors import Refused as Refused
     from shoal.errors import ShoalError as ShoalError
     from shoal.generalization import Calendar as Calendar
     from shoal.generalization import Hierarchy as Hierarchy
@@ -69,7 +70,7 @@ _HOMES = {
     "shoal._evaluate": ("audit", "classify", "evaluate"),
     "shoal._loss": ("loss",),
     "shoal.databases": ("DatabaseTable",),
-    "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "ShoalError"),
+    "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "Refused", "ShoalError"),
     "shoal.generalization": (
         "Calendar",
         "Hierarchy",

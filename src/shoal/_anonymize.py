@@ -48,7 +48,8 @@ def anonymize(
     pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
-    allow: Sequence[str] | None = None,
+    allow: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
+    identified_limit: float | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -85,7 +86,8 @@ def anonymize(
     pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
-    allow: Sequence[str] | None = None,
+    allow: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
+    identified_limit: float | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -121,7 +123,8 @@ def anonymize(
     pseudonyms: Sequence[str] | None = None,
     keep: Sequence[str] | None = None,
     others: Others | None = None,
-    allow: Sequence[str] | None = None,
+    allow: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
+    identified_limit: float | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -171,13 +174,19 @@ def anonymize(
         Identifiers replaced by keyed hashes: equal values get equal pseudonyms in every table and release made
         with the same key. One that stands in several records is refused unless allowed: it links them.
     keep
-        Columns released as they are, which nothing protects. Those that betray a quasi-identifier, hold free
-        text or single out records are refused unless allowed.
+        Columns released as they are, which nothing protects. Those that reveal a quasi-identifier, contain free text
+        or identify people together with the released quasi-identifiers are refused unless allowed.
     others
         What becomes of columns that are not named: "refuse" (default) the table, "drop" or "keep" them.
     allow
-        Kept and sensitive columns that may be released although they betray something, and identifiers that
-        repeat although they tell no persons apart; pseudonyms that may link records.
+        What may be released in spite of a reason against it: reasons by column, like `{"salary": "unique"}`. A refusal
+        names the reason. "unique": it identifies people, alone or with other columns (the same as a list of names);
+        "reveals": it reveals a quasi-identifier; "identifier": it contains names, addresses or numbers of people;
+        "text": it contains free text; "person": a group may belong to a single one of its values; "links": its
+        pseudonyms link records; "formula": a spreadsheet would run its texts. The verdict says what was allowed.
+    identified_limit
+        The share of people that kept columns may identify, together with the released quasi-identifiers, without being
+        allowed to (default 0, at most 0.05).
     person
         The column that tells persons apart, where they have several records: k and the requirements then count
         persons in place of records. It is removed, or replaced if it is among the pseudonyms.
@@ -268,6 +277,7 @@ def anonymize(
         keep=keep,
         others=others,
         allow=allow,
+        identified_limit=identified_limit,
         person=person,
         key_file=key_file,
         k=k,

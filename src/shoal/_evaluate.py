@@ -96,10 +96,10 @@ def audit(
         requirements=requirements,
         input=input,
     )
-    verdict = examine_table(data, promised, keeps_sheet=bool(reading) or input is not None)
+    examination = examine_table(data, promised, keeps_sheet=bool(reading) or input is not None)
     if previous is not None:
-        verdict = examine_night(data, verdict, previous, promised)
-    return verdict.prove()
+        examination = examine_night(data, examination, previous, promised)
+    return examination.prove()
 
 
 def evaluate(
@@ -126,7 +126,7 @@ def evaluate(
 ) -> Evaluation:
     """Compare a release, ours or not, with its table: is it safe, and what is left of its use?
 
-    The audit's verdict on the requirements comes with it; `save_report` of the result writes all for people.
+    The verdict on the release comes with it; `save_report` of the result writes all for people.
     Nothing here needs the records in the same order.
 
     Parameters
@@ -238,7 +238,7 @@ def _opened(input: Input, *tables: Any) -> list[Source]:
 def _compared(
     source: Source, released: Source, settings: Settings, others: Sequence[str]
 ) -> Foreign:
-    """A release beside its table, with the audit's verdict."""
+    """A release beside its table, examined."""
     table, release = source.data, released.data
     comparison = read_comparison(table, release, settings, others, source.is_text)
     columns = comparison.table.columns
@@ -247,7 +247,7 @@ def _compared(
     return Foreign(
         data=release.to_native(),
         settings=chosen,
-        verdict=examine_unordered(release, table, chosen),
+        examination=examine_unordered(release, table, chosen),
         comparison=comparison,
         removed=tuple(name for name in table.columns if name not in known),
     )

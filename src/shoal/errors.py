@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Literal
 
 MOST, LONGEST = 60, 80  # names in a message, and characters of one
+
+# Why a column is not released unless somebody allows it.
+Reason = Literal["unique", "reveals", "identifier", "text", "person", "links", "formula"]
+Allowed = Mapping[str, Sequence[str]]  # reasons by column
+
+REASONS: dict[str, str] = {
+    "unique": "its values identify people, alone or together with other columns",
+    "reveals": "it reveals a quasi-identifier or follows from one",
+    "identifier": "it contains names, addresses or numbers of people",
+    "text": "it contains free text",
+    "person": "it repeats, and a group may belong to a single one of its values",
+    "links": "it is a pseudonym that links several records",
+    "formula": "a spreadsheet would run some of its texts as formulas",
+}
 
 
 class ShoalError(Exception):
@@ -24,6 +39,24 @@ class InputError(ShoalError, ValueError):
     def __init__(self, problems: str | Iterable[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(self.problems))
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a column is not released unless somebody allows it."""
+
+    column: str
+    reason: Reason
+    sentence: str  # empty where another column's sentence says it
+    identified: int = 0  # how many people the column identifies, alone or with others
+
+
+class Refused(InputError):
+    """Releasing these columns could identify people, so that somebody must allow it; `refusals` says which and why."""
+
+    def __init__(self, refusals: Sequence[Refusal]) -> None:
+        self.refusals = tuple(refusals)
+        super().__init__(refusal_lines(refusals))
 
 
 class Infeasible(ShoalError):
@@ -47,6 +80,18 @@ def raise_problems(problems: Iterable[str]) -> None:
     found = tuple(dict.fromkeys(problems))
     if found:
         raise InputError(found)
+
+
+def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
+    """Refusals as sentences, with what to do about them."""
+    if not refusals:
+        return []
+    options = dict.fromkeys(f"--allow '{own.column[:LONGEST]}:{own.reason}'" for own in refusals)
+    return [
+        *(own.sentence for own in refusals if own.sentence),
+        "Leave such a column out, make it a quasi-identifier, coarsen it (coarsen=, --coarsen), or name it sensitive "
+        f"if nobody outside can know it. To release it all the same, allow it: {' '.join(options)}",
+    ]
 
 
 @contextmanager

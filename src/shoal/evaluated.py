@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from shoal.auditing.verdict import Verdict
 from shoal.errors import raise_problems, shown
 from shoal.evaluation.classification import Classification, is_whole, seed_problems
 from shoal.evaluation.comparison import Comparison
@@ -19,7 +20,7 @@ from shoal.evaluation.result import Result
 from shoal.evaluation.risk import THRESHOLD, Risks, compare_risks
 from shoal.evaluation.rules import Rules, compare_rules
 from shoal.evaluation.singled import Kept, singled_out
-from shoal.privacy import Verdict
+from shoal.privacy import Audit, Examination
 from shoal.report import Reported, write_report
 from shoal.report.brief import lines_html
 from shoal.report.evaluation_lines import evaluation_lines
@@ -40,7 +41,9 @@ class Evaluation(Result):
     Attributes
     ----------
     verdict
-        What the audit found: `verdict.is_proved`, and if not, why in `verdict.failures`.
+        Whether the release is safe as a whole; `verdict.failures` says which requirements are not met.
+    audit
+        What was counted in the release.
     risk
         Of re-identification and of disclosed sensitive values, before and after.
     distributions
@@ -56,6 +59,7 @@ class Evaluation(Result):
     """
 
     verdict: Verdict
+    audit: Audit
     risk: Risks
     distributions: Distributions
     rules: Rules
@@ -87,9 +91,15 @@ class Foreign:
 
     data: Any
     settings: Settings  # models spelled out
-    verdict: Verdict
+    examination: Examination
     comparison: Comparison
     removed: Sequence[str]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the release is safe as a whole."""
+        assert self.examination.audit.verdict is not None
+        return self.examination.audit.verdict
 
     @property
     def shown(self) -> Frame:
@@ -127,6 +137,7 @@ def evaluate_release(
     comparison = release.comparison
     return Evaluation(
         verdict=release.verdict,
+        audit=release.examination.audit,
         risk=compare_risks(comparison, threshold),
         distributions=compare_distributions(comparison),
         rules=compare_rules(comparison),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,19 +12,26 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
+from shoal.auditing.examination import Audit, Examination, Persons, Places, refuse_identifiers
 from shoal.auditing.groups import examine_frame, examine_texts
 from shoal.auditing.persons import Crowd, read_crowd
 from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
 from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
-from shoal.auditing.verdict import Places, Verdict, refuse_identifiers
+from shoal.auditing.verdict import Unprotected, judge
 from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
+from shoal.errors import Refusal, Refused
+from shoal.evaluation.singled import identified
 from shoal.io import check_header, open_file, read_texts
+from shoal.privacy.leaks import kept_leaks, value_leaks
 from shoal.settings import Settings
 from shoal.table import open_frame
 from shoal.table.frames import AnyFrame, Frame
 from shoal.table.render import bound_names
 from shoal.table.source import Input, Source
+
+# Reasons why a sensitive column counts as known to outsiders.
+IDENTIFYING = ("unique", "identifier", "text")
 
 AnyTable = AnyFrame | DatabaseTable | str | os.PathLike[str]
 
@@ -92,65 +99,182 @@ def known_of(table: Frame, settings: Settings, order: Places) -> Known:
     """What the audit must know of a table whose records are released in this order."""
     replaced = crowd = None
     if settings.pseudonyms:
-        replaced = read_replaced(table, settings.pseudonyms, settings.allow)
+        replaced = read_replaced(table, settings.pseudonyms, _linking(settings))
     if settings.person:
         crowd = read_crowd(table, settings.person, settings.input.missing).taken(order)
     return Known(originals_of(table, settings), replaced, crowd)
 
 
-def examine(released: Frame, known: Known, settings: Settings) -> Verdict:
+def examine(released: Frame, known: Known, settings: Settings) -> Examination:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
     if known.replaced is not None:
         prove_replaced(released, known.replaced)
     if known.originals is not None:
         return examine_compatibility(known.originals, released, settings.k, settings.removed)
-    verdict = examine_frame(released, **promises(settings), crowd=known.crowd)
+    examination = examine_frame(released, **promises(settings), crowd=known.crowd)
     if known.series is None:
-        return verdict
-    return _with_series(verdict, released, known.series, settings)
+        return examination
+    return _with_series(examination, released, known.series, settings)
+
+
+def judged(
+    found: Examination,
+    settings: Settings,
+    unprotected: Unprotected,
+    leaks: Sequence[Refusal] = (),
+    persons: Sequence[Persons] = (),
+) -> Examination:
+    """An examination with the verdict on the whole release; `leaks` are those that somebody allowed."""
+    audit = replace(found.audit, persons=tuple(persons))
+    named = set(unprotected.columns)
+    verdict = judge(
+        _promise(audit, settings),
+        settings.k,
+        found.failures,
+        unprotected,
+        [own.sentence for own in leaks if own.reason not in IDENTIFYING or own.column not in named],
+        _uncounted(audit),
+    )
+    return replace(found, audit=replace(audit, verdict=verdict))
+
+
+def _promise(audit: Audit, settings: Settings) -> str:
+    """What is proved of every record, without a full stop."""
+    reached = audit.smallest
+    if not settings.method.homogeneous:
+        return f"Every released record may belong to any of at least {reached:,} people"
+    if audit.by_person is not None:
+        return f"Every record looks the same as records of at least {reached:,} people"
+    others = "1 other" if reached == 2 else f"{reached - 1:,} others"
+    return f"Every record looks the same as at least {others} in the protected columns"
+
+
+def _uncounted(audit: Audit) -> list[str]:
+    """Why nothing is proved for people who have several records."""
+    if audit.person and audit.by_person is None:
+        return [
+            f"People could not be counted: '{audit.person}' is not in this table, so that only records were counted."
+        ]
+    return [person_sentence(found) for found in audit.persons]
+
+
+def person_sentence(found: Persons) -> str:
+    """That an identifier repeats, and what that means for one group."""
+    return (
+        f"'{found.identifier}' occurs in several records. If it identifies people, one group contains only "
+        f"{found.smallest:,} of them; name it with person= (--person) to count people instead of records."
+    )
+
+
+def unprotected_columns(
+    columns: Sequence[str], settings: Settings, leaks: Sequence[Refusal]
+) -> list[str]:
+    """Released columns that nothing protects: kept, without a role, or sensitive and yet identifying."""
+    known = {*bounds_or_names(settings), *settings.sensitive, *settings.pseudonyms}
+    leaking = {own.column for own in leaks if own.reason in IDENTIFYING}
+    return [name for name in columns if name not in known or name in leaking]
+
+
+def unprotected_in(
+    released: Frame,
+    settings: Settings,
+    leaks: Sequence[Refusal] = (),
+    persons: Places | None = None,
+) -> Unprotected:
+    """The unprotected columns of a release, and whom they identify together with the released quasi-identifiers."""
+    people = released.shape[0] if persons is None else int(np.unique(persons).size)
+    return judge_unprotected(
+        released.columns,
+        settings,
+        leaks,
+        people,
+        lambda names: identified(released, names, persons),
+    )
+
+
+def judge_unprotected(
+    released: Sequence[str],
+    settings: Settings,
+    leaks: Sequence[Refusal],
+    people: int,
+    identified_by: Callable[[Sequence[str]], int],
+) -> Unprotected:
+    """Count whom the unprotected columns of a release identify, or refuse kept ones that nobody allowed to.
+
+    `identified_by` counts the people who alone have their combination of some columns.
+    """
+    limit = settings.identified_limit
+    known = [name for name in bounds_or_names(settings) if name in released]
+    columns = unprotected_columns(released, settings, leaks)
+    asked = [
+        name for name in columns if name in settings.keep and not settings.allows(name, "unique")
+    ]
+    alone = identified_by([*known, *asked]) if asked else 0
+    if alone > limit * people:
+        raise Refused(list(kept_leaks(asked, alone, people, True)))
+    if asked != columns:
+        alone = identified_by([*known, *columns])
+    return Unprotected(tuple(columns), alone, people, limit)
+
+
+def refuse_single_persons(persons: Sequence[Persons], settings: Settings) -> None:
+    """Refuse a release in which a group belongs to a single person, unless somebody allows it."""
+    refusals = [
+        Refusal(found.identifier, "person", person_sentence(found))
+        for found in persons
+        if found.smallest == 1 and not settings.allows(found.identifier, "person")
+    ]
+    if refusals:
+        raise Refused(refusals)
 
 
 def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
     """The columns of a release whose combinations the audit counts: quasi-identifiers and what requirements ask."""
     refuse_identifiers(names, settings.removed)
     asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
-    bounds = [own for name in settings.quasi_identifiers for own in (name, *bound_names(name))]
-    return list(dict.fromkeys(name for name in (*bounds, *asked) if name in names))
+    return list(dict.fromkeys(n for n in (*bounds_or_names(settings), *asked) if n in names))
 
 
-def examine_counted(counted: Frame, count: str, settings: Settings) -> Verdict:
+def examine_counted(counted: Frame, count: str, settings: Settings) -> Examination:
     """Audit a release by its combinations, each with its number of records in the column `count`."""
     counts = counted.get_column(count).to_numpy().astype(np.int64)
     return examine_frame(counted.drop(count), **promises(settings), counts=counts)
 
 
 def _with_series(
-    verdict: Verdict, released: Frame, witness: Witness, settings: Settings
-) -> Verdict:
-    """The verdict with what is proved beside the earlier releases."""
+    examination: Examination, released: Frame, witness: Witness, settings: Settings
+) -> Examination:
+    """The examination with what is proved beside the earlier releases."""
     columns = released_columns(released, settings)
     texts = texts_of(released, [*columns, witness.sensitive])
     proof, miss = examine_series(texts, columns, witness, settings.input.missing)
-    audit = replace(verdict.audit, proofs=(*verdict.audit.proofs, proof))
-    return replace(verdict, audit=audit, misses=(*verdict.misses, miss))
+    audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
+    return replace(examination, audit=audit, misses=(*examination.misses, miss))
+
+
+def bounds_or_names(settings: Settings) -> list[str]:
+    """Every column in which a quasi-identifier may be released: itself, or its bounds."""
+    return [own for name in settings.quasi_identifiers for own in (name, *bound_names(name))]
 
 
 def released_columns(released: Frame, settings: Settings) -> list[str]:
-    """The columns in which quasi-identifiers are released: themselves, or their bounds."""
-    named = [bound for name in settings.quasi_identifiers for bound in (name, *bound_names(name))]
-    return [name for name in named if name in released.columns]
+    """The columns in which quasi-identifiers are released."""
+    return [name for name in bounds_or_names(settings) if name in released.columns]
 
 
-def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Verdict:
+def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Examination:
     """Audit a release whose records may be in any order beside its table: whose record is whose is not known."""
     known = Known(originals_of(table, settings), crowd=_own_crowd(released, settings))
     if settings.pseudonyms:
-        known = replace(known, replaced=read_replaced(table, settings.pseudonyms, settings.allow))
-    verdict = examine(released, known, settings)
-    return replace(verdict, audit=replace(verdict.audit, person=settings.person or ""))
+        known = replace(
+            known, replaced=read_replaced(table, settings.pseudonyms, _linking(settings))
+        )
+    found = examine(released, known, settings)
+    found = replace(found, audit=replace(found.audit, person=settings.person or ""))
+    return judged_table(found, released, settings)
 
 
-def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Verdict:
+def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Examination:
     """Audit any table, a frame or a file, by what its columns read.
 
     Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
@@ -160,22 +284,31 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> V
         if isinstance(table, str | os.PathLike) and not is_address(table):
             check_header(Path(table), texts.column_names, texts.columns)
         frame = open_frame(texts)
-        verdict = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
+        examination = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
     else:
         frame = open_frame(table)
-        verdict = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
+        examination = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
     columns = frame.columns
-    prove_replaced(frame, Replaced(settings.pseudonyms, settings.allow))
-    named = {
-        *settings.quasi_identifiers,
-        *settings.sensitive,
-        *settings.keep,
-        *settings.pseudonyms,
-    }
-    bounds = {bound for name in settings.quasi_identifiers for bound in bound_names(name)}
-    unnamed = tuple(name for name in columns if name not in named | bounds)
-    audit = replace(verdict.audit, unnamed=unnamed, person=settings.person or "")
-    return replace(verdict, audit=audit)
+    prove_replaced(frame, Replaced(settings.pseudonyms, _linking(settings)))
+    unnamed = tuple(
+        name for name in unprotected_columns(columns, settings, ()) if name not in settings.keep
+    )
+    audit = replace(examination.audit, unnamed=unnamed, person=settings.person or "")
+    return judged_table(replace(examination, audit=audit), frame, settings)
+
+
+def judged_table(found: Examination, released: Frame, settings: Settings) -> Examination:
+    """An examination with the verdict on a finished table, of which it is not known how it was made."""
+    plain = replace(settings, keep=())  # nothing is refused that is there already
+    sensitive = [name for name in settings.sensitive if name in released.columns]
+    rest = unprotected_columns(released.columns, settings, ())
+    leaks = value_leaks(released, sensitive, rest)
+    return judged(found, settings, unprotected_in(released, plain, leaks), leaks)
+
+
+def _linking(settings: Settings) -> tuple[str, ...]:
+    """Pseudonyms that may link records."""
+    return tuple(name for name in settings.pseudonyms if settings.allows(name, "links"))
 
 
 def _own_crowd(frame: Frame, settings: Settings) -> Crowd | None:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import InputError, Refusal, Refused, near_miss, raise_problems, refusal_lines
 from shoal.generalization import Interval, Order
 from shoal.generalization.forms import Ints, Records
 from shoal.privacy import check_feasible
-from shoal.privacy.betrayal import betrayals
+from shoal.privacy.leaks import Leaks, leaks
 from shoal.privacy.persons import People, check_feasible_for, person_numbers
 from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
@@ -42,6 +42,7 @@ class Plan(Outlook):
     source: Source
     pseudonyms: Mapping[str, pa.Array] = field(default_factory=dict)  # of all records, by column
     people: People | None = None  # where persons are counted
+    allowed: tuple[Refusal, ...] = ()  # what released columns give away because somebody allowed it
 
     @property
     def spelled_out(self) -> Settings:
@@ -50,10 +51,10 @@ class Plan(Outlook):
 
     @property
     def told_apart(self) -> list[str]:
-        """Identifiers that tell persons apart."""
-        known = (self.settings.person, *self.settings.allow)
-        identifiers = [name for name in self.settings.identifiers if name not in known]
-        return [*identifiers, *(name for name in self.settings.pseudonyms if name != known[0])]
+        """Identifiers that may tell persons apart, where nobody said which one does."""
+        if self.settings.person:
+            return []
+        return [*self.settings.identifiers, *self.settings.pseudonyms]
 
     def close(self, groups: Ints, closing: Closing) -> tuple[Frame, Closed]:
         """The records to release and their closures.
@@ -97,21 +98,34 @@ def prepare(source: Source, settings: Settings) -> Plan:
     """
     frame = source.data
     roles, problems = check_roles(frame.columns, settings)
-    pseudonyms = _pseudonyms(frame, settings, problems)
+    linking: list[Refusal] = []
+    pseudonyms = _pseudonyms(frame, settings, problems, linking)
     person = _persons(frame, settings, problems)
     try:
         encoded = encode_source(source, settings)
     except InputError as error:
         raise_problems([*problems, *error.problems])
     kept = [name for name in roles.kept if name in frame.columns]
-    raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
+    found = leaks(frame, encoded, kept, settings.allow, settings.identified_limit)
+    allowed = refuse(problems, Leaks.of(linking, settings.allow), found)
     if person is None:
         check_feasible(encoded, settings.k, settings.requirements)
-        return Plan(settings, roles, problem_of(encoded, settings), source, pseudonyms)
+        problem = problem_of(encoded, settings)
+        return Plan(settings, roles, problem, source, pseudonyms, None, allowed)
     check_feasible_for(person, encoded, settings.k, settings.requirements)
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
-    return Plan(settings, roles, problem, source, pseudonyms, people)
+    return Plan(settings, roles, problem, source, pseudonyms, people, allowed)
+
+
+def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
+    """Raise all problems and refusals together; returns what is given away because somebody allowed it."""
+    refused = [leak for leaks_ in found for leak in leaks_.refused]
+    if problems:
+        raise_problems([*problems, *refusal_lines(refused)])
+    if refused:
+        raise Refused(refused)
+    return tuple(leak for leaks_ in found for leak in leaks_.allowed)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
@@ -159,8 +173,10 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
         return None
 
 
-def _pseudonyms(frame: Frame, settings: Settings, problems: list[str]) -> dict[str, pa.Array]:
-    """The pseudonyms of all records, by column; what stands in their way is added to `problems`."""
+def _pseudonyms(
+    frame: Frame, settings: Settings, problems: list[str], linking: list[Refusal]
+) -> dict[str, pa.Array]:
+    """The pseudonyms of all records, by column; adds to `problems`, and to `linking` where they link records."""
     if not settings.pseudonyms:
         return {}
     found: dict[str, pa.Array] = {}
@@ -177,8 +193,7 @@ def _pseudonyms(frame: Frame, settings: Settings, problems: list[str]) -> dict[s
         except InputError as error:
             problems += error.problems
             continue
-        if name not in settings.allow:
-            problems += repeat_problems(name, texts)
+        linking += [Refusal(name, "links", sentence) for sentence in repeat_problems(name, texts)]
         found[name] = pseudonyms_of(texts, key)
     return found
 

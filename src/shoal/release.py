@@ -13,6 +13,7 @@ from typing import Any, Generic
 import numpy as np
 import numpy.typing as npt
 
+from shoal.auditing.verdict import Verdict
 from shoal.bounds import Certificate, Certifier
 from shoal.databases import IfExists, stored_place
 from shoal.errors import InputError, raise_problems
@@ -28,7 +29,7 @@ from shoal.mapping import Mapping, mapping_of
 from shoal.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.measures.catalogue import ADDS_UP, check_measure
 from shoal.notebook import following
-from shoal.privacy import Audit, Verdict
+from shoal.privacy import Audit, Examination
 from shoal.progress import Progress
 from shoal.recoding import Recoding, recoding_of
 from shoal.report import Making, write_report
@@ -148,9 +149,15 @@ class Release(Generic[FrameT]):
 
     @property
     def verdict(self) -> Verdict:
+        """Whether this release is safe as a whole: protected, proved for some columns only, or not proved."""
+        assert self.audit.verdict is not None
+        return self.audit.verdict
+
+    @property
+    def examination(self) -> Examination:
         """That the audit missed nothing."""
         kept = ("",) * (1 + len(self.audit.proofs))
-        return Verdict(self.audit, kept, self.comparison.sizes.astype(np.int64))
+        return Examination(self.audit, kept, self.comparison.sizes.astype(np.int64))
 
     @property
     def making(self) -> Making:

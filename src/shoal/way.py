@@ -10,12 +10,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shoal.auditing.examination import Examination, Places
 from shoal.auditing.texts import texts_of
-from shoal.auditing.verdict import Places
 from shoal.compiling import compiling_for
 from shoal.engines.opening import engine_for
 from shoal.errors import InputError
-from shoal.examine import examine, known_of, open_table, released_columns, stored_in
+from shoal.examine import (
+    Known,
+    examine,
+    judged,
+    known_of,
+    open_table,
+    refuse_single_persons,
+    released_columns,
+    stored_in,
+    unprotected_in,
+)
 from shoal.generalization.forms import Ints
 from shoal.grouping import group
 from shoal.methods import Partition
@@ -104,13 +114,12 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) ->
     known = known_of(frame, plan.spelled_out, order)
     if tonight is not None:
         known = replace(known, series=tonight.witness(order))
-    audit = watch("auditing", lambda: examine(released, known, settings).prove())
-    persons = count_persons(frame, closed.groups, plan.told_apart, settings.k)
+    found = watch("auditing", lambda: _judged(plan, frame, closed, released, known, order))
     notes = (*partition.notes, *group_notes(problem.rules, problem.values, problem.table))
     return Release(
         data=released.to_native(),
         settings=plan.spelled_out,
-        audit=replace(audit, persons=persons),
+        audit=found.audit,
         closed=closed,
         known=known,
         persons=None if plan.people is None else plan.people.person[groups >= 0],
@@ -123,6 +132,20 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) ->
         notes=notes,
         seconds=watch.seconds,
     )
+
+
+def _judged(
+    plan: Plan, frame: Frame, closed: Closed, released: Frame, known: Known, order: Places
+) -> Examination:
+    """Prove the requirements on the finished release, and judge it as a whole."""
+    settings = plan.spelled_out
+    found = examine(released, known, settings)
+    found.prove()
+    persons = count_persons(frame, closed.groups, plan.told_apart, settings.k, closed.table.codes)
+    refuse_single_persons(persons, settings)
+    people = None if known.crowd is None else known.crowd.person
+    unprotected = unprotected_in(released, settings, plan.allowed, people)
+    return judged(found, settings, unprotected, plan.allowed, persons)
 
 
 def _tonight(plan: Plan, watch: Watch, previous: Any) -> Tonight | None:

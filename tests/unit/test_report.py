@@ -23,7 +23,7 @@ from pages import SECTIONS, Page, section
 
 import shoal
 from shoal import InputError
-from shoal.auditing.verdict import Persons
+from shoal.auditing.examination import Persons
 from shoal.generalization import Model
 from shoal.report.cells import Cells, sentence_of
 from shoal.report.charts import Part, Row, bars, round_up

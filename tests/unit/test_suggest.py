@@ -24,7 +24,7 @@ from suggested_unseen import UNSEEN
 
 import shoal
 from shoal.suggesting import shapes
-from shoal.suggesting.patterns import identifier_pattern
+from shoal.privacy.patterns import identifier_pattern
 from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
 from shoal.suggesting.scales import in_order
 from shoal.suggesting.shapes import shapes_of

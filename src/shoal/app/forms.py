@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -66,7 +66,11 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         columns.update(pseudonyms=replaced, key_file=key_file)
     columns["others"] = "drop" if "drop" in roles.values() else "refuse"
     if "roles" in form:  # the whole form, with its boxes
-        allowed = _numbered(form, "allow", names)
+        allowed = {
+            name: columns["allow"][name]
+            for name in _numbered(form, "allow", names)
+            if name in columns.get("allow", {})
+        }
         columns.pop("allow", None)
         if allowed:
             columns["allow"] = allowed
@@ -77,6 +81,26 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         for name in names
         if roles[name] == "quasi-identifier"
     }
+    return new
+
+
+def to_type(refusals: Sequence[Mapping[str, Any]]) -> str:
+    """What somebody types to allow refusals: the number of people they identify, or a word where none is known."""
+    most = max((own.get("identified", 0) for own in refusals), default=0)
+    return str(most) if most else "release"
+
+
+def with_allowed(settings: Settings, refusals: Sequence[Mapping[str, Any]], typed: Any) -> Settings:
+    """Settings that allow what a run was refused for, if the right thing was typed."""
+    wanted = to_type(refusals)
+    if not refusals or str(typed or "").strip().replace(",", "") != wanted:
+        raise Wrong(f"To release these columns all the same, type {wanted}.")
+    new = deepcopy(settings)
+    allow = new.setdefault("columns", {}).setdefault("allow", {})
+    for own in refusals:
+        reasons = allow.setdefault(own["column"], [])
+        if own["reason"] not in reasons:
+            reasons.append(own["reason"])
     return new
 
 

@@ -176,7 +176,8 @@ class Jobs:
             )
         else:
             status = "ended" if isinstance(error, Ended) else "failed"
-            project.note_run(job.run, status=status, problems=error.problems)
+            why = {"problems": error.problems, "refusals": error.refusals}
+            project.note_run(job.run, status=status, **why)
         job.problems, job.status = error.problems, "failed"  # last: pages then find what was noted
 
     def running(self, project: Project, run: str) -> Job | None:

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal.app import words
 from shoal.app.command import command_line
-from shoal.app.forms import roles_of
+from shoal.app.forms import roles_of, to_type
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
 from shoal.version import __version__
@@ -49,6 +49,7 @@ def make_templates(path: str) -> Environment:
         version=__version__,
         records_a_second=RECORDS_A_SECOND,
         stage_in_words=words.stage_in_words,
+        to_type=to_type,
     )
     return environment
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 Heard = Callable[[dict[str, Any]], None]
@@ -18,9 +18,15 @@ Heard = Callable[[dict[str, Any]], None]
 class Failed(Exception):
     """A task that could not be done; `problems` says why, one sentence each."""
 
-    def __init__(self, problems: list[str], infeasible: bool = False) -> None:
+    def __init__(
+        self,
+        problems: list[str],
+        infeasible: bool = False,
+        refusals: Sequence[dict[str, Any]] = (),
+    ) -> None:
         super().__init__("\n".join(problems))
         self.problems, self.infeasible = problems, infeasible
+        self.refusals = list(refusals)  # what somebody may allow
 
 
 class Ended(Failed):
@@ -77,7 +83,11 @@ class Worker:
                         result: dict[str, Any] = message["result"]
                         return result
                     if message["event"] == "failed":
-                        raise Failed(message["problems"], message.get("infeasible", False))
+                        raise Failed(
+                            message["problems"],
+                            message.get("infeasible", False),
+                            message.get("refusals", ()),
+                        )
                     if heard is not None:
                         heard(message)
             except (OSError, ValueError):

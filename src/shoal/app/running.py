@@ -33,6 +33,7 @@ class Running:
             Route(f"{of_a_run}/cancel", self.cancel, methods=["POST"]),
             Route(f"{of_a_run}/copy", self.copy, methods=["POST"]),
             Route(f"{of_a_run}/delete", self.delete, methods=["POST"]),
+            Route(f"{of_a_run}/allow", self.allow, methods=["POST"]),
             Route(f"{of_a_run}/status", self.status),
             Route(f"{of_a_run}/events", self.events),
         ]
@@ -79,6 +80,20 @@ class Running:
         run = self.office.run(request, project)
         await asyncio.to_thread(self.office.jobs.cancel, project, run)
         project.delete_run(run)
+        return RedirectResponse(f"/p/{project.id}/run", 303)
+
+    async def allow(self, request: Request) -> Response:
+        """Allow what a run was refused for, if the typed number shows that it was read, and run again."""
+        project = self.office.project(request)
+        number = self.office.run(request, project)
+        form = await request.form(max_files=0)
+        run = next((own for own in project.runs() if own["number"] == number), {})
+        refusals = run.get("refusals", [])
+        try:
+            project.change(forms.with_allowed(project.settings, refusals, form.get("typed")))
+        except forms.Wrong as error:
+            return self.office.page("run", project, 422, problems=[str(error)])
+        self.office.jobs.run(project, project.new_run())
         return RedirectResponse(f"/p/{project.id}/run", 303)
 
     async def status(self, request: Request) -> Response:

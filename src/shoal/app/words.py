@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from shoal.errors import REASONS as REASONS
+
+# The look of each state of the verdict.
+STATES = {"protected": "", "proved for some columns only": " doubtful", "not proved": " failed"}
+
 STEPS = (
     ("table", "Table"),
     ("columns", "Columns"),

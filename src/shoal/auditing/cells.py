@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.auditing.examination import Places
 from shoal.auditing.texts import written
-from shoal.auditing.verdict import Places
 from shoal.errors import InputError
 
 

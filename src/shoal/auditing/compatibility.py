@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.cells import Cells, read_cells
+from shoal.auditing.examination import Audit, Examination, Places, refuse_identifiers
 from shoal.auditing.ranges import RangeLine
 from shoal.auditing.readings import Cover, OrderLine, cover_of, cover_of_bounds, line_of
 from shoal.auditing.rows import combined
 from shoal.auditing.texts import Reader
-from shoal.auditing.verdict import Audit, Places, Verdict, refuse_identifiers
 from shoal.errors import InputError
 
 Words = npt.NDArray[np.uint64]
@@ -51,7 +51,7 @@ def read_originals(
 
 def examine_compatibility(
     originals: Originals, frame: nw.DataFrame[Any], k: int, identifiers: Sequence[str] = ()
-) -> Verdict:
+) -> Examination:
     """Count whether every released record may be k records of the table, and every record k released ones.
 
     The order of released records does not matter. A released text that stands for no value covers no record.
@@ -71,7 +71,7 @@ def examine_compatibility(
     of_released, of_original, sizes = count_counterparts(covers)
     smallest = int(min(of_released.min(), of_original.min()))
     miss = f"A record has only {smallest} possible counterparts and k = {k}" if smallest < k else ""
-    return Verdict(Audit(originals.records, sizes.size, smallest), (miss,), sizes)
+    return Examination(Audit(originals.records, sizes.size, smallest), (miss,), sizes)
 
 
 def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> Cover:

@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.auditing.cells import read_cells
+from shoal.auditing.examination import Audit, Examination, Places, Proof, refuse_identifiers
 from shoal.auditing.persons import Crowd, Gathered
 from shoal.auditing.requirements import Labels, Requirement
 from shoal.auditing.rows import combined, numbered
 from shoal.auditing.texts import Reader, ascending, texts_of, value_set
-from shoal.auditing.verdict import Audit, Places, Proof, Verdict, refuse_identifiers
 from shoal.errors import AuditFailed, near_miss, raise_problems
 
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
@@ -77,7 +77,7 @@ def examine_frame(
     reader: Reader | None = None,
     counts: Places | None = None,
     crowd: Crowd | None = None,
-) -> Verdict:
+) -> Examination:
     """Audit a frame by what its columns read; see `examine_texts`."""
     refuse_identifiers(frame.columns, identifiers)
     named = [bound for name in quasi_identifiers for bound in (name, *_bounds(name))]
@@ -111,7 +111,7 @@ def examine_texts(
     crowd: Crowd | None = None,
     names: Sequence[str] = (),
     counts: Places | None = None,
-) -> Verdict:
+) -> Examination:
     """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
     All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive
@@ -123,7 +123,7 @@ def examine_texts(
     Raises
     ------
     AuditFailed
-        If an identifier is still there; whatever else is missed, the verdict says.
+        If an identifier is still there; whatever else is missed, the examination says.
     """
     names = names or table.column_names
     problems: list[str] = []
@@ -153,7 +153,7 @@ def examine_texts(
     audit = Audit(int(groups.sizes.sum()), count, smallest, tuple(proofs))
     if gathered is not None:
         audit = replace(audit, person=gathered.crowd.column, by_person=gathered.found())
-    return Verdict(audit, tuple(misses), groups.sizes)
+    return Examination(audit, tuple(misses), groups.sizes)
 
 
 def _released_columns(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.auditing.verdict import Places
+from shoal.auditing.examination import Places
 
 Stretches = tuple[tuple[int, int], ...]  # first place, and the one after the last
 Texts = Sequence[str | None]

@@ -14,9 +14,9 @@ import narwhals as nw
 import numpy as np
 
 from shoal.auditing.cells import read_cells
+from shoal.auditing.examination import Persons, Places
 from shoal.auditing.matching import most_pairs
 from shoal.auditing.texts import same_value
-from shoal.auditing.verdict import Persons, Places
 from shoal.errors import InputError
 
 

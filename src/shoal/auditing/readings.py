@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.auditing.cells import Cells
+from shoal.auditing.examination import Places
 from shoal.auditing.lines import ANYTHING, Line, Stretches, Texts
 from shoal.auditing.prefixes import PrefixLine
 from shoal.auditing.ranges import RangeLine, RangeSetLine, members, stretches
 from shoal.auditing.requirements.trees import Tree
 from shoal.auditing.spans import days_of, end_days
 from shoal.auditing.texts import Reader
-from shoal.auditing.verdict import Places
 
 BETWEEN = " .. "
 OR_HIGHER, OR_LOWER = " or higher", " or lower"

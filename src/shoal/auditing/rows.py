@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.auditing.verdict import Places
+from shoal.auditing.examination import Places
 
 MOST_NUMBERS = 2**62
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from shoal.auditing.examination import Places, Proof
 from shoal.auditing.rows import combined, numbered
 from shoal.auditing.texts import same_value
-from shoal.auditing.verdict import Places, Proof
 
 Signature = Sequence[str | None]
 

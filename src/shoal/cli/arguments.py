@@ -106,8 +106,15 @@ Others = Annotated[
 Allow = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="COLUMN",
-        help="Column that may be released although it betrays something; repeatable.",
+        metavar="COLUMN:REASON",
+        help="Release a column in spite of a reason that was given against it, as in salary:unique; repeatable.",
+    ),
+]
+IdentifiedLimit = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="Share of people that kept columns may identify without being allowed (default 0, at most 0.05).",
     ),
 ]
 Pseudonyms = Annotated[

@@ -14,6 +14,7 @@ from shoal.cli.gathering import Given, gathers, promise_given, reading_given
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
+    from shoal.auditing.examination import Examination
     from shoal.auditing.verdict import Verdict
 
 BOUNDED = (
@@ -56,12 +57,13 @@ def audit(
     if print_sql:
         say(_sql(str(table), promised))
         return
-    verdict = _examined(source, promised, previous, junit, "sheet" in reading)
+    examination = _examined(source, promised, previous, junit, "sheet" in reading)
     if json and not quiet:
-        say(dumps({"table": str(source), **verdict.to_dict()}))
-    _exit_unless_proved(verdict)
+        say(dumps({"table": str(source), **examination.to_dict()}))
+    assert examination.audit.verdict is not None
+    _exit_unless_proved(examination.audit.verdict)
     if not (quiet or json):
-        audited(verdict.audit)
+        audited(examination.audit)
 
 
 def _examined(
@@ -70,24 +72,24 @@ def _examined(
     previous: list[Path] | None,
     junit: Path | None,
     keeps_sheet: bool,
-) -> Verdict:
-    """The verdict on a file, also written as JUnit XML where that is asked for, come what may."""
+) -> Examination:
+    """The examination of a file, also written as JUnit XML where that is asked for, come what may."""
     from shoal.cli.junit import junit_of, junit_of_error, write_junit
     from shoal.errors import ShoalError
     from shoal.examine import examine_table
     from shoal.series import examine_night
 
     try:
-        verdict = examine_table(table, promised, keeps_sheet=keeps_sheet)
+        examination = examine_table(table, promised, keeps_sheet=keeps_sheet)
         if previous:
-            verdict = examine_night(table, verdict, previous, promised)
+            examination = examine_night(table, examination, previous, promised)
     except ShoalError as error:
         if junit:
             write_junit(junit_of_error(str(table), error), junit)
         raise
     if junit:
-        write_junit(junit_of(str(table), verdict, promised.k), junit)
-    return verdict
+        write_junit(junit_of(str(table), examination, promised.k), junit)
+    return examination
 
 
 def _sql(relation: str, promised: Any) -> str:
@@ -210,8 +212,8 @@ def _people(given: str | None) -> Path | float | None:
 
 
 def _exit_unless_proved(verdict: Verdict) -> None:
-    """Say which requirements are missed and exit with 3, if there are any."""
+    """Say which requirements are missed and exit with 3, if nothing is proved."""
     if not verdict.is_proved:
-        for failure in verdict.failures:
+        for failure in verdict.failures or [verdict.sentence]:
             say(f"shoal: {failure}", error=True)
         raise typer.Exit(3)

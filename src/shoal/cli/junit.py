@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 if TYPE_CHECKING:
-    from shoal.auditing.verdict import Verdict
+    from shoal.auditing.examination import Examination
     from shoal.errors import ShoalError
 
 
-def junit_of(name: str, verdict: Verdict, k: int) -> str:
-    """A test for k and each requirement; those that are missed fail."""
-    tests = [f"k = {k}", *(proof.requirement for proof in verdict.audit.proofs)]
+def junit_of(name: str, examination: Examination, k: int) -> str:
+    """A test for k, each requirement and the verdict; those that are missed fail."""
+    tests = [f"k = {k}", *(proof.requirement for proof in examination.audit.proofs)]
     cases = [
         _case(name, test, f"<failure message={_attribute(miss)}/>" if miss else "")
-        for test, miss in zip(tests, verdict.misses, strict=True)
+        for test, miss in zip(tests, examination.misses, strict=True)
     ]
-    failures = sum(bool(miss) for miss in verdict.misses)
+    failures = sum(bool(miss) for miss in examination.misses)
+    verdict = examination.audit.verdict
+    if verdict is not None:
+        said = escape(_plain("\n".join((verdict.sentence, *verdict.reasons))))
+        is_bare = not verdict.is_proved and not failures  # k = 1
+        inside = f"<failure message={_attribute(said)}/>" if is_bare else ""
+        cases.append(_case(name, "verdict", inside or f"<system-out>{said}</system-out>"))
+        failures += is_bare
     return _suite(name, cases, failures=failures)
 
 

@@ -98,6 +98,20 @@ def _day(text: str) -> Any:
         return text
 
 
+def allowed(given: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Reasons by column from `COLUMN:REASON`; without a reason, that the column identifies people."""
+    if not given:
+        return None
+    from shoal.errors import REASONS
+
+    found: dict[str, list[str]] = {}
+    for text in given:
+        column, _, reason = text.rpartition(":")
+        known = bool(column) and reason in REASONS
+        found.setdefault(column if known else text, []).append(reason if known else "unique")
+    return found
+
+
 def weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:
     """Weights by column from `COLUMN=NUMBER`."""
     found = {}

@@ -201,9 +201,9 @@ def _formula_problems(
     columns = [*formula_columns(texts), *formula_columns(unchanged)]
     return [
         f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
-        f'write .xlsx or .parquet, or say that they may be there with allow = ["{name}"] (--allow {name}).'
+        f"write .xlsx or .parquet, or allow them: --allow '{name}:formula'"
         for name in columns
-        if name not in settings.allow
+        if not settings.allows(name, "formula")
     ]
 
 

@@ -210,18 +210,16 @@ def _certificate_text(release: Release) -> str:
 
 def audited(audit: Audit) -> None:
     """Say what an audit proved."""
+    verdict = audit.verdict
+    for line in (str(verdict), *verdict.reasons) if verdict else ():
+        say(line)
     say(f"Proved: {audit.records:,} records in {audit.groups:,} groups of at least {audit.k}.")
     if audit.by_person:
         say(f"Proved: every group holds records of at least {audit.by_person.smallest:,} persons.")
-    elif audit.person:
-        say(
-            f"NOT PROVED for persons: '{audit.person}' is not in this table, so that records were counted, not "
-            "persons."
-        )
     for proof in audit.proofs:
         say(f"Proved: {proof.requirement}: {levels(proof)}.")
     if audit.unnamed:
-        say(f"Not judged, for nobody gave them a role: {', '.join(audit.unnamed)}.")
+        say(f"Columns without a role: {', '.join(audit.unnamed)}.")
 
 
 def listing(lines: Mapping[Any, str]) -> None:

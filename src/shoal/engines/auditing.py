@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import narwhals as nw
 
-from shoal.auditing.verdict import Verdict
+from shoal.auditing.examination import Examination
 from shoal.engines.base import RESERVED, Engine, Lazy
 from shoal.examine import counted_columns, examine_counted
 from shoal.settings import Settings
@@ -12,7 +14,14 @@ from shoal.settings import Settings
 COUNT = f"{RESERVED}count"
 
 
-def examine_staged(engine: Engine, staged: Lazy, settings: Settings) -> Verdict:
+def alone_in(engine: Engine, staged: Lazy, columns: Sequence[str]) -> int:
+    """Records of a staged release whose combination of some columns no other record has."""
+    values = staged.group_by(*columns).agg(nw.len().alias(COUNT))
+    found = engine.arrow(values.filter(nw.col(COUNT) == 1).select(nw.len().alias(COUNT)))
+    return int(found[COUNT][0].as_py())
+
+
+def examine_staged(engine: Engine, staged: Lazy, settings: Settings) -> Examination:
     """Audit a staged release by what its columns read."""
     wanted = counted_columns(staged.collect_schema().names(), settings)
     counted = staged.group_by(*wanted).agg(nw.len().cast(nw.Int64).alias(COUNT))

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import narwhals as nw
+import numpy as np
 
-from shoal.auditing.verdict import Persons
-from shoal.engines.base import RESERVED, Engine, Lazy
-from shoal.engines.columns import HASH
+from shoal.auditing.examination import Persons
+from shoal.engines.base import HASHES, RESERVED, Engine, Lazy
+from shoal.engines.columns import HASH, Codes
 from shoal.engines.joining import GROUP
-from shoal.privacy.persons import MOST_RECORDS
+from shoal.engines.leaks import LOOKED_AT
+from shoal.privacy.persons import most_likely_person
 
 PERSON = f"{RESERVED}person"
 
@@ -30,18 +32,26 @@ def with_persons(engine: Engine, frame: Lazy, identifiers: Sequence[str]) -> Laz
 
 
 def count_persons(
-    engine: Engine, grouped: Lazy, identifiers: Sequence[str], records: int, k: int
+    engine: Engine, frame: Lazy, grouped: Lazy, identifiers: Sequence[str], k: int, codes: Codes
 ) -> tuple[Persons, ...]:
-    """Find identifiers that repeat and have fewer than k values in some group of a frame with groups."""
-    found = []
+    """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
+
+    `frame` is the encoded table, `grouped` the same with groups. In large tables only some persons are looked at, with
+    all of their records.
+    """
+    share = min(1.0, LOOKED_AT / codes.records)
+    some = {}
     for name, own in zip(identifiers, columns_of(identifiers), strict=True):
-        number = engine.arrow(grouped.select(nw.col(own).n_unique().alias(own)))
-        persons = int(number[own][0].as_py())
-        if not records / MOST_RECORDS <= persons < records:
-            continue
-        each = grouped.group_by(GROUP).agg(nw.col(own).n_unique().alias(own))
-        fewest = engine.arrow(each.select(nw.col(own).min().alias(own)))
-        smallest = int(fewest[own][0].as_py())
-        if smallest < k:
-            found.append(Persons(name, persons, smallest))
-    return tuple(found)
+        part = frame if share >= 1 else frame.filter(nw.col(own) < int(share * HASHES))
+        found = engine.numbers(part.select(own, *codes.keys))
+        person = np.unique(found[own], return_inverse=True)[1].astype(np.int64)
+        known = codes.unpacked([found[key] for key in codes.keys])
+        some[name] = (person, known[:, : len(codes.quasi_identifiers)])
+    likely = most_likely_person(some)
+    if likely is None:
+        return ()
+    own = columns_of(identifiers)[identifiers.index(likely)]
+    number = engine.arrow(grouped.select(nw.col(own).n_unique().alias(own)))
+    each = grouped.group_by(GROUP).agg(nw.col(own).n_unique().alias(own))
+    smallest = int(engine.arrow(each.select(nw.col(own).min().alias(own)))[own][0].as_py())
+    return (Persons(likely, int(number[own][0].as_py()), smallest),) if smallest < k else ()

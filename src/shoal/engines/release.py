@@ -11,7 +11,7 @@ from typing import Any
 import narwhals as nw
 
 from shoal.databases import IfExists, stored_place
-from shoal.engines.auditing import examine_staged
+from shoal.engines.auditing import alone_in, examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
 from shoal.engines.opening import Opened
 from shoal.engines.publishing import RELEASE, publish_file, publish_folder, publish_stored
@@ -65,11 +65,8 @@ class LargeRelease(Release[FrameT]):
         return [Kept(own, self._alone(own)) for own in (*((name,) for name in columns), *several)]
 
     def _alone(self, columns: Sequence[str]) -> int:
-        engine, count = self.opened.engine, f"{RESERVED}count"
-        with speaking_of(engine.name):
-            values = self._staged.group_by(*columns).agg(nw.len().alias(count))
-            found = engine.arrow(values.filter(nw.col(count) == 1).select(nw.len().alias(count)))
-            return int(found[count][0].as_py())
+        with speaking_of(self.opened.engine.name):
+            return alone_in(self.opened.engine, self._staged, columns)
 
     def save(
         self,
@@ -132,8 +129,9 @@ class LargeRelease(Release[FrameT]):
             return []
         return [
             f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
-            f'write .parquet, or say that they may be there with allow = ["{name}"] (--allow {name}).'
-            for name in formulas_in([self.opened.staged(RELEASE)], self.settings.allow)
+            f"write .parquet, or allow them: --allow '{name}:formula'"
+            for name in formulas_in([self.opened.staged(RELEASE)])
+            if not self.settings.allows(name, "formula")
         ]
 
     def _prove_written(self, written: Lazy) -> None:

@@ -9,21 +9,24 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from shoal.auditing.examination import Audit, Examination
 from shoal.compiling import compiling_for
 from shoal.counted import Assignment, Solved, solve
-from shoal.engines.auditing import examine_staged
+from shoal.engines.auditing import alone_in, examine_staged
 from shoal.engines.base import Lazy, speaking_of
-from shoal.engines.betraying import betrayed
 from shoal.engines.checks import refuse, refuse_slow
 from shoal.engines.columns import COUNT, HASH, Codes, read_columns
 from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
+from shoal.engines.leaks import leaks_in
 from shoal.engines.memory import most_at_once, most_rows
 from shoal.engines.opening import Opened
 from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, Refusal, raise_problems
+from shoal.examine import judge_unprotected, judged, refuse_single_persons
 from shoal.generalization.forms import Records
 from shoal.plan import Outlook, check_roles, problem_of, spelled_out
+from shoal.plan import refuse as refuse_leaks
 from shoal.privacy import check_feasible, group_notes
 from shoal.problem import Problem
 from shoal.progress import Progress, Watch, silent
@@ -47,7 +50,7 @@ def make_large_release(
         names = opened.frame.collect_schema().names()
         counted = _count(opened, settings, watch)
         roles, codes, frame = counted.roles, counted.codes, counted.frame
-        problem, told_apart = counted.problem, counted.told_apart
+        problem = counted.problem
         table = problem.table
         secret = secret_of(engine, frame, settings.seed)
         with compiling_for(settings, table.records, watch.progress, watch.again):
@@ -65,16 +68,16 @@ def make_large_release(
         staged = watch(
             "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
         )
-        verdict = watch("auditing", lambda: examine_staged(engine, staged, settings))
-        persons = count_persons(engine, grouped, told_apart, verdict.audit.records, settings.k)
-        audit = replace(verdict.prove(), persons=persons)
+        examination = watch("auditing", lambda: examine_staged(engine, staged, settings))
+        own = spelled_out(settings, problem.columns, roles)
+        audit = _judged(examination, opened, grouped, staged, counted, own)
         if audit.records + closed.left_out != table.records:
             raise InputError("The table changed while it was read; give one that stays the same.")
         opened.staging.keep("release.parquet", "release")
         notes = (*solved.notes, *group_notes(problem.rules, problem.values, table))
         return LargeRelease(
             data=staged.to_native(),
-            settings=spelled_out(settings, problem.columns, roles),
+            settings=own,
             audit=audit,
             closed=closed,
             is_released=np.zeros(0, dtype=np.bool_),
@@ -85,6 +88,29 @@ def make_large_release(
             seconds=watch.seconds,
             opened=opened,
         )
+
+
+def _judged(
+    found: Examination,
+    opened: Opened,
+    grouped: Lazy,
+    staged: Lazy,
+    counted: _Counted,
+    settings: Settings,
+) -> Audit:
+    """The audit of a staged release, with the verdict on all its columns."""
+    engine, audit = opened.engine, found.prove()
+    frame, codes = counted.frame, counted.codes
+    persons = count_persons(engine, frame, grouped, counted.told_apart, settings.k, codes)
+    refuse_single_persons(persons, settings)
+    unprotected = judge_unprotected(
+        staged.collect_schema().names(),
+        settings,
+        counted.allowed,
+        audit.records,
+        lambda names: alone_in(engine, staged, names),
+    )
+    return judged(found, settings, unprotected, counted.allowed, persons).audit
 
 
 def look_ahead_large(opened: Opened, settings: Settings, progress: Progress = silent) -> Outlook:
@@ -103,7 +129,8 @@ class _Counted:
     frame: Lazy  # staged
     keys: list[Records]  # the packed codes of each row of the counted table
     problem: Problem
-    told_apart: list[str]  # identifiers that tell persons apart
+    told_apart: list[str]  # identifiers that may tell persons apart
+    allowed: tuple[Refusal, ...]  # what released columns give away because somebody allowed it
 
 
 def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
@@ -112,13 +139,14 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     roles = _checked(opened, names, settings)
     codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
     refuse_slow(settings, codes.records)
-    told_apart = [name for name in settings.identifiers if name not in settings.allow]
+    told_apart = list(settings.identifiers)
     frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
     keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
     watch.progress("reducing", table.records, 0)
-    raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
+    allowed = refuse_leaks((), leaks_in(engine, frame, codes, table, roles, settings))
     check_feasible(table, settings.k, settings.requirements)
-    return _Counted(roles, codes, frame, keys, problem_of(table, settings), told_apart)
+    problem = problem_of(table, settings)
+    return _Counted(roles, codes, frame, keys, problem, told_apart, allowed)
 
 
 def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from shoal.auditing.verdict import refuse_identifiers
+from shoal.auditing.examination import refuse_identifiers
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
 from shoal.generalization.forms import Floats, Ints, Records

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.evaluation.result import Result
+from shoal.generalization.forms import Records
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
 from shoal.table.rows import distinct_rows
@@ -56,6 +57,22 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
     if len(columns) > 1:
         found.append(Kept(tuple(columns), _alone(codes)))
     return found
+
+
+def identified(frame: Frame, columns: Sequence[str], persons: Records | None = None) -> int:
+    """Count the people who alone have their combination of these columns.
+
+    `persons` has the number of each record's person; without it every record is a person.
+    """
+    if not columns or not frame.shape[0]:
+        return 0
+    found = distinct_rows(np.column_stack([_codes(frame, name) for name in columns]))
+    if persons is None:
+        return int(np.count_nonzero(found.counts == 1))
+    pairs = distinct_rows(np.column_stack([found.place, persons]))
+    combination, person = found.place[pairs.first], persons[pairs.first]
+    alone = np.bincount(combination) == 1
+    return int(np.unique(person[alone[combination]]).size)
 
 
 def _codes(frame: Frame, name: str) -> npt.NDArray[np.int32]:

@@ -1,5 +1,6 @@
 """What a release promises: requirements, their feasibility, and what kernels are told of them."""
 
+from shoal.auditing.examination import Audit, Examination, Proof
 from shoal.auditing.requirements import (
     REQUIREMENTS,
     AlphaK,
@@ -8,7 +9,6 @@ from shoal.auditing.requirements import (
     Requirement,
     TCloseness,
 )
-from shoal.auditing.verdict import Audit, Proof, Verdict
 from shoal.privacy.feasibility import check_feasible, group_notes
 from shoal.privacy.rules import compile_rules
 
@@ -16,12 +16,12 @@ __all__ = [
     "REQUIREMENTS",
     "AlphaK",
     "Audit",
+    "Examination",
     "LDiversity",
     "PSensitive",
     "Proof",
     "Requirement",
     "TCloseness",
-    "Verdict",
     "check_feasible",
     "compile_rules",
     "group_notes",

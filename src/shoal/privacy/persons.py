@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.auditing.examination import Persons
 from shoal.auditing.matching import most_pairs
 from shoal.auditing.requirements import LDiversity, PSensitive, Requirement
-from shoal.auditing.verdict import Persons
 from shoal.errors import LONGEST, Infeasible
 from shoal.generalization.forms import Ints, Records
 from shoal.kernels.persons.counting import Crowd, complying_groups, make_crowd
@@ -26,6 +26,10 @@ from shoal.table.plain import plain_column
 from shoal.table.pseudonyms import canonical_texts
 
 MOST_RECORDS = 50  # of a person, on average
+REPEATING = 1.5  # records per value, from which values repeat too often for namesakes
+AGREEING = (
+    0.5  # of what chance leaves open, how often records of one person agree in a quasi-identifier
+)
 
 
 @dataclass(frozen=True)
@@ -135,31 +139,68 @@ def check_feasible_for(
 
 
 def count_persons(
-    frame: Frame, groups: Ints, identifiers: Sequence[str], k: int
+    frame: Frame, groups: Ints, identifiers: Sequence[str], k: int, codes: Ints
 ) -> tuple[Persons, ...]:
-    """Find identifiers that repeat and have fewer than k values in some group.
+    """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
 
-    `groups` has the group of each record of the frame.
-
-    A record without a value counts as a person of its own. A column with few values, each in very many
-    records, does not tell persons apart.
+    `groups` and `codes` have the group and the quasi-identifiers of each record of the frame. A record without a value
+    counts as a person of its own.
     """
-    found = []
-    for name in identifiers:
-        values = arrow_values(frame, name)
-        try:
-            encoded = plain_column(values).combine_chunks().dictionary_encode()
-        except pa.ArrowNotImplementedError:
-            texts = [None if value is None else repr(value) for value in values.to_pylist()]
-            encoded = pa.array(texts, type=pa.string()).dictionary_encode()
-        codes = np.asarray(encoded.indices.cast(pa.int64()).fill_null(-1)).copy()
-        unknown = np.flatnonzero(codes < 0)
-        codes[unknown] = len(encoded.dictionary) + np.arange(unknown.size)
-        persons = int(codes.max()) + 1
-        if not codes.size / MOST_RECORDS <= persons < codes.size:
-            continue
-        pairs = np.unique(groups.astype(np.int64) * persons + codes)
-        smallest = int(np.bincount(pairs // persons).min())
-        if smallest < k:
-            found.append(Persons(name, len(np.unique(codes)), smallest))
-    return tuple(found)
+    numbered = {name: _numbered(arrow_values(frame, name)) for name in identifiers}
+    name = most_likely_person({name: (own, codes) for name, own in numbered.items()})
+    if name is None:
+        return ()
+    person = numbered[name]
+    persons = int(person.max()) + 1
+    pairs = np.unique(groups.astype(np.int64) * persons + person)
+    smallest = int(np.bincount(pairs // persons).min())
+    return (Persons(name, persons, smallest),) if smallest < k else ()
+
+
+def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | None:
+    """The identifier with most values among those that repeat like persons do, None if none does.
+
+    For every identifier there is a number of each record's value, without gaps, and the record's quasi-identifiers.
+    """
+    persons = {
+        name: int(own.max(initial=-1)) + 1
+        for name, (own, codes) in numbered.items()
+        if _repeats_like_persons(own, codes)
+    }
+    return max(persons, key=lambda name: persons[name]) if persons else None
+
+
+def _repeats_like_persons(person: Records, codes: Ints) -> bool:
+    """Whether values repeat as those of persons with several records do, not like a ward or like namesakes.
+
+    A column with few values, each in very many records, does not tell persons apart. Where few values repeat, those who
+    share one must also agree in a quasi-identifier, much more often than by chance.
+    """
+    records, persons = person.size, int(person.max(initial=-1)) + 1
+    if not records / MOST_RECORDS <= persons < records:
+        return False
+    if records >= REPEATING * persons:
+        return True
+    order = np.argsort(person, kind="stable")
+    same = np.flatnonzero(np.diff(person[order]) == 0)
+    one, other = codes[order[same]], codes[order[same + 1]]
+    for column in range(codes.shape[1]):
+        share = np.bincount(codes[:, column]) / records
+        by_chance = float((share**2).sum())
+        agreeing = float((one[:, column] == other[:, column]).mean())
+        if by_chance < 1 and agreeing >= by_chance + AGREEING * (1 - by_chance):
+            return True
+    return False
+
+
+def _numbered(values: pa.ChunkedArray) -> Records:
+    """A number for the value of each record, without gaps; each missing value has its own."""
+    try:
+        encoded = plain_column(values).combine_chunks().dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        texts = [None if value is None else repr(value) for value in values.to_pylist()]
+        encoded = pa.array(texts, type=pa.string()).dictionary_encode()
+    codes = np.asarray(encoded.indices.cast(pa.int64()).fill_null(-1)).copy()
+    unknown = np.flatnonzero(codes < 0)
+    codes[unknown] = len(encoded.dictionary) + np.arange(unknown.size)
+    return codes

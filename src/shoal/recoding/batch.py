@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.auditing.verdict import Audit
+from shoal.auditing.examination import Audit
 from shoal.errors import Infeasible, InputError
 from shoal.examine import Known, examine, known_of, open_table
 from shoal.generalization.forms import Records

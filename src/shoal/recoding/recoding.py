@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.auditing.examination import Examination
 from shoal.auditing.groups import examine_texts
 from shoal.auditing.texts import texts_of
-from shoal.auditing.verdict import Verdict
 from shoal.errors import raise_problems
 from shoal.recoding.batch import Batch, make_batch
 from shoal.recoding.file import read_content, write_content
@@ -120,7 +120,7 @@ class Recoding:
         joined = pa.concat_tables([self.rows, rows])
         return Recoding(self.settings, *_grouped(joined, [*self.counts, *counts]), self.batches + 1)
 
-    def examine(self) -> Verdict:
+    def examine(self) -> Examination:
         """Audit all that it stands for together, as if it was one release."""
         every = np.repeat(np.arange(self.rows.num_rows), np.asarray(self.counts, dtype=np.int64))
         settings = self.settings

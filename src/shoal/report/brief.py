@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
+from shoal.auditing.verdict import Verdict
 from shoal.bounds import Certificate
 from shoal.evaluation.singled import Kept
 from shoal.measures import MeasureName
@@ -25,6 +26,8 @@ class Summarized(Protocol):
     def settings(self) -> Settings: ...
     @property
     def audit(self) -> Audit: ...
+    @property
+    def verdict(self) -> Verdict: ...
     @property
     def suppressed(self) -> int: ...
     @property
@@ -46,11 +49,14 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
     audit = release.audit
     left_out = f", {release.suppressed:,} left out" if release.suppressed else ""
     return [
+        ("verdict", str(release.verdict)),
+        *(("", reason) for reason in release.verdict.reasons),
         ("records", f"{audit.records:,} released{left_out}"),
-        ("groups", f"{audit.groups:,} of records that read the same, the smallest of {audit.k:,}"),
-        ("proved", _proved(release)),
+        (
+            "groups",
+            f"{audit.groups:,} (smallest: {_size(release)}, {release.settings.k:,} required)",
+        ),
         *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
-        *(("NOT PROVED", text) for text in _persons(audit)),
         *_pseudonyms(release),
         *_kept(release),
         ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
@@ -90,6 +96,7 @@ def brief_facts(
     """The same for programs, ready for JSON; with a certificate, or the reason why there is none, if given."""
     audit = release.audit.to_dict()
     return {
+        "verdict": audit["verdict"],
         "records": audit["records"],
         "suppressed": release.suppressed,
         "groups": audit["groups"],
@@ -124,25 +131,12 @@ def levels(proof: Proof) -> str:
     return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
 
 
-def _proved(release: Summarized) -> str:
-    reached, k = release.audit.smallest, release.settings.k
-    if not release.settings.method.homogeneous:
-        return f"every released record may be any of at least {reached:,} ({k:,} required)"
-    others = reached - 1
-    if not others:
-        return "nothing: with k = 1 a record may be alone"
+def _size(release: Summarized) -> str:
+    """What the smallest group has: records, or people where they are counted."""
+    reached = release.audit.smallest
     if release.audit.by_person is not None:
-        return f"every record reads like records of at least {reached:,} persons (k = {reached:,}, {k:,} required)"
-    what = "1 other" if others == 1 else f"{others:,} others"
-    return f"every record reads like at least {what} (k = {reached:,}, {k:,} required)"
-
-
-def _persons(audit: Audit) -> list[str]:
-    return [
-        f"for persons: '{found.identifier}' repeats, and one group holds only {found.smallest:,} of its values; "
-        "k counts records here, and persons if it is named with person (--person)"
-        for found in audit.persons
-    ]
+        return f"{reached:,} people" if reached != 1 else "1 person"
+    return f"{reached:,} records" if reached != 1 else "1 record"
 
 
 def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
@@ -153,16 +147,16 @@ def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
 
 
 def _kept(release: Summarized) -> list[tuple[str, str]]:
-    """Every column that is released as it is, and how many records it singles out."""
-    found = release.singled_out
-    alone = [item for item in found if len(item.columns) == 1]
-    lines = [
-        ("kept as it is", f"{item.columns[0]}, singles out {item.alone:,} records")
-        for item in alone
+    """Every column that is released as it is, and how many records it alone identifies."""
+    return [
+        ("kept as it is", f"{item.columns[0]} (alone it identifies {_count(item.alone)})")
+        for item in release.singled_out
+        if len(item.columns) == 1
     ]
-    return lines + [
-        ("kept together", f"single out {item.alone:,} records") for item in found[len(alone) :]
-    ]
+
+
+def _count(records: int) -> str:
+    return "nobody" if not records else "1 record" if records == 1 else f"{records:,} records"
 
 
 def _loosened(release: Summarized) -> list[tuple[str, str]]:

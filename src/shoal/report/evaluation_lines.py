@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Protocol
 
+from shoal.auditing.verdict import Verdict
 from shoal.evaluation.distributions import Distributions
 from shoal.evaluation.queries import Errors
 from shoal.evaluation.risk import AttributeDisclosure, Risk, Risks
 from shoal.evaluation.rules import Agreement, Rules
-from shoal.privacy import Verdict
 from shoal.report.brief import levels
 
 
@@ -40,14 +40,16 @@ def evaluation_lines(found: Evaluated) -> list[tuple[str, str]]:
 
 
 def _verdict(found: Evaluated) -> Iterator[tuple[str, str]]:
-    """Lines about what is required."""
-    verdict = found.verdict
-    yield "requirements", "proved by the audit" if verdict.is_proved else "NOT PROVED by the audit"
+    """Lines about whether the release is safe, and what is required."""
+    examination = found.release.examination
+    yield "verdict", str(found.verdict)
+    for reason in found.verdict.reasons:
+        yield "", reason
     reached = {
-        "k": f"{verdict.audit.k} reached, {found.release.settings.k} required",
-        **{proof.requirement: levels(proof) for proof in verdict.audit.proofs},
+        "k": f"{examination.audit.k} reached, {found.release.settings.k} required",
+        **{proof.requirement: levels(proof) for proof in examination.audit.proofs},
     }
-    for (name, text), miss in zip(reached.items(), verdict.misses, strict=True):
+    for (name, text), miss in zip(reached.items(), examination.misses, strict=True):
         yield f"  {name}", f"{text}, MISSED" if miss else text
 
 

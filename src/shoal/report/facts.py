@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from shoal.auditing.verdict import Persons
+from shoal.auditing.examination import Persons
+from shoal.auditing.verdict import Verdict
 from shoal.bounds import Certificate
 from shoal.evaluation.histograms import Histogram
 from shoal.evaluation.risk import Risks
@@ -46,7 +47,7 @@ class Roles:
     replaced: tuple[str, ...]
     kept: tuple[str, ...]  # released as they are, though not sensitive
     unnamed: tuple[str, ...]  # of them those that nobody gave a role
-    allowed: tuple[str, ...]  # released although they betray a quasi-identifier or identifier
+    allowed: Mapping[str, Sequence[str]]  # reasons in spite of which a column is released
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ class Facts:
     k: int
     reads_the_same: bool  # whether the records of a group do
     promises: tuple[Promise, ...]
+    verdict: Verdict
     persons: tuple[Persons, ...]  # identifiers that repeat: k counts records there, not persons
     person: str  # the column by which persons were to be counted, empty for none
     by_person: Persons | None  # what was counted of them
@@ -134,10 +136,6 @@ class Facts:
     remarks: tuple[str, ...]
 
     @property
-    def is_proved(self) -> bool:
-        return not any(promise.miss for promise in self.promises)
-
-    @property
     def leaves_persons(self) -> bool:
         """Whether persons have several records, or were to be counted, and nothing is proved for them."""
         return bool(self.persons) or (bool(self.person) and self.by_person is None)
@@ -145,4 +143,4 @@ class Facts:
     @property
     def hides_records(self) -> bool:
         """Whether records are proved to hide among others, so that released values may be shown."""
-        return self.is_proved and self.k > 1
+        return self.verdict.is_proved

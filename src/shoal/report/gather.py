@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.auditing.verdict import Places
+from shoal.auditing.examination import Places
+from shoal.auditing.verdict import Verdict
 from shoal.evaluation.comparison import Comparison
 from shoal.evaluation.distributions import Distributions
 from shoal.evaluation.risk import Risks
@@ -21,7 +22,7 @@ from shoal.evaluation.singled import Kept, values_of
 from shoal.generalization.forms import Ints
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
-from shoal.privacy import Verdict
+from shoal.privacy import Examination
 from shoal.refine import Refine
 from shoal.report import words
 from shoal.report.cells import cells_of, cells_of_texts, sentence_of
@@ -58,6 +59,8 @@ class Reported(Protocol):
     @property
     def settings(self) -> Settings: ...
     @property
+    def examination(self) -> Examination: ...
+    @property
     def verdict(self) -> Verdict: ...
     @property
     def comparison(self) -> Comparison: ...
@@ -86,15 +89,16 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         title=settings.title,
         version=__version__,
         written=datetime.now(UTC).replace(microsecond=0),
-        records=release.verdict.audit.records,
+        records=release.examination.audit.records,
         left_out=closed.left_out,
-        groups=release.verdict.audit.groups,
+        groups=release.examination.audit.groups,
         k=settings.k,
         reads_the_same=settings.method.homogeneous,
         promises=_promises(release),
-        persons=release.verdict.audit.persons,
-        person=release.verdict.audit.person,
-        by_person=release.verdict.audit.by_person,
+        verdict=release.verdict,
+        persons=release.examination.audit.persons,
+        person=release.examination.audit.person,
+        by_person=release.examination.audit.by_person,
         roles=roles,
         kept=tuple(release.alone_in(roles.kept)),
         method=settings.method.name if made else "",
@@ -103,11 +107,11 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         objective=measured[0] if tells_before else None,
         measures=tuple(measured[tells_before:]),
         columns=_column_losses(release, tells_before),
-        sizes=_sizes(release.verdict.sizes, settings.k),
+        sizes=_sizes(release.examination.sizes, settings.k),
         risks=risks,
         tells_before=tells_before,
         histograms=distributions.histograms,
-        sample=_sample(release, roles) if release.verdict.is_proved and settings.k > 1 else None,
+        sample=_sample(release, roles) if release.verdict.is_proved else None,
         settings=text,
         remarks=tuple(remarks),
     )
@@ -121,19 +125,19 @@ def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
 
 def _promises(release: Reported) -> tuple[Promise, ...]:
     """k and what was required beyond it, each with what the least safe group reaches."""
-    settings, verdict = release.settings, release.verdict
+    settings, examination = release.settings, release.examination
     required = [
         item for item in settings.requirements for _ in item.over(settings.sensitive)
     ]  # in the order of the proofs
-    of_k, *misses = verdict.misses
+    of_k, *misses = examination.misses
     return (
         Promise(
             f"k = {settings.k:,}",
             words.promise_of_k(
-                settings.k, settings.method.homogeneous, verdict.audit.by_person is not None
+                settings.k, settings.method.homogeneous, examination.audit.by_person is not None
             ),
             f"at least {settings.k:,}",
-            f"{verdict.audit.smallest:,}",
+            f"{examination.audit.smallest:,}",
             of_k,
         ),
         *(
@@ -144,7 +148,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
                 f"{proof.reached:.4g}",
                 miss,
             )
-            for item, proof, miss in zip(required, verdict.audit.proofs, misses, strict=True)
+            for item, proof, miss in zip(required, examination.audit.proofs, misses, strict=True)
         ),
     )
 
@@ -155,9 +159,10 @@ def _roles(release: Reported) -> Roles:
     released = release.shown.columns
     bounds = [bound for name in names if name not in released for bound in bound_names(name)]
     replaced = tuple(name for name in settings.pseudonyms if name in released)
+    known_columns = {*released, *release.removed}
     known = {*names, *settings.sensitive, *bounds, *replaced}
     kept = tuple(name for name in released if name not in known)
-    nobodys = release.verdict.audit.unnamed
+    nobodys = release.examination.audit.unnamed
     if release.making is None:
         nobodys = tuple(name for name in kept if name not in settings.keep)
     return Roles(
@@ -167,7 +172,7 @@ def _roles(release: Reported) -> Roles:
         replaced=replaced,
         kept=kept,
         unnamed=tuple(name for name in kept if name in nobodys),
-        allowed=tuple(name for name in released if name in settings.allow and name not in replaced),
+        allowed={name: own for name, own in settings.allow.items() if name in known_columns},
     )
 
 
@@ -231,9 +236,14 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
 
 
 def _sample(release: Reported, roles: Roles) -> Sample:
-    """A few released records, the same ones in whatever order the release is; no columns that nobody named."""
-    frame = release.shown
-    hidden = (*roles.unnamed, *roles.replaced)
+    """A few released records, the same ones in whatever order the release is; no columns that nobody named.
+
+    Columns that identify people are not shown either: a report may go where the release does not.
+    """
+    frame, verdict = release.shown, release.verdict
+    hidden = {*roles.unnamed, *roles.replaced}
+    if not verdict.is_protected:
+        hidden |= set(verdict.unprotected.columns)
     shown = [name for name in frame.columns if name not in hidden][:MOST_SAMPLED]
     columns = [_ranks(frame, name) for name in shown]
     order = np.lexsort(columns[::-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from shoal.errors import REASONS
 from shoal.report.experts import NOTE, expert_parts
 from shoal.report.facts import Facts, Promise
 from shoal.report.figures import MOST_COLUMNS, NAME, distribution_parts, loss_parts
@@ -22,13 +23,15 @@ from shoal.report.markup import (
     table,
     tiles,
 )
-from shoal.report.people import person_care, persons_parts, pseudonym_care
+from shoal.report.people import person_care, pseudonym_care
 from shoal.report.risks import risk_parts
 from shoal.report.words import WORDS
 
 TITLE = 120  # characters
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no browser loads or runs anything
 DEFAULT_TITLE = "Release report"
+# The look of each state of the verdict.
+STATES = {"protected": "", "proved for some columns only": "doubtful", "not proved": "failed"}
 
 
 def render_page(facts: Facts) -> str:
@@ -90,8 +93,7 @@ def _subtitle(facts: Facts) -> str:
 
 def _verdict(facts: Facts) -> list[Markup]:
     return [
-        _proved(facts) if facts.is_proved else _missed(facts),
-        *persons_parts(facts),
+        _stated(facts),
         table(
             ["Requirement", "Reached", "Audit"],
             [
@@ -121,38 +123,20 @@ def _mark(promise: Promise, repeats: bool) -> Markup:
     return join([proved, element("br"), element("span", "✗ not for persons", class_="missed")])
 
 
-def _proved(facts: Facts) -> Markup:
-    number = len(facts.promises)
-    what = "The requirement is proved" if number == 1 else f"All {number} requirements are proved"
-    when = ", before it was handed out," if facts.making else ""
+def _stated(facts: Facts) -> Markup:
+    """The verdict in its colour: what it is, why, and who found out."""
+    verdict = facts.verdict
+    lines = [*verdict.reasons, *verdict.failures]
+    when = " before it was written" if facts.making else ""
     return element(
         "div",
+        element("strong", f"{verdict.title}."),
+        element("p", cut(verdict.sentence, NOTE)),
+        *([listed(cut(line, NOTE) for line in lines[:MOST_COLUMNS])] if lines else []),
         element(
-            "strong",
-            f"! {what} for records, not for persons." if facts.leaves_persons else f"✓ {what}.",
+            "p", f"A separate check counted this in the finished release{when}. ", more("audit")
         ),
-        element(
-            "p",
-            f"An independent audit counted in the finished release{when} that every requirement below is kept"
-            f"{' by its records' if facts.leaves_persons else ''}. ",
-            more("audit"),
-        ),
-        class_="verdict doubtful" if facts.leaves_persons else "verdict",
-    )
-
-
-def _missed(facts: Facts) -> Markup:
-    misses = [promise.miss for promise in facts.promises if promise.miss]
-    which = "the requirement" if len(facts.promises) == 1 else "every requirement"
-    return element(
-        "div",
-        element("strong", "✗ Not proved: do not release this table."),
-        element(
-            "p", f"An independent audit counted in it and found that it does not keep {which}. "
-        ),
-        listed(f"{cut(miss, NOTE)}." for miss in misses[:MOST_COLUMNS]),
-        element("p", more("audit")),
-        class_="verdict failed",
+        class_=f"verdict {STATES[verdict.state]}".strip(),
     )
 
 
@@ -172,8 +156,12 @@ def _care(facts: Facts) -> list[Markup]:
         lines.append(_kept_care(facts))
     if roles.allowed:
         lines.append(
-            f"Released although the program found that they betray protected columns, because the settings allow it: "
-            f"{_names(roles.allowed)}."
+            "The settings allow in spite of what speaks against it: "
+            + "; ".join(
+                f"'{cut(name, NAME)}', although {' and '.join(REASONS[own] for own in reasons)}"
+                for name, reasons in list(roles.allowed.items())[:MOST_COLUMNS]
+            )
+            + "."
         )
     lines += person_care(facts) + pseudonym_care(facts)
     if roles.sensitive:
@@ -198,17 +186,9 @@ def _care(facts: Facts) -> list[Markup]:
 
 
 def _kept_care(facts: Facts) -> str:
-    together = facts.kept[-1]
-    alone = (
-        f" Together they single out {together.alone:,} of {count(facts.records, 'record')}."
-        if together.alone and len(facts.roles.kept) > 1
-        else f" It singles out {together.alone:,} of {count(facts.records, 'record')}."
-        if together.alone
-        else ""
-    )
     return (
-        f"Neither protected nor named as sensitive, yet in the release: {_names(facts.roles.kept)}.{alone} "
-        "Whoever knows them of a person needs no quasi-identifier."
+        f"Released as they are, though neither protected nor sensitive: {_names(facts.roles.kept)}. Anyone who knows "
+        "these values of a person can use them to find the record; k does not protect against that."
     )
 
 
@@ -256,13 +236,13 @@ def _kept(facts: Facts) -> list[Markup]:
         if len(item.columns) == 1 and item.columns[0] in facts.roles.unnamed:
             remarks.append("nobody gave it a role")
         if len(item.columns) == 1 and item.columns[0] in facts.roles.allowed:
-            remarks.append("released although it betrays: allowed")
+            remarks.append("the settings allow it")
         name = cut(item.columns[0], NAME) if len(item.columns) == 1 else "all of them together"
         rows.append([join([name, *(element("p", text) for text in remarks)]), f"{item.alone:,}"])
     return [
         element("p", "Columns that are released as they are, though not sensitive. ", more("kept")),
         table(
-            ["Other column, released unchanged", "Records it singles out"],
+            ["Other column, released unchanged", "Records it identifies"],
             rows,
             "Records whose value no other released record has",
             numbers=(1,),

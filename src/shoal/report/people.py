@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from shoal.report.facts import Facts
 from shoal.report.figures import NAME
-from shoal.report.markup import Markup, count, cut, element, whole_percent
-
-
-def persons_parts(facts: Facts) -> list[Markup]:
-    """A line per identifier that repeats."""
-    lines = [
-        f"k counts records, not persons: '{cut(item.identifier, NAME)}' repeats "
-        f"({count(item.persons, 'value')} in {count(facts.records, 'record')}), and one group holds records of only "
-        f"{item.smallest:,} of them. For persons nothing is proved."
-        for item in facts.persons
-    ]
-    if facts.person and facts.by_person is None:
-        lines.append(
-            f"Persons were not counted: '{cut(facts.person, NAME)}', which tells them apart, is not in this table. "
-            "What is proved here is about records; for persons nothing is."
-        )
-    return [element("p", line, class_="care") for line in lines]
+from shoal.report.markup import count, cut, whole_percent
 
 
 def person_care(facts: Facts) -> list[str]:

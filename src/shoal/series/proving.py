@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from shoal.auditing.examination import Examination, Proof
 from shoal.auditing.series import is_night, value_keys
 from shoal.auditing.texts import texts_of
-from shoal.auditing.verdict import Proof, Verdict
+from shoal.auditing.verdict import judge
 from shoal.errors import InputError
 from shoal.examine import released_columns, texts_in
 from shoal.series.history import History, history_of
@@ -17,8 +18,10 @@ from shoal.settings import Settings
 from shoal.table import open_frame
 
 
-def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Settings) -> Verdict:
-    """Add to a verdict whether a table is one of the releases that a history knows.
+def examine_night(
+    table: Any, examination: Examination, previous: Any, settings: Settings
+) -> Examination:
+    """Add to an examination whether a table is one of the releases that a history knows.
 
     The history says of which signatures each group is made, and everybody has one signature in it. The table must
     have just the groups and values of one of its nights.
@@ -51,8 +54,12 @@ def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Setting
         miss = "This table is none of the releases that the history knows of"
     elif least < m:
         miss = f"A signature has {least} values and {m} are promised"
-    audit = replace(verdict.audit, proofs=(*verdict.audit.proofs, proof))
-    return replace(verdict, audit=audit, misses=(*verdict.misses, miss))
+    audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
+    found = replace(examination, audit=audit, misses=(*examination.misses, miss))
+    if audit.verdict is None or not miss:
+        return found
+    verdict = judge("", settings.k, found.failures, audit.verdict.unprotected)
+    return replace(found, audit=replace(audit, verdict=verdict))
 
 
 def _least(history: History) -> int:

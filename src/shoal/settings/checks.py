@@ -3,14 +3,47 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
-from shoal.errors import near_miss, shown
+from shoal.errors import REASONS, near_miss, shown
 from shoal.methods import METHODS, Method
+
+
+def read_names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
+    """Column names from a list of them; a column of a table in their place would show its cells."""
+    names = (given,) if isinstance(given, str) else given
+    is_column = isinstance(nw.from_native(given, series_only=True, pass_through=True), nw.Series)
+    if is_column or not isinstance(names, Iterable):
+        problems.append(wrong(role, "a list of column names", given))
+        return ()
+    names = tuple(names)
+    if not all(isinstance(name, str) for name in names):
+        problems.append(f"The '{role}' parameter must be a list of column names, all of them text.")
+        return ()
+    return names
+
+
+def read_allowed(given: Any, problems: list[str]) -> dict[str, tuple[str, ...]]:
+    """What is allowed of each column, from a mapping or a list of names; a name alone allows that it identifies."""
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(read_names("allow", given, problems), ("unique",))
+    found = {}
+    for name, reasons in given.items():
+        listed = (reasons,) if isinstance(reasons, str) else reasons
+        known = isinstance(listed, list | tuple) and all(item in REASONS for item in listed)
+        if not isinstance(name, str) or not known or not listed:
+            problems.append(
+                f"Each column of 'allow' needs reasons out of {', '.join(REASONS)}, as in "
+                'allow={"salary": "unique"}.'
+            )
+            continue
+        found[name] = tuple(dict.fromkeys(listed))
+    return found
 
 
 def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:

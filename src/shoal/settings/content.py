@@ -15,7 +15,7 @@ from shoal.generalization import Model
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
-from shoal.settings.checks import make_method, plain, unknown_keys
+from shoal.settings.checks import make_method, plain, read_allowed, unknown_keys
 from shoal.settings.entries import read_requirement, write_requirement
 from shoal.settings.models import read_model, write_model
 from shoal.settings.reading import read_input
@@ -34,6 +34,7 @@ _SECTIONS = {
         "keep",
         "others",
         "allow",
+        "identified_limit",
     ),
     "quasi_identifiers": None,
     "requirement": ("k", "suppression_limit", "series", *REQUIREMENTS),
@@ -42,7 +43,7 @@ _SECTIONS = {
     "output": ("keep_order", "loosen", "render", "title"),
     "input": None,
 }
-_ROLES = ("identifiers", "pseudonyms", "sensitive", "keep", "allow")
+_ROLES = ("identifiers", "pseudonyms", "sensitive", "keep")
 _TEXTS = {"person": "the name of a column", "key_file": "the path of a file"}
 
 
@@ -86,7 +87,8 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         "person": columns["person"] or None,
         "keep": tuple(columns["keep"]),
         "others": columns.get("others", "refuse"),
-        "allow": tuple(columns["allow"]),
+        "allow": read_allowed(columns.get("allow", {}), problems),
+        "identified_limit": columns.get("identified_limit", 0.0),
         "k": sections["requirement"].get("k", 0),
         "suppression_limit": sections["requirement"].get("suppression_limit", 0.0),
         "series": sections["requirement"].get("series", False),
@@ -178,7 +180,12 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
             "sensitive": list(settings.sensitive),
             "keep": list(settings.keep),
             "others": settings.others,
-            **({"allow": list(settings.allow)} if settings.allow else {}),
+            **({"identified_limit": limit} if (limit := settings.identified_limit) else {}),
+            **(
+                {"allow": {name: list(own) for name, own in settings.allow.items()}}
+                if settings.allow
+                else {}
+            ),
         },
         "quasi_identifiers": entries,
         "requirement": requirement,

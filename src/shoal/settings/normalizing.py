@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import narwhals as nw
 
 from shoal.errors import shown
 from shoal.generalization import Hierarchy, Model
 from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
-from shoal.settings.checks import make_method, plain, wrong
+from shoal.settings.checks import make_method, plain, read_allowed, read_names, wrong
 from shoal.settings.reading import read_input
 
 if TYPE_CHECKING:
@@ -30,11 +28,12 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
     return replace(
         settings,
         quasi_identifiers=_models(settings.quasi_identifiers, problems),
-        sensitive=_names("sensitive", settings.sensitive, problems),
-        identifiers=_names("identifiers", settings.identifiers, problems),
-        pseudonyms=_names("pseudonyms", settings.pseudonyms, problems),
-        keep=_names("keep", settings.keep, problems),
-        allow=_names("allow", settings.allow, problems),
+        sensitive=read_names("sensitive", settings.sensitive, problems),
+        identifiers=read_names("identifiers", settings.identifiers, problems),
+        pseudonyms=read_names("pseudonyms", settings.pseudonyms, problems),
+        keep=read_names("keep", settings.keep, problems),
+        allow=read_allowed(settings.allow, problems),
+        identified_limit=plain(settings.identified_limit),
         person=_person(settings.person, problems),
         key_file=_path("key_file", settings.key_file, problems),
         input=read_input(settings.input, problems),
@@ -49,20 +48,6 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         keep_order=plain(settings.keep_order),
         loosen=plain(settings.loosen),
     )
-
-
-def _names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
-    """Column names from a list of them; a column of a table in their place would show its cells."""
-    names = (given,) if isinstance(given, str) else given
-    is_column = isinstance(nw.from_native(given, series_only=True, pass_through=True), nw.Series)
-    if is_column or not isinstance(names, Iterable):
-        problems.append(wrong(role, "a list of column names", given))
-        return ()
-    names = tuple(names)
-    if not all(isinstance(name, str) for name in names):
-        problems.append(f"The '{role}' parameter must be a list of column names, all of them text.")
-        return ()
-    return names
 
 
 def _person(given: Any, problems: list[str]) -> str | None:
@@ -85,7 +70,7 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
     """Models by column, from a mapping or a list of names."""
     models = given if isinstance(given, Mapping) else {}
     found: dict[str, Model | None] = {}
-    for name in _names("quasi_identifiers", given, problems):
+    for name in read_names("quasi_identifiers", given, problems):
         if name in found:
             problems.append(f"Quasi-identifier '{name}' is named twice; name it once.")
         model = models.get(name)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Others = Literal["refuse", "drop", "keep"]  # what becomes of columns without a role
 OTHERS = get_args(Others)
+MOST_IDENTIFIED = 0.05  # beyond that "protected" would mean little
 
 
 def settings_problems(settings: Settings) -> list[str]:
@@ -38,6 +39,12 @@ def settings_problems(settings: Settings) -> list[str]:
     found += _loosen_problems(settings) + _person_problems(settings) + _series_problems(settings)
     if settings.others not in OTHERS:
         found.append(wrong("others", "'refuse', 'drop' or 'keep'", settings.others))
+    limit = settings.identified_limit
+    if not (is_number(limit) and 0 <= limit <= MOST_IDENTIFIED):
+        expected = (
+            f"a share from 0 to {MOST_IDENTIFIED}, so {MOST_IDENTIFIED:.0%} of all records at most"
+        )
+        found.append(wrong("identified_limit", expected, limit))
     if not isinstance(settings.title, str):
         found.append(wrong("title", "text", settings.title))
     found += _render_problems(settings)

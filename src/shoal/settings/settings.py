@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal.errors import InputError, raise_problems
+from shoal.errors import InputError, Reason, raise_problems
 from shoal.generalization import Model
 from shoal.measures.catalogue import ObjectiveName
 from shoal.methods import Auto, Method
@@ -38,7 +38,8 @@ class Settings:
     pseudonyms: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     others: Others = "refuse"
-    allow: tuple[str, ...] = ()
+    allow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # reasons by column
+    identified_limit: float = 0.0
     person: str | None = None
     key_file: str | None = None  # a path; the key itself is in no settings
     k: int = 0
@@ -63,6 +64,10 @@ class Settings:
         if self.person and self.person not in (*self.identifiers, *self.pseudonyms):
             return (*self.identifiers, self.person)
         return self.identifiers
+
+    def allows(self, column: str, reason: Reason) -> bool:
+        """Whether somebody allowed to release a column in spite of a reason that speaks against it."""
+        return reason in self.allow.get(column, ())
 
     def problems(self) -> list[str]:
         """Sentences for everything wrong with these settings, the table aside."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.generalization.models import is_ordered
-from shoal.privacy.betrayal import tells
+from shoal.privacy.leaks import tells
 from shoal.suggesting import words
 from shoal.suggesting.profile import DATE, FEW_CODES, NUMBER, Profile
 from shoal.suggesting.reading import LEAST, Counts

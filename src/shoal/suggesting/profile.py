@@ -188,14 +188,6 @@ def _share(texts: pa.Array, regex: str) -> float:
     return float(pc.sum(pc.match_substring_regex(texts, regex)).as_py() or 0) / len(texts)
 
 
-def words_per_text(texts: pa.Array) -> float:
-    """The median number of words."""
-    if not len(texts):
-        return 0.0
-    spaces = pc.count_substring_regex(pc.utf8_trim_whitespace(texts), r"\s+")
-    return float(pc.quantile(spaces, 0.5)[0].as_py()) + 1
-
-
 def is_row_number(profile: Profile) -> bool:
     """Whether whole numbers count the records: nearly every number of their range occurs once."""
     if not profile.is_whole or profile.distinct < 2 or profile.alone < 0.99 * profile.known:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.generalization.models import is_ordered
-from shoal.suggesting.words import word_set
+from shoal.privacy.names import word_set
 from shoal.table.inference import infer
 from shoal.table.source import Input
 

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from shoal.suggesting import words
-from shoal.suggesting.patterns import (
+from shoal.privacy.patterns import (
     are_names_of_persons,
     are_titled,
     have_given_names,
     identifier_pattern,
     part_of_texts,
+    words_per_text,
 )
+from shoal.suggesting import words
 from shoal.suggesting.profile import (
     CODE,
     DATE,
@@ -24,7 +25,6 @@ from shoal.suggesting.profile import (
     are_years,
     digits_are_alike,
     is_row_number,
-    words_per_text,
 )
 from shoal.suggesting.reading import LEAST
 

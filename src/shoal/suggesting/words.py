@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from unicodedata import normalize
+
+from shoal.privacy.names import word_set, words_of
 
 SHORTEST_PART = 5  # letters of a word that may be part of another one
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_SIGNS = re.compile(r"[\W_]+|(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
 @dataclass(frozen=True)
@@ -41,19 +40,6 @@ def _has(parts: Sequence[str], name: str, word: str) -> bool:
     return any(word in part for part in parts)
 
 
-def words_of(name: str) -> str:
-    """The words of a column's name, folded: patientId, PATIENT-ID and patient_id are "patient id".
-
-    Examples
-    --------
-    >>> words_of("GrößeCm2"), words_of("patientID")
-    ('grosse cm 2', 'patient id')
-    """
-    plain = _CAMEL.sub(" ", name).replace("ß", "ss")
-    plain = "".join(sign for sign in normalize("NFKD", plain) if not "\u0300" <= sign <= "\u036f")
-    return " ".join(part for part in _SIGNS.split(plain.lower()) if part)
-
-
 def names_in_words(names: Sequence[str]) -> dict[str, str]:
     """The words of all column names; if all begin with the same letter or two, also without these: iage, isex."""
     signs = enumerate(zip(*names, strict=False))
@@ -66,11 +52,6 @@ def names_in_words(names: Sequence[str]) -> dict[str, str]:
 def first_of(concepts: Iterable[Concept], name: str) -> Concept | None:
     """The first concept that a name, as words, is about."""
     return next((concept for concept in concepts if concept.found_in(name)), None)
-
-
-def word_set(text: str) -> frozenset[str]:
-    """Words from a text; _ stands for a space within."""
-    return frozenset(word.replace("_", " ") for word in text.split())
 
 
 def _concept(plain: str, words: str, alone: str = "") -> Concept:

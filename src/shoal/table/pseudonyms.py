@@ -144,7 +144,7 @@ def repeat_problems(name: str, texts: pa.Array) -> list[str]:
         return []
     shown = name[:LONGEST]
     return [
-        f"{several:,} pseudonyms of column '{shown}' would stand in several records and link the records of a person, "
-        "whose groups taken together may single them out; remove the column instead (identifiers, -i), keep one "
-        f'record of each person, or accept it with allow = ["{shown}"] (--allow {shown}).'
+        f"{several:,} pseudonyms of column '{shown}' would be in several records and link the records of a person, "
+        "whose groups taken together may identify them; remove the column instead (identifiers, -i), or keep "
+        "one record of each person."
     ]

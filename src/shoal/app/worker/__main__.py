@@ -13,9 +13,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import IO, Any
 
-from shoal.errors import Infeasible, InputError, ShoalError
+from shoal.errors import Infeasible, InputError, Refused, ShoalError
+
+CONFIRM = "Change the role of such a column, or press Run and confirm there that it may be released all the same."
 
 Answer = Callable[[str, dict[str, Any]], None]
 
@@ -45,6 +48,11 @@ def _answered(
     """What a task gives, or sentences for why it gives nothing: never a cell's content."""
     try:
         return "done", {"result": task(answer, **given)}
+    except Refused as error:
+        return "failed", {
+            "problems": [own.sentence for own in error.refusals if own.sentence] + [CONFIRM],
+            "refusals": [asdict(own) for own in error.refusals],
+        }
     except InputError as error:
         return "failed", {"problems": list(error.problems)}
     except ShoalError as error:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from shoal.app.worker.tables import codes_of, input_of, open_project
-from shoal.errors import Infeasible, InputError
+from shoal.errors import REASONS, Infeasible, InputError
 from shoal.estimate import estimate as guess_time
 from shoal.evaluation.risk import THRESHOLD
 from shoal.methods import Method, Mondrian, TopDown
@@ -41,6 +41,8 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     sampled = _sample(source)
     method = _fast_method(settings, sampled.data.shape[0])
     quick = replace(settings, method=method, refine=False, loosen=0.0, suppression_limit=0.0)
+    named = [*settings.keep, *settings.sensitive, *settings.identifiers, *settings.pseudonyms]
+    quick = replace(quick, allow=dict.fromkeys(named, tuple(REASONS)))  # nothing of it is released
     try:
         release = make_release(sampled, quick)
     except (InputError, Infeasible):  # true of too few records, not of the table
@@ -48,6 +50,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
         release = make_release(source, quick)
     return {
         **cost_of(release),
+        "warning": _warning(release),
         **(_before(source, list(settings.quasi_identifiers)) if sampled is not source else {}),
         "records": records,
         "sampled": sampled.data.shape[0],
@@ -56,6 +59,11 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
         "compiles": time.compiles,
         "objective": settings.objective,
     }
+
+
+def _warning(release: Release[Any]) -> str:
+    """What would keep the release from being protected, empty for nothing."""
+    return "" if release.verdict.is_protected else release.verdict.sentence
 
 
 def check(answer: Any, project: str) -> dict[str, Any]:

@@ -54,6 +54,7 @@ def run(answer: Any, project: str, run: str) -> dict[str, Any]:
     release.save_report(folder / "report.html", overwrite=True)
     figures = {
         **cost_of(release),
+        "verdict": {**release.verdict.to_dict(), "title": release.verdict.title},
         "objective": settings.objective,
         "objective_loss": release.loss(),
         "records": records,

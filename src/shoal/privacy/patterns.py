@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import cycle
+from itertools import cycle, pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.suggesting.given_names import GIVEN_NAMES
-from shoal.suggesting.words import words_of
+from shoal.privacy.names import GIVEN_NAMES, words_of
 
 SOME = 0.5  # share of values that make a column what its values look like
+LEAST_WORDS = 4  # of a text that may name a person
 STRICT = 0.9  # the same for patterns that other numbers meet by chance
 
 
@@ -220,6 +220,28 @@ def are_names_of_persons(texts: pa.Array) -> bool:
 def are_titled(texts: pa.Array) -> bool:
     """Whether most texts begin with a title: Dr. Aaaa."""
     return _share(texts, _TITLED) >= SOME
+
+
+def words_per_text(texts: pa.Array) -> float:
+    """The median number of words."""
+    if not len(texts):
+        return 0.0
+    spaces = pc.count_substring_regex(pc.utf8_trim_whitespace(texts), r"\s+")
+    return float(pc.quantile(spaces, 0.5)[0].as_py()) + 1
+
+
+def name_persons(texts: pa.Array) -> bool:
+    """Whether some text of several words has a usual given name and a surname in it: one is enough."""
+    return any(_names_a_person(text.split()) for text in texts.to_pylist())
+
+
+def _names_a_person(words: list[str]) -> bool:
+    if len(words) < LEAST_WORDS:
+        return False
+    return any(
+        one[:1].isupper() and other[:1].isupper() and words_of(one) in GIVEN_NAMES
+        for one, other in pairwise(words)
+    )
 
 
 def _share(texts: pa.Array, regex: str) -> float:
