@@ -70,7 +70,14 @@ _HOMES = {
     "shoal._evaluate": ("audit", "classify", "evaluate"),
     "shoal._loss": ("loss",),
     "shoal.databases": ("DatabaseTable",),
-    "shoal.errors": ("AuditFailed", "Cancelled", "Infeasible", "InputError", "Refused", "ShoalError"),
+    "shoal.errors": (
+        "AuditFailed",
+        "Cancelled",
+        "Infeasible",
+        "InputError",
+        "Refused",
+        "ShoalError",
+    ),
     "shoal.generalization": (
         "Calendar",
         "Hierarchy",

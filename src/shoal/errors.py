@@ -82,15 +82,22 @@ def raise_problems(problems: Iterable[str]) -> None:
         raise InputError(found)
 
 
+def raise_refusals(refusals: Sequence[Refusal]) -> None:
+    """Raise one `Refused` for all refusals, or return when there are none."""
+    if refusals:
+        raise Refused(refusals)
+
+
 def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
     """Refusals as sentences, with what to do about them."""
     if not refusals:
         return []
     options = dict.fromkeys(f"--allow '{own.column[:LONGEST]}:{own.reason}'" for own in refusals)
+    other = "Leave such a column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
+    remedy = other if any(own.reason != "person" for own in refusals) else ""
     return [
         *(own.sentence for own in refusals if own.sentence),
-        "Leave such a column out, make it a quasi-identifier, coarsen it (coarsen=, --coarsen), or name it sensitive "
-        f"if nobody outside can know it. To release it all the same, allow it: {' '.join(options)}",
+        f"{remedy}To release it all the same, allow it: {' '.join(options)}",
     ]
 
 

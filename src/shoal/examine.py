@@ -20,7 +20,7 @@ from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
 from shoal.auditing.verdict import Unprotected, judge
 from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
-from shoal.errors import Refusal, Refused
+from shoal.errors import Refusal
 from shoal.evaluation.singled import identified
 from shoal.io import check_header, open_file, read_texts
 from shoal.privacy.leaks import kept_leaks, value_leaks
@@ -180,8 +180,11 @@ def unprotected_in(
     settings: Settings,
     leaks: Sequence[Refusal] = (),
     persons: Places | None = None,
-) -> Unprotected:
-    """The unprotected columns of a release, and whom they identify together with the released quasi-identifiers."""
+) -> tuple[Unprotected, list[Refusal]]:
+    """The unprotected columns of a release, whom they identify, and why they may not be released.
+
+    `persons` has the number of each record's person; without it every record is a person.
+    """
     people = released.shape[0] if persons is None else int(np.unique(persons).size)
     return judge_unprotected(
         released.columns,
@@ -198,34 +201,26 @@ def judge_unprotected(
     leaks: Sequence[Refusal],
     people: int,
     identified_by: Callable[[Sequence[str]], int],
-) -> Unprotected:
-    """Count whom the unprotected columns of a release identify, or refuse kept ones that nobody allowed to.
-
-    `identified_by` counts the people who alone have their combination of some columns.
-    """
+) -> tuple[Unprotected, list[Refusal]]:
+    """The same for any release; `identified_by` counts the people who alone have their values in some columns."""
     limit = settings.identified_limit
     known = [name for name in bounds_or_names(settings) if name in released]
     columns = unprotected_columns(released, settings, leaks)
-    asked = [
-        name for name in columns if name in settings.keep and not settings.allows(name, "unique")
-    ]
+    asked = [own for own in columns if own in settings.keep and not settings.allows(own, "unique")]
     alone = identified_by([*known, *asked]) if asked else 0
-    if alone > limit * people:
-        raise Refused(list(kept_leaks(asked, alone, people, True)))
+    refusals = list(kept_leaks(asked, alone, people, True)) if alone > limit * people else []
     if asked != columns:
         alone = identified_by([*known, *columns])
-    return Unprotected(tuple(columns), alone, people, limit)
+    return Unprotected(tuple(columns), alone, people, limit), refusals
 
 
-def refuse_single_persons(persons: Sequence[Persons], settings: Settings) -> None:
-    """Refuse a release in which a group belongs to a single person, unless somebody allows it."""
-    refusals = [
+def single_person_refusals(persons: Sequence[Persons], settings: Settings) -> list[Refusal]:
+    """That a group belongs to a single person, unless somebody allows it."""
+    return [
         Refusal(found.identifier, "person", person_sentence(found))
         for found in persons
         if found.smallest == 1 and not settings.allows(found.identifier, "person")
     ]
-    if refusals:
-        raise Refused(refusals)
 
 
 def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
@@ -303,7 +298,8 @@ def judged_table(found: Examination, released: Frame, settings: Settings) -> Exa
     sensitive = [name for name in settings.sensitive if name in released.columns]
     rest = unprotected_columns(released.columns, settings, ())
     leaks = value_leaks(released, sensitive, rest)
-    return judged(found, settings, unprotected_in(released, plain, leaks), leaks)
+    unprotected, _ = unprotected_in(released, plain, leaks)
+    return judged(found, settings, unprotected, leaks)
 
 
 def _linking(settings: Settings) -> tuple[str, ...]:

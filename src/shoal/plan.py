@@ -8,7 +8,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, Refusal, Refused, near_miss, raise_problems, refusal_lines
+from shoal.errors import (
+    InputError,
+    Refusal,
+    near_miss,
+    raise_problems,
+    raise_refusals,
+    refusal_lines,
+)
 from shoal.generalization import Interval, Order
 from shoal.generalization.forms import Ints, Records
 from shoal.privacy import check_feasible
@@ -123,8 +130,7 @@ def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
     refused = [leak for leaks_ in found for leak in leaks_.refused]
     if problems:
         raise_problems([*problems, *refusal_lines(refused)])
-    if refused:
-        raise Refused(refused)
+    raise_refusals(refused)
     return tuple(leak for leaks_ in found for leak in leaks_.allowed)
 
 

@@ -14,15 +14,15 @@ from shoal.auditing.examination import Examination, Places
 from shoal.auditing.texts import texts_of
 from shoal.compiling import compiling_for
 from shoal.engines.opening import engine_for
-from shoal.errors import InputError
+from shoal.errors import InputError, raise_refusals
 from shoal.examine import (
     Known,
     examine,
     judged,
     known_of,
     open_table,
-    refuse_single_persons,
     released_columns,
+    single_person_refusals,
     stored_in,
     unprotected_in,
 )
@@ -142,9 +142,9 @@ def _judged(
     found = examine(released, known, settings)
     found.prove()
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k, closed.table.codes)
-    refuse_single_persons(persons, settings)
     people = None if known.crowd is None else known.crowd.person
-    unprotected = unprotected_in(released, settings, plan.allowed, people)
+    unprotected, refusals = unprotected_in(released, settings, plan.allowed, people)
+    raise_refusals([*single_person_refusals(persons, settings), *refusals])
     return judged(found, settings, unprotected, plan.allowed, persons)
 
 

@@ -22,8 +22,8 @@ from shoal.engines.memory import most_at_once, most_rows
 from shoal.engines.opening import Opened
 from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
-from shoal.errors import InputError, Refusal, raise_problems
-from shoal.examine import judge_unprotected, judged, refuse_single_persons
+from shoal.errors import InputError, Refusal, raise_problems, raise_refusals
+from shoal.examine import judge_unprotected, judged, single_person_refusals
 from shoal.generalization.forms import Records
 from shoal.plan import Outlook, check_roles, problem_of, spelled_out
 from shoal.plan import refuse as refuse_leaks
@@ -102,14 +102,14 @@ def _judged(
     engine, audit = opened.engine, found.prove()
     frame, codes = counted.frame, counted.codes
     persons = count_persons(engine, frame, grouped, counted.told_apart, settings.k, codes)
-    refuse_single_persons(persons, settings)
-    unprotected = judge_unprotected(
+    unprotected, refusals = judge_unprotected(
         staged.collect_schema().names(),
         settings,
         counted.allowed,
         audit.records,
         lambda names: alone_in(engine, staged, names),
     )
+    raise_refusals([*single_person_refusals(persons, settings), *refusals])
     return judged(found, settings, unprotected, counted.allowed, persons).audit
 
 

@@ -153,10 +153,12 @@ def kept_leaks(
     """That kept columns identify people, a refusal for each column; the first has the sentence."""
     names = ", ".join(f"'{name[:LONGEST]}'" for name in columns)
     several = len(columns) > 1
+    them = "them" if several else "it"
     sentence = (
         f"Kept column{'s' if several else ''} {names}{' together' if several else ''}"
         f"{' with the released quasi-identifiers' if with_quasi_identifiers else ''} "
-        f"{'identify' if several else 'identifies'} {identified:,} of {of:,} people: nobody else has the same values."
+        f"{'identify' if several else 'identifies'} {identified:,} of {of:,} people: nobody else has the same "
+        f"values. If nobody outside can know {them}, name {them} sensitive."
     )
     for place, name in enumerate(columns):
         yield Refusal(name, "unique", "" if place else sentence, identified)
@@ -175,7 +177,7 @@ def _of_values(
             name,
             "unique",
             f"Sensitive column '{own}' is nearly unique: {alone:,} of {records:,} records have a value that no other "
-            "record has. Coarsen it.",
+            "record has.",
             alone,
         )
     pattern = _identifying(column, name)

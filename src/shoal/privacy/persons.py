@@ -27,9 +27,8 @@ from shoal.table.pseudonyms import canonical_texts
 
 MOST_RECORDS = 50  # of a person, on average
 REPEATING = 1.5  # records per value, from which values repeat too often for namesakes
-AGREEING = (
-    0.5  # of what chance leaves open, how often records of one person agree in a quasi-identifier
-)
+# How often records of one person agree in a quasi-identifier, where chance is 0 and always is 1.
+AGREEING, ALWAYS = 0.5, 0.99
 
 
 @dataclass(frozen=True)
@@ -158,39 +157,39 @@ def count_persons(
 
 
 def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | None:
-    """The identifier with most values among those that repeat like persons do, None if none does.
+    """The identifier that repeats as a person does who has several records, None if none does.
 
     For every identifier there is a number of each record's value, without gaps, and the record's quasi-identifiers.
+    Records of one person agree in what does not change, like the year of birth. Of identifiers whose records always
+    agree, the one with fewest values is the person's, others are those of visits or devices; of all others, the one
+    whose records agree most.
     """
-    persons = {
-        name: int(own.max(initial=-1)) + 1
-        for name, (own, codes) in numbered.items()
-        if _repeats_like_persons(own, codes)
-    }
-    return max(persons, key=lambda name: persons[name]) if persons else None
+    ranks = {}
+    for name, (own, codes) in numbered.items():
+        records, persons = own.size, int(own.max(initial=-1)) + 1
+        if not records / MOST_RECORDS <= persons < records:
+            continue  # each value has one record, or very many: nobody's identifier
+        agreeing = _agreement(own, codes)
+        if agreeing >= ALWAYS:
+            ranks[name] = (2.0, -float(persons))
+        elif agreeing >= AGREEING or records >= REPEATING * persons:
+            ranks[name] = (agreeing, float(persons))
+    return max(ranks, key=lambda name: ranks[name]) if ranks else None
 
 
-def _repeats_like_persons(person: Records, codes: Ints) -> bool:
-    """Whether values repeat as those of persons with several records do, not like a ward or like namesakes.
-
-    A column with few values, each in very many records, does not tell persons apart. Where few values repeat, those who
-    share one must also agree in a quasi-identifier, much more often than by chance.
-    """
-    records, persons = person.size, int(person.max(initial=-1)) + 1
-    if not records / MOST_RECORDS <= persons < records:
-        return False
-    if records >= REPEATING * persons:
-        return True
+def _agreement(person: Records, codes: Ints) -> float:
+    """How often records with the same value agree in the quasi-identifier where they do so most, chance set to 0."""
     order = np.argsort(person, kind="stable")
     same = np.flatnonzero(np.diff(person[order]) == 0)
     one, other = codes[order[same]], codes[order[same + 1]]
+    found = 0.0
     for column in range(codes.shape[1]):
-        share = np.bincount(codes[:, column]) / records
+        share = np.bincount(codes[:, column]) / person.size
         by_chance = float((share**2).sum())
         agreeing = float((one[:, column] == other[:, column]).mean())
-        if by_chance < 1 and agreeing >= by_chance + AGREEING * (1 - by_chance):
-            return True
-    return False
+        if by_chance < 1:
+            found = max(found, (agreeing - by_chance) / (1 - by_chance))
+    return found
 
 
 def _numbered(values: pa.ChunkedArray) -> Records:
