@@ -97,7 +97,7 @@ def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
     remedy = other if any(own.reason != "person" for own in refusals) else ""
     return [
         *(own.sentence for own in refusals if own.sentence),
-        f"{remedy}To release it all the same, allow it: {' '.join(options)}",
+        f"{remedy}To release it all the same, allow it with {' '.join(options)}.",
     ]
 
 
