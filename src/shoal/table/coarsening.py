@@ -26,7 +26,7 @@ def coarsened(source: Source, models: Mapping[str, Model], reading: Input) -> So
     InputError
         With every problem found: columns that hold no numbers or dates, values outside their hierarchy, …
     """
-    frame, problems = source.data, []
+    frame, problems = source.data, list[str]()
     found: dict[str, pa.Array] = {}
     for name in (name for name in models if name in frame.columns):
         try:
