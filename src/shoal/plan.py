@@ -18,7 +18,7 @@ from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
 from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
-from shoal.table.coarsening import coarse_input, coarsened
+from shoal.table.coarsening import coarse_input, coarsened, range_columns
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
 from shoal.table.pseudonyms import canonical_texts, pseudonyms_of, read_key, repeat_problems
@@ -213,6 +213,7 @@ def encode_source(source: Source, settings: Settings, may_be_empty: bool = False
         coarse_input(settings.input, settings.coarsen),
         source.is_text,
         may_be_empty,
+        range_columns(settings.coarsen),
     )
 
 

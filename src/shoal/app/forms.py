@@ -318,6 +318,8 @@ def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         if entry is not None and types.get(name) != before.get(name):
             kept = {key: value for key, value in entry.items() if key == "weight"}
             new["quasi_identifiers"][name] = kept
+        if types.get(name) != before.get(name):
+            new.get("columns", {}).get("coarsen", {}).pop(name, None)
     if types:
         given["types"] = types
     if given:
