@@ -50,6 +50,7 @@ def anonymize(
     others: Others | None = None,
     allow: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
     identified_limit: float | None = None,
+    coarsen: Mapping[str, Model] | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -88,6 +89,7 @@ def anonymize(
     others: Others | None = None,
     allow: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
     identified_limit: float | None = None,
+    coarsen: Mapping[str, Model] | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -125,6 +127,7 @@ def anonymize(
     others: Others | None = None,
     allow: Mapping[str, str | Sequence[str]] | Sequence[str] | None = None,
     identified_limit: float | None = None,
+    coarsen: Mapping[str, Model] | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -187,6 +190,10 @@ def anonymize(
     identified_limit
         The share of people that kept columns may identify, together with the released quasi-identifiers, without being
         allowed to (default 0, at most 0.05).
+    coarsen
+        Models that make kept and sensitive columns coarser in all records alike, before anything else is done: bins,
+        a highest value, months or prefixes, like `{"salary": shoal.Interval(step=1000, high=200_000)}`. Requirements,
+        checks and measures see the coarsened values only.
     person
         The column that tells persons apart, where they have several records: k and the requirements then count
         persons in place of records. It is removed, or replaced if it is among the pseudonyms.
@@ -278,6 +285,7 @@ def anonymize(
         others=others,
         allow=allow,
         identified_limit=identified_limit,
+        coarsen=coarsen,
         person=person,
         key_file=key_file,
         k=k,

@@ -93,7 +93,9 @@ def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
     if not refusals:
         return []
     options = dict.fromkeys(f"--allow '{own.column[:LONGEST]}:{own.reason}'" for own in refusals)
-    other = "Leave such a column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
+    other = (
+        "Leave such a column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
+    )
     remedy = other if any(own.reason != "person" for own in refusals) else ""
     return [
         *(own.sentence for own in refusals if own.sentence),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.auditing.coarsened import prove_coarsened
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
 from shoal.auditing.examination import Audit, Examination, Persons, Places, refuse_identifiers
 from shoal.auditing.groups import examine_frame, examine_texts
@@ -109,6 +110,7 @@ def examine(released: Frame, known: Known, settings: Settings) -> Examination:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
     if known.replaced is not None:
         prove_replaced(released, known.replaced)
+    prove_coarsened(released, settings.coarsen, _reader(settings))
     if known.originals is not None:
         return examine_compatibility(known.originals, released, settings.k, settings.removed)
     examination = examine_frame(released, **promises(settings), crowd=known.crowd)
@@ -230,6 +232,11 @@ def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
     return list(dict.fromkeys(n for n in (*bounds_or_names(settings), *asked) if n in names))
 
 
+def examine_coarsened(column: Frame, settings: Settings) -> None:
+    """Audit the distinct values of a column of a release that was to be coarsened."""
+    prove_coarsened(column, settings.coarsen, _reader(settings))
+
+
 def examine_counted(counted: Frame, count: str, settings: Settings) -> Examination:
     """Audit a release by its combinations, each with its number of records in the column `count`."""
     counts = counted.get_column(count).to_numpy().astype(np.int64)
@@ -285,6 +292,7 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> E
         examination = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
     columns = frame.columns
     prove_replaced(frame, Replaced(settings.pseudonyms, _linking(settings)))
+    prove_coarsened(frame, settings.coarsen, _reader(settings))
     unnamed = tuple(
         name for name in unprotected_columns(columns, settings, ()) if name not in settings.keep
     )

@@ -23,8 +23,8 @@ from suggested_public import PUBLIC
 from suggested_unseen import UNSEEN
 
 import shoal
-from shoal.suggesting import shapes
 from shoal.privacy.patterns import identifier_pattern
+from shoal.suggesting import shapes
 from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
 from shoal.suggesting.scales import in_order
 from shoal.suggesting.shapes import shapes_of

@@ -117,6 +117,14 @@ IdentifiedLimit = Annotated[
         help="Share of people that kept columns may identify without being allowed (default 0, at most 0.05).",
     ),
 ]
+Coarsen = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN:MODEL[:FILE]:KEY=VALUE",
+        help="Kept or sensitive column to make coarser in all records, like salary:interval:step=1000, "
+        "admitted:calendar:finest=month or zip:prefix:finest=3; repeatable.",
+    ),
+]
 Pseudonyms = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Identifier to replace by a keyed hash; repeatable."),

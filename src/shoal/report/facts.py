@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shoal.auditing.examination import Persons
@@ -48,6 +48,7 @@ class Roles:
     kept: tuple[str, ...]  # released as they are, though not sensitive
     unnamed: tuple[str, ...]  # of them those that nobody gave a role
     allowed: Mapping[str, Sequence[str]]  # reasons in spite of which a column is released
+    coarsened: Mapping[str, str] = field(default_factory=dict)  # column: to what, in words
 
 
 @dataclass(frozen=True)

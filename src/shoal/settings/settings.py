@@ -40,6 +40,7 @@ class Settings:
     others: Others = "refuse"
     allow: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # reasons by column
     identified_limit: float = 0.0
+    coarsen: Mapping[str, Model] = field(default_factory=dict)  # kept and sensitive columns
     person: str | None = None
     key_file: str | None = None  # a path; the key itself is in no settings
     k: int = 0
@@ -68,6 +69,11 @@ class Settings:
     def allows(self, column: str, reason: Reason) -> bool:
         """Whether somebody allowed to release a column in spite of a reason that speaks against it."""
         return reason in self.allow.get(column, ())
+
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Columns whose values are released as they are: sensitive and kept ones, unless they are coarsened."""
+        return tuple(name for name in (*self.sensitive, *self.keep) if name not in self.coarsen)
 
     def problems(self) -> list[str]:
         """Sentences for everything wrong with these settings, the table aside."""
@@ -148,5 +154,9 @@ def make_settings(
     if "quasi_identifiers" in changes and "weights" not in changes:
         kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
         settings = replace(settings, weights=kept)
+    if {"sensitive", "keep"} & changes.keys() and "coarsen" not in changes:
+        unchanged = (*settings.sensitive, *settings.keep)
+        left = {n: m for n, m in settings.coarsen.items() if n in unchanged}
+        settings = replace(settings, coarsen=left)
     raise_problems(problems + settings.problems())
     return settings

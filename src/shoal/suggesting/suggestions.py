@@ -27,6 +27,7 @@ from shoal.suggesting.rules import (
     DROP,
     IDENTIFIER,
     KEEP,
+    QUASI,
     SENSITIVE,
     Verdict,
     verdict_of,
@@ -44,7 +45,8 @@ class ColumnSuggestion:
 
     `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
     values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
-    stand for a missing value, `maybe_missing` those that may do so.
+    stand for a missing value, `maybe_missing` those that may do so. `model` with its `options` generalizes a
+    quasi-identifier; a sensitive or kept column that has one is coarsened by it in all records alike.
     """
 
     name: str
@@ -94,12 +96,14 @@ class Suggestions:
 
     def settings(self) -> Settings:
         """These suggestions as settings for `shoal.anonymize`; read the reasons first."""
+        protected = self.of(QUASI)
         return Settings(
-            quasi_identifiers=dict(self.models),
+            quasi_identifiers={n: model for n, model in self.models.items() if n in protected},
             sensitive=self.of(SENSITIVE),
             identifiers=self.of(IDENTIFIER),
             person=self.person,
             keep=self.of(KEEP),
+            coarsen={n: model for n, model in self.models.items() if n not in protected},
             others="drop" if self.of(DROP) else "refuse",
             k=self.k,
             input=self.input,

@@ -59,6 +59,7 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
             _HEADER.format(title=one_line(title)),
             _comments(suggestions.remarks),
             f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}\n",
+            _coarsened(suggestions),
             _comments(singled_lines(suggestions)),
             _quasi_identifiers(suggestions),
             _FOOTER.format(k=suggestions.k),
@@ -131,14 +132,25 @@ def _quasi_identifiers(suggestions: Suggestions) -> str:
     columns = _with(suggestions, QUASI)
     if not columns:
         return "# No quasi-identifier was found; name at least one: [quasi_identifiers.COLUMN]\n"
-    blocks = []
-    for column in columns:
-        options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
-        blocks.append(
-            f"[quasi_identifiers.{quoted(column.name)}]  # {column.values:,} values; {_why(column)}\n"
-            f'model = "{column.model}"{options}  # {column.model_reason}\n'
-        )
-    return "\n".join(blocks)
+    return "\n".join(
+        f"[quasi_identifiers.{quoted(column.name)}]  # {column.values:,} values; {_why(column)}\n"
+        f"{_model(column)}"
+        for column in columns
+    )
+
+
+def _coarsened(suggestions: Suggestions) -> str:
+    """The tables of sensitive and kept columns that have a model, which makes them coarser in all records alike."""
+    return "".join(
+        f"[columns.coarsen.{quoted(column.name)}]  # coarser in all records alike\n{_model(column)}\n"
+        for column in suggestions.columns
+        if column.role in (SENSITIVE, KEEP) and column.model
+    )
+
+
+def _model(column: ColumnSuggestion) -> str:
+    options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
+    return f'model = "{column.model}"{options}  # {column.model_reason}\n'
 
 
 def _why(column: ColumnSuggestion) -> str:
