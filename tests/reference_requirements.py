@@ -122,7 +122,7 @@ def meets(sample: Sample, k: int, requirements: Sequence[Requirement]) -> Meets:
 
 
 def optimum(objective: Objective, records: int, meets: Meets) -> float:
-    """The least cost of any partition into groups that comply."""
+    """The least cost of any partition into groups that comply, under any closures that cover them."""
 
     def least(left: Group) -> float:
         if not left:
@@ -133,7 +133,7 @@ def optimum(objective: Objective, records: int, meets: Meets) -> float:
             group = [first, *(i for i, taken in zip(rest, chosen, strict=True) if taken)]
             if meets(group):
                 others = [i for i, taken in zip(rest, chosen, strict=True) if not taken]
-                found.append(objective.group(group) + least(others))
+                found.append(objective.cheapest(group) + least(others))
         return min(found, default=float("inf"))
 
     return least([*range(records)])

@@ -42,7 +42,7 @@ OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 
 
 def optimum(problem: Problem) -> float:
-    return problem.cost(Exact().partition(problem, 0, silent).groups)
+    return tables.paid(problem, Exact().partition(problem, 0, silent))
 
 
 def may_bound(sample: tables.Sample, measure: str) -> bool:
