@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from shoal.auditing.verdict import refuse_identifiers
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
+from shoal.evaluation.printed import Printed, printed_otherwise
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import labels_of
 from shoal.settings import Settings
@@ -129,7 +129,6 @@ def read_comparison(
         problems.extend(error.problems)
     raise_problems(problems)
     printed = printed_otherwise(encoded.columns, release)
-    groups, closures = split_by_texts(groups, closures, printed)
     found = Comparison(
         table=encoded,
         groups=groups,
