@@ -283,5 +283,5 @@ def test_groups_of_a_foreign_release_are_records_that_read_the_same():
 @pytest.mark.parametrize("k", [0, -1, 1.5])
 def test_an_impossible_k_is_refused(k):
     table = pd.DataFrame({"age": [1, 2]})
-    with pytest.raises(shoal.InputError, match="'k'"):
+    with pytest.raises(shoal.InputError, match=r"\bk\b"):
         shoal.loss(table, table, "c_avg", quasi_identifiers=["age"], k=k)
