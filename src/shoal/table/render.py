@@ -191,7 +191,8 @@ def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
     raise_problems(problems)
     first, groups, _ = distinct_rows(np.stack(places, axis=1))
     per_group = np.concatenate([c[:, p[first]] for c, p in zip(closures, places, strict=True)])
-    return groups.astype(np.int32), per_group
+    order = np.lexsort(per_group[::-1])  # whatever the order of records
+    return np.argsort(order)[groups].astype(np.int32), np.ascontiguousarray(per_group[:, order])
 
 
 def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:
