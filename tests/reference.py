@@ -89,6 +89,27 @@ def closure(column: Column, values: Iterable[Any]) -> Closure:
             return min((s for s in column.allowed if present <= s), key=len)
 
 
+def closures_over(column: Column, values: Iterable[Any]) -> list[Closure]:
+    """All allowed sets that hold all values, the least one first; without values that no record has."""
+    present = frozenset(values)
+    least = closure(column, present)
+    match column.model:
+        case "interval" | "order" if None not in present:
+            domain = column.domain
+            runs = [
+                frozenset(domain[a : b + 1])
+                for a in range(len(domain))
+                for b in range(a, len(domain))
+            ]
+        case "subset" if None not in present:
+            others = [v for v in column.domain if v in column.counts and v not in present]
+            sizes = range(len(others) + 1)
+            runs = [present.union(more) for size in sizes for more in combinations(others, size)]
+        case _:
+            runs = [] if column.model in ("interval", "order", "subset") else column.allowed
+    return [least, column.whole, *(run for run in runs if present <= run)]
+
+
 def close(columns: Sequence[Column], group: Iterable[int]) -> tuple[Closure, ...]:
     group = list(group)
     return tuple(closure(column, (column.values[i] for i in group)) for column in columns)
@@ -278,6 +299,18 @@ class Objective:
         """What closing a group costs all its records."""
         closed = close(self.columns, group)
         return sum(self.record(closed, i) for i in group)
+
+    def cheapest(self, group: Group) -> float:
+        """What a group costs all its records under the cheapest closures that cover it."""
+        if self.measure in MONOTONE:
+            return self.group(group)
+        return sum(
+            min(
+                sum(self.cell(j, closed, i) for i in group)
+                for closed in closures_over(column, (column.values[i] for i in group))
+            )
+            for j, column in enumerate(self.columns)
+        )
 
     def joined(self, group: Group, i: int) -> float:
         """What it costs a group to take in record i."""
@@ -469,8 +502,8 @@ def partitions(records: Group, k: int) -> Iterator[list[Group]]:
 
 
 def optimum(objective: Objective, records: int, k: int) -> float:
-    """The least cost of any partition."""
-    cost = cache(lambda group: objective.group(list(group)))
+    """The least cost of any partition, under any closures that cover its groups."""
+    cost = cache(lambda group: objective.cheapest(list(group)))
     found = partitions([*range(records)], k)
     return min(sum(cost(tuple(group)) for group in groups) for groups in found)
 

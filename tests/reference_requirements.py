@@ -121,22 +121,26 @@ def meets(sample: Sample, k: int, requirements: Sequence[Requirement]) -> Meets:
 # Twins
 
 
-def optimum(objective: Objective, records: int, meets: Meets) -> float:
-    """The least cost of any partition into groups that comply."""
+def optimum(objective: Objective, records: int, meets: Meets, most_left_out: int = 0) -> float:
+    """The least cost of any partition into groups that comply, under any closures that cover them.
 
-    def least(left: Group) -> float:
+    Some records may be left out; each costs what the whole domain costs.
+    """
+    whole = [column.whole for column in objective.columns]
+
+    def least(left: Group, most: int) -> float:
         if not left:
             return 0.0
         first, rest = left[0], left[1:]
-        found = []
+        found = [objective.record(whole, first) + least(rest, most - 1)] if most else []
         for chosen in product([False, True], repeat=len(rest)):
             group = [first, *(i for i, taken in zip(rest, chosen, strict=True) if taken)]
             if meets(group):
                 others = [i for i, taken in zip(rest, chosen, strict=True) if not taken]
-                found.append(objective.group(group) + least(others))
+                found.append(objective.cheapest(group) + least(others, most))
         return min(found, default=float("inf"))
 
-    return least([*range(records)])
+    return least([*range(records)], most_left_out)
 
 
 def passing_nodes(

@@ -8,12 +8,15 @@ from datetime import date, datetime
 from typing import Any
 
 import folded_models
+import numpy as np
 import pyarrow as pa
 import reference
 from hypothesis import strategies as st
 
 import shoal
 from shoal.generalization import Model
+from shoal.kernels.shared.groups import group_costs
+from shoal.methods.base import Partition
 from shoal.problem import Problem
 from shoal.table import Table, encode, open_frame
 
@@ -287,6 +290,15 @@ def partition_of(groups: Sequence[int]) -> list[list[int]]:
 def as_partition(groups: Sequence[Sequence[int]]) -> list[list[int]]:
     """Groups as `partition_of` gives them."""
     return sorted(sorted(group) for group in groups)
+
+
+def paid(problem: Problem, partition: Partition) -> float:
+    """What the release of a partition costs, under the closures that it is released with."""
+    closed = problem.close(partition.groups, partition.closing)
+    counts = np.zeros((problem.class_count, closed.closures.shape[1]))
+    np.add.at(counts, (problem.classes, closed.groups), 1.0)
+    costs = group_costs(problem.arrays, closed.closures, counts)
+    return float(costs.sum() + problem.objective.offset.sum())
 
 
 def problem_of(

@@ -71,7 +71,7 @@ def loss(
         sensitive=sensitive,
         weights=weights,
         w=w,
-        k=k or (None if settings else 1),
+        k=1 if k is None and settings is None else k,
         requirements=(),
     )
     raise_problems(single_problems(promised.render))

@@ -41,9 +41,10 @@ class Closing:
 
     windows: Ints | None = None  # the records that each record's closure covers
     forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
+    closures: Ints | None = None  # slots × groups, chosen by the method
 
     def of(self, records: Records) -> Closing:
-        """The closing of some of the records; windows cannot be taken apart."""
+        """The closing of some of the records; windows and chosen closures are those of all."""
         return Closing(forms=None if self.forms is None else self.forms[records])
 
 
@@ -171,8 +172,8 @@ class Problem:
     def close(self, groups: Ints, closing: Closing | None = None) -> Closed:
         """Close every group; groups that read the same become one.
 
-        Unless `closing` says otherwise, a closure is the one that costs least of all that cover the group's
-        members: the tightest, or, where costs may fall as closures grow, one above it.
+        Unless `closing` says otherwise, a closure is the tightest that covers the group's members or, where costs may
+        fall as closures grow, the node of a tree above it that costs least.
         """
         how = closing or Closing()
         if how.windows is not None:
@@ -181,6 +182,8 @@ class Problem:
             closures = kernels.close_groups(self.arrays, self.codes, order, bounds)
         elif how.forms is not None:
             closures = self._recoded(groups, how.forms)
+        elif how.closures is not None:
+            closures = how.closures.copy()
         else:
             closures, counts = self.closures(groups)
             if not self.objective.monotone:

@@ -273,7 +273,7 @@ class Release(Generic[FrameT]):
     def certificate_reason(self) -> str:
         """Why there is no certificate, empty where there is one."""
         if self.suppressed:
-            return "records were left out, and the bound is about releases of all records"
+            return "records were left out, and loss is then measured on the released records alone"
         if self._certifier is None:
             return f"records of a release by '{self.settings.method.name}' do not read the same in groups"
         return self._certifier.reason
@@ -292,6 +292,7 @@ class Release(Generic[FrameT]):
             loss=self.loss(),
             requirements=() if settings.person else settings.requirements,
             duals=self.duals,
+            most_left_out=int(settings.suppression_limit * self.closed.records),
         )
 
     def save(

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 import reference
 import reference_bounds
+import reference_requirements
 import tables
 from compiled import callable_here
 from examples import several
@@ -19,7 +20,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.bounds import Certificate, records
+from shoal.bounds import Certificate, Certifier, records
 from shoal.bounds.ascent import Ascent
 from shoal.bounds.cells import Cells
 from shoal.bounds.certificate import ratio
@@ -42,7 +43,7 @@ OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 
 
 def optimum(problem: Problem) -> float:
-    return problem.cost(Exact().partition(problem, 0, silent).groups)
+    return tables.paid(problem, Exact().partition(problem, 0, silent))
 
 
 def may_bound(sample: tables.Sample, measure: str) -> bool:
@@ -293,6 +294,46 @@ def test_a_certificate_stands_between_optimum_and_release(case, method):
     if found.certificate.bound > 1e-9:
         assert found.certificate.ratio == pytest.approx(found.loss() / found.certificate.bound)
         assert found.loss() <= found.certificate.ratio * best + 1e-9
+
+
+@given(tables.jobs(6, OBJECTIVES), st.integers(1, 3), st.sampled_from([None, 1, 2]))
+@settings(max_examples=several(300))
+def test_a_bound_also_holds_for_releases_that_leave_records_out(case, most, distinct):
+    """By brute force over all records left out and all partitions of the rest, costs being those of the whole table."""
+    sample, measure, k = case
+    requirements = () if distinct is None else (shoal.LDiversity(distinct, kind="distinct"),)
+    meets = reference_requirements.meets(sample, k, requirements)
+    assume(meets([*range(sample.records)]))
+    closed = release(sample, measure, k, requirements=requirements, method="mondrian").closed
+    certifier = Certifier(
+        closed,
+        k=k,
+        objective=measure,
+        weights=sample.weights,
+        w=tables.SHARE,
+        loss=0.0,
+        requirements=requirements,
+        most_left_out=most,
+    )
+    certificate = certifier.certify(inf, 5)
+    assume(certificate is not None)
+    objective = sample.objective(measure)
+    total = reference_requirements.optimum(objective, sample.records, meets, most)
+    weight = len(objective.weights) if measure == "gcp" else sum(objective.weights)
+    least = total if measure in reference.SUMS else total / (sample.records * weight)
+    assert certificate.bound <= least + 1e-9
+
+
+def test_leaving_out_one_of_five_is_the_optimum_that_a_certificate_knows_of():
+    table = pa.table({"age": [15, 15, 15, 25, 15]})
+    options = {"quasi_identifiers": {"age": shoal.Interval()}, "k": 2}
+    found = shoal.anonymize(table, **options, suppression_limit=0.2)
+    hidden = pa.table({"age": ["15", "15", "15", "*", "15"]})
+    least = shoal.loss(table, hidden, "lm", quasi_identifiers=options["quasi_identifiers"])
+    assert found.suppressed == 0
+    assert found.certificate.bound == pytest.approx(least)
+    none_left_out = shoal.anonymize(table, **options, suppression_limit=0.19)
+    assert none_left_out.certificate.bound > least + 0.1
 
 
 @given(tables.jobs(10, OBJECTIVES), st.data())

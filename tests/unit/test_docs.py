@@ -50,6 +50,13 @@ def test_examples_of_a_page_run_and_print_what_it_shows(page: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("page", PAGES, ids=shown)
+def test_no_page_has_a_heading_twice(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = HEADING.findall(text)
+    assert len(headings) == len(set(headings))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=shown)
 def test_no_block_escapes(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     languages = EXAMPLES["languages"](page)

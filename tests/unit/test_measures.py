@@ -265,3 +265,23 @@ def test_an_unknown_measure_is_refused_with_the_near_miss():
     table = pd.DataFrame({"age": [20, 30]})
     with pytest.raises(shoal.InputError, match="did you mean 'ncp'"):
         shoal.loss(table, table, "npc", quasi_identifiers=["age"])
+
+
+def test_groups_of_a_foreign_release_are_records_that_read_the_same():
+    """`1–2` and `*` cover the same values, and are two groups to whoever reads them, as the audit counts them."""
+    table = pd.DataFrame({"age": [1, 2, 1, 2], "s": ["u", "u", "v", "v"]})
+    release = table.assign(age=["1–2", "1–2", "*", "*"])
+    own = {"quasi_identifiers": {"age": shoal.Interval()}}
+    assert shoal.audit(release[["age"]], k=2, **own).groups == 2
+    assert shoal.loss(table, release, "c_avg", k=2, **own) == 1
+    apart = pd.DataFrame({"age": [1, 2, 1, 2, 3, 3], "s": ["u", "u", "v", "v", "u", "u"]})
+    release = apart.assign(age=["1–2", "1–2", "[1, 2]", "[1, 2]", "3", "3"])
+    assert shoal.loss(apart, release, "dm", **own) == 12
+    assert shoal.loss(apart, release, "cm", sensitive=["s"], **own) == 0
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5])
+def test_an_impossible_k_is_refused(k):
+    table = pd.DataFrame({"age": [1, 2]})
+    with pytest.raises(shoal.InputError, match=r"\bk\b"):
+        shoal.loss(table, table, "c_avg", quasi_identifiers=["age"], k=k)

@@ -114,11 +114,11 @@ def examine_texts(
 ) -> Examination:
     """Count whether every combination of released quasi-identifiers occurs at least k times and is diverse enough.
 
-    All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive
-    values that differ only in spaces, case or Unicode form are one value. A quasi-identifier may be released
-    under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, where the table has only some.
-    With a `crowd`, persons are counted in place of records. `counts` are the records of each row, where equal
-    records were counted before.
+    All columns are texts, and records are in one group if they read the same, byte for byte. Sensitive values that
+    differ only in spaces, case or Unicode form, or in how they spell a number, are one value; see `same_value`. A
+    quasi-identifier may be released under its own name or as `NAME_min` and `NAME_max`. `names` are all columns, where
+    the table has only some. With a `crowd`, persons are counted in place of records. `counts` are the records of each
+    row, where equal records were counted before.
 
     Raises
     ------

@@ -16,7 +16,7 @@ import numpy as np
 from shoal.auditing.cells import read_cells
 from shoal.auditing.examination import Persons, Places
 from shoal.auditing.matching import most_pairs
-from shoal.auditing.texts import same_value
+from shoal.auditing.texts import same_text
 from shoal.errors import InputError
 
 
@@ -44,7 +44,7 @@ def read_crowd(frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = (
     known: dict[str, int] = {}
     number = np.array(
         [
-            known.setdefault(key, len(known)) if (key := same_value(text or "")) else -1
+            known.setdefault(key, len(known)) if (key := same_text(text or "")) else -1
             for text in cells.texts
         ]
     )

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.auditing.cells import Cells, read_cells
-from shoal.auditing.texts import same_value
+from shoal.auditing.texts import same_text
 from shoal.errors import AuditFailed
 
 _PSEUDONYM = re.compile("[0-9a-f]{32}")
@@ -35,7 +35,7 @@ def read_replaced(
 ) -> Replaced:
     """Read the original values of the columns that a release of this table replaces."""
     originals = {
-        name: frozenset(same_value(text) for text in read_cells(table, name).texts if text)
+        name: frozenset(same_text(text) for text in read_cells(table, name).texts if text)
         for name in columns
     }
     return Replaced(tuple(columns), tuple(may_repeat), originals)
@@ -67,7 +67,7 @@ def _failures(name: str, cells: Cells, replaced: Replaced) -> list[str]:
             f"Column '{name}' holds something else than pseudonyms; do not release this table."
         )
     original = (replaced.originals or {}).get(name, frozenset())
-    if any(same_value(text) in original for text in texts):
+    if any(same_text(text) in original for text in texts):
         found.append(f"Column '{name}' holds original identifiers; do not release this table.")
     counts = np.bincount(cells.places, minlength=len(cells.texts))
     repeats = any(

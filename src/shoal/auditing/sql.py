@@ -65,7 +65,7 @@ def _groups(source: str, columns: Sequence[str], condition: str) -> str:
 
 def _check(requirement: Requirement, name: str, table: str, columns: Sequence[str]) -> str:
     """The groups that miss a requirement on a sensitive column."""
-    value = f"COALESCE(LOWER(TRIM(CAST({quoted(name)} AS VARCHAR(1000)))), '')"
+    value = _value(name)
     names = ", ".join(map(quoted, columns))
     counted = (
         f"(SELECT {names}, {value} AS shoal_value, COUNT(*) AS shoal_count FROM {table} "
@@ -78,6 +78,19 @@ def _check(requirement: Requirement, name: str, table: str, columns: Sequence[st
             "diversity by frequency or distinct, sensitivity without a hierarchy, or alpha for all values."
         )
     return _groups(counted, columns, condition)
+
+
+def _value(name: str) -> str:
+    """A sensitive value such that 1, 1.0 and 1,00 are one.
+
+    Zeros at the end of any text with a point or comma are taken off: a few values more than in `same_value` become
+    one, which makes the requirements of `_condition` stricter, never looser.
+    """
+    text = f"LOWER(TRIM(CAST({quoted(name)} AS VARCHAR(1000))))"
+    plain = f"RTRIM(RTRIM(REPLACE({text}, ',', '.'), '0'), '.')"
+    return (
+        f"COALESCE(CASE WHEN REPLACE({text}, ',', '.') LIKE '%.%' THEN {plain} ELSE {text} END, '')"
+    )
 
 
 def _condition(requirement: Requirement) -> str | None:

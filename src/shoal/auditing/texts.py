@@ -20,6 +20,9 @@ from shoal.auditing.spans import days_of, ends_of
 from shoal.errors import InputError
 
 _AFTER_ALL = date.max.toordinal() + 1
+_DECIMAL = re.compile(  # 2e10 without a sign after the e may be a code
+    r"(?P<sign>[+-]?)(?P<digits>(?:0|[1-9][0-9]*)(?:[.,][0-9]*)?|[.,][0-9]+)(?P<power>e[+-][0-9]{1,3})?"
+)
 _FINER = re.compile(r"\.[0-9]{6}([0-9]+)")  # digits of a second beyond the sixth
 
 
@@ -75,12 +78,29 @@ def written(value: Any) -> str:
     return str(value)
 
 
-def same_value(text: str) -> str:
+def same_text(text: str) -> str:
     """The form that all texts share which differ only in spaces, case or Unicode form."""
     composed = unicodedata.normalize("NFKC", text)
     visible = "".join(sign for sign in composed if unicodedata.category(sign) != "Cf")
     lower = unicodedata.normalize("NFKC", visible.casefold())
     return " ".join(lower.split()).casefold()
+
+
+def same_value(text: str) -> str:
+    """The form that all texts of one sensitive value share.
+
+    These are texts that differ only in spaces, case or Unicode form, and spellings of one number: 1, 1.0, +1,00 and
+    1e+00. A text with a leading zero, like 01, is a code and no number.
+    """
+    plain = same_text(text)
+    number = _DECIMAL.fullmatch(plain)
+    if number is None:
+        return plain
+    digits = f"{Decimal(number['digits'].replace(',', '.') + (number['power'] or '')):f}"
+    whole, _, fraction = digits.partition(".")
+    fraction = fraction.rstrip("0")
+    plain = whole + ("." + fraction if fraction else "")
+    return f"-{plain}" if number["sign"] == "-" and plain != "0" else plain
 
 
 def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> list[int] | None:

@@ -1,4 +1,10 @@
-"""The certificate: how far a release's loss can be from the least of all releases that meet the requirement."""
+"""The certificate: how far a release's loss can be from the least of all releases that meet the requirement.
+
+A bound is a sum of numbers y, one per record, which in no group sum up to more than the group costs. A release that
+leaves records out pays for its groups at least their y, and for each record left out its cost w if fully suppressed.
+That is the sum of all y, less the sum of y − w over the records left out. So the bound takes off the largest y − w,
+of as many records as may be left out.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +40,9 @@ LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may
 @dataclass(frozen=True)
 class Certificate:
     """A proof that no release of the table that meets the requirement loses less than `bound`.
+
+    Releases that leave out as many records as `suppression_limit` allows are covered, too; a record left out costs
+    what it costs if it is fully suppressed.
 
     Attributes
     ----------
@@ -78,8 +87,11 @@ class Certifier:
         loss: float | None,
         requirements: Sequence[Requirement] = (),
         duals: Floats | None = None,
+        most_left_out: int = 0,
     ) -> None:
         """Find a first bound; `duals`, a number per record from an earlier ascent, make it tighter, never wrong.
+
+        The bound also holds for releases that leave out up to `most_left_out` records.
 
         The `loss` of the release is computed if it is None, which needs one cost of a closure for all classes.
         """
@@ -89,6 +101,7 @@ class Certifier:
         )
         self.certificate: Certificate | None = None
         self.reason = ""
+        self._most_left_out = most_left_out
         if objective in ADDITIVE and ADDITIVE[objective].aggregate == "sum":
             self._scale = float(np.mean([weights.get(name, 1.0) for name in table.names]))
         else:
@@ -107,6 +120,7 @@ class Certifier:
                 w=w,
                 loss=None,
                 requirements=requirements,
+                most_left_out=most_left_out,
             )
             self._w, self._pmi_bound = w, self._bound_of_pmi(weights)
             self._keep_parts()
@@ -217,8 +231,7 @@ class Certifier:
         table = self.problem.table
         problem = Problem.of(table, "pmi", self.problem.k, relative_weights(weights, table))
         cells = Cells(problem)
-        total = float(cell_bound(cells) @ cells.points.counts + problem.objective.offset.sum())
-        return max(0.0, total - SAFETY * abs(total)) * self._scale
+        return self._bound_of(cells, cell_bound(cells))
 
     def _keep_parts(self) -> None:
         """Keep the bound of `wmi` that follows from one of `mi` and one of `pmi`.
@@ -238,14 +251,33 @@ class Certifier:
 
     def _keep(self, least: Floats, how: str) -> None:
         """Make a certificate of `least`, the least that each point can cost, and keep it if it is the best so far."""
-        total = float(least @ self._cells.points.counts)
-        total += float(self.problem.objective.offset.sum()) - SAFETY * abs(total)
-        self._keep_bound(max(0.0, total) * self._scale, how)
+        self._keep_bound(self._bound_of(self._cells, least), how)
+
+    def _bound_of(self, cells: Cells, least: Floats) -> float:
+        """The bound that follows from the least that each point can cost in a group."""
+        total = float(least @ cells.points.counts)
+        total -= saving(cells, least, self._most_left_out) + SAFETY * abs(total)
+        return max(0.0, total + float(cells.problem.objective.offset.sum())) * self._scale
 
     def _keep_bound(self, bound: float, how: str) -> None:
         """Make a certificate of a bound and keep it if it is the best so far."""
         if self.certificate is None or bound > self.certificate.bound:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
+
+
+def saving(cells: Cells, least: Floats, most: int) -> float:
+    """The most that leaving out up to `most` records saves, given the least that each point can cost in a group."""
+    if not most:
+        return 0.0
+    problem = cells.problem
+    each = np.eye(problem.class_count)
+    hidden = np.repeat(problem.whole, problem.class_count, axis=1)
+    suppressed = group_costs(problem.arrays, hidden, each).sum(axis=0)
+    first, _, counts = cells.points
+    saved = np.maximum(0.0, least - suppressed[problem.classes[first]])
+    order = np.argsort(-saved)
+    before = np.cumsum(counts[order]) - counts[order]
+    return float(saved[order] @ np.clip(most - before, 0, counts[order]))
 
 
 def ratio(loss: float, bound: float) -> float:

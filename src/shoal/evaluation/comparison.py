@@ -17,13 +17,13 @@ import pyarrow.compute as pc
 
 from shoal.auditing.examination import refuse_identifiers
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.evaluation.printed import Printed, printed_otherwise, split_by_texts
+from shoal.evaluation.printed import Printed, printed_otherwise
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import labels_of
 from shoal.settings import Settings
 from shoal.table import Sensitive, Table, encode
 from shoal.table.closed import Closed
-from shoal.table.folding import fold
+from shoal.table.folding import value_key
 from shoal.table.frames import Frame, arrow_column
 from shoal.table.render import bound_names, read_closures
 from shoal.table.rows import distinct_rows
@@ -129,7 +129,6 @@ def read_comparison(
         problems.extend(error.problems)
     raise_problems(problems)
     printed = printed_otherwise(encoded.columns, release)
-    groups, closures = split_by_texts(groups, closures, printed)
     found = Comparison(
         table=encoded,
         groups=groups,
@@ -182,8 +181,8 @@ def _released_codes(
     """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
     array = arrow_column(release, name)
     values = pc.unique(array.drop_null())
-    known = {fold(label): code for code, label in enumerate(column.labels)}
-    texts = ["" if label in missing else fold(label) for label in labels_of(values)]
+    known = {value_key(label): code for code, label in enumerate(column.labels)}
+    texts = ["" if label in missing else value_key(label) for label in labels_of(values)]
     null = len(column.values) if column.has_null else -1
     code_of = np.array([known.get(text, -1 if text else null) for text in texts] + [null])
     place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), len(values)))

@@ -6,7 +6,7 @@ table that is covered, which the release does not tell, and neither may anything
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,16 +43,6 @@ def printed_otherwise(columns: Sequence[Column], release: Frame) -> dict[int, Pr
             if not all(_reads_the_same(column.form, text) for text in printed.texts):
                 found[j] = printed
     return found
-
-
-def split_by_texts(
-    groups: Ints, closures: Ints, printed: Mapping[int, Printed]
-) -> tuple[Ints, Ints]:
-    """Tell groups apart that read differently although their closures in the table's values are the same."""
-    if not printed:
-        return groups, closures
-    rows = distinct_rows(np.column_stack([groups, *(found.place for found in printed.values())]))
-    return rows.place, closures[:, groups[rows.first]]
 
 
 def _reads_the_same(form: Form, text: str | None) -> bool:

@@ -31,13 +31,14 @@ class Partition:
     # Where a record's closure does not cover its group: the records that it covers, a row for each record.
     windows: Ints | None = None
     forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
+    closures: Ints | None = None  # slots × groups, where they are wider than the groups need
     # A number per record from which a certificate may start; see `Ascent`.
     duals: Floats | None = None
 
     @property
     def closing(self) -> Closing:
         """How the closures of this partition are made, for `Problem.close`."""
-        return Closing(self.windows, self.forms)
+        return Closing(self.windows, self.forms, self.closures)
 
 
 class Method(ABC):

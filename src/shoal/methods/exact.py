@@ -10,6 +10,7 @@ from shoal.errors import InputError
 from shoal.generalization.forms import Floats, Ints
 from shoal.kernels.clustering.exact import cut_subsets, subset_costs
 from shoal.methods.base import Method, Partition
+from shoal.methods.wider_closures import cheapest_closures, cheapest_costs
 from shoal.problem import Problem
 from shoal.progress import Progress
 
@@ -22,8 +23,9 @@ class Exact(Method):
     """Find a partition of least cost, for every objective and model, of a table of at most 18 records.
 
     Dynamic programming over subsets: the least cost of S is that of a group T that meets the requirement and
-    holds the first record of S, and the least cost of S without T. Groups of any size are tried, for the
-    sake of requirements and of objectives under which a larger closure may cost less. O(3ⁿ) in time, O(2ⁿ) in memory.
+    holds the first record of S, and the least cost of S without T. Groups of any size are tried, because of
+    requirements and of objectives under which a larger closure may cost less (`entropy`, `pmi`, `wmi`); there, a group
+    pays for the cheapest closure that covers it. O(3ⁿ) in time, O(2ⁿ) in memory.
     """
 
     name = "exact"
@@ -44,7 +46,20 @@ class Exact(Method):
         costs = subset_costs(
             problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
         )
+        return best_partition(problem, costs, progress)
+
+
+def best_partition(problem: Problem, costs: Floats, progress: Progress) -> Partition:
+    """Find a partition of least cost, given what the tight closure of every subset costs: infinite if it may not be.
+
+    Where a wider closure may cost less, a subset costs what its cheapest closure does, and that is released.
+    """
+    n = problem.table.records
+    if problem.objective.monotone:
         return Partition(cut_best(costs, n, progress))
+    costs = np.where(np.isfinite(costs), cheapest_costs(problem, progress), np.inf)
+    groups = cut_best(costs, n, progress)
+    return Partition(groups, closures=cheapest_closures(problem, groups))
 
 
 def check_records(n: int) -> None:

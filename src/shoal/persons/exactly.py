@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from shoal.kernels.clustering.exact import subset_costs
 from shoal.kernels.persons.counting import subsets_comply
 from shoal.methods import Method, Partition
-from shoal.methods.exact import check_records, cut_best
+from shoal.methods.exact import best_partition, check_records
 from shoal.privacy.persons import People
 from shoal.problem import Problem
 from shoal.progress import Progress
@@ -25,4 +27,4 @@ def exact_partition(
     costs = subset_costs(problem.arrays, rules, problem.codes, problem.classes, none)
     costs[~subsets_comply(people.rules, people.crowd, records)] = np.inf
     notes = () if method.name == "exact" else ("chose exact",)
-    return Partition(cut_best(costs, records, progress), notes)
+    return replace(best_partition(problem, costs, progress), notes=notes)

@@ -64,7 +64,7 @@ def _settled(job: Job, partition: Partition) -> Partition:
     while not job.complies(partition):
         search = search_of(job.problem, job.people, job.read(partition))
         mend(search, job.progress)
-        partition = replace(partition, groups=search.groups)
+        partition = replace(partition, groups=search.groups, closures=None)
     return partition
 
 

@@ -6,10 +6,8 @@ The audit counts the same requirements by `Requirement.levels`, in code that sha
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +17,7 @@ from shoal.generalization import Hierarchy
 from shoal.generalization.forms import Floats, Ints, TreeForm
 from shoal.generalization.models import label_of
 from shoal.table import Sensitive
-from shoal.table.folding import fold
-
-_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
+from shoal.table.folding import value_key
 
 
 @dataclass(frozen=True)
@@ -74,17 +70,11 @@ def _diversity(asked: LDiversity, secret: Sensitive) -> Limits:
 def _alpha(asked: AlphaK, secret: Sensitive) -> Limits:
     cap = np.full(secret.size, asked.alpha)
     if asked.values is not None:
-        named = {_key(label_of(value)) for value in asked.values}
+        named = {value_key(label_of(value)) for value in asked.values}
         for code, label in enumerate(secret.all_labels):
-            if label is None or _key(label) not in named:
+            if label is None or value_key(label) not in named:
                 cap[code] = 1.0
     return Limits(_all_values(secret), secret.size, cap=cap)
-
-
-def _key(label: str) -> str | Decimal:
-    """The key that all spellings of a value share; 1.0 and 1 are one number."""
-    text = fold(label)
-    return Decimal(text).normalize() if _NUMBER.fullmatch(text) else text
 
 
 def _sensitivity(asked: PSensitive, column: str, secret: Sensitive) -> Limits:
@@ -129,5 +119,5 @@ def _compiled(tree: object, column: str, secret: Sensitive) -> tuple[TreeForm, I
 
 def _spelled(tree: Hierarchy, labels: Sequence[str]) -> pa.Array:
     """Spell labels as the hierarchy does."""
-    leaf = {fold(label): label for label in tree.leaves}
-    return pa.array([leaf[fold(label)] for label in labels], type=pa.large_string())
+    leaf = {value_key(label): label for label in tree.leaves}
+    return pa.array([leaf[value_key(label)] for label in labels], type=pa.large_string())

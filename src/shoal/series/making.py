@@ -25,7 +25,7 @@ from shoal.series.improving import improve_groups
 from shoal.series.parting import part_signatures
 from shoal.series.splitting import cells_of, split_people
 from shoal.settings import Settings
-from shoal.table.folding import fold, fold_all
+from shoal.table.folding import fold_all, value_key
 from shoal.table.pseudonyms import canonical_texts
 
 CELL = 3  # times k: the people of the smallest cells in which newcomers are placed, on average
@@ -93,7 +93,7 @@ def make_tonight(plan: Plan, previous: Any, progress: Progress) -> Tonight:
     name, m = settings.sensitive[0], promised(plan.settings)
     before = history_of(previous, settings.person, name, m)
     secret = table.sensitive[name]
-    keys = [None if label is None else fold(label) for label in secret.all_labels]
+    keys = [None if label is None else value_key(label) for label in secret.all_labels]
     people = _people(plan, before)
     known = np.array([before.persons.get(who, OUT) for who in people], dtype=np.int32)
     signatures = [_codes(own, keys) for own in before.signatures]

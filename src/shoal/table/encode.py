@@ -27,7 +27,7 @@ from shoal.generalization import (
 )
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import is_ordered
-from shoal.table.folding import fold_all
+from shoal.table.folding import value_keys
 from shoal.table.found import Found, find_column
 from shoal.table.frames import Frame, order_of
 from shoal.table.released_texts import order_of_ranges
@@ -51,7 +51,8 @@ class Column:
 class Sensitive:
     """A sensitive column: a code per record and the values in ascending order; null has the last code.
 
-    Texts that differ only in spaces, case or Unicode form are one value, of which the first stands for all.
+    Texts that differ only in spaces, case or Unicode form, or in how they spell a number, are one value, of which the
+    first stands for all.
     """
 
     codes: Ints
@@ -283,20 +284,24 @@ def _encode_sensitive(found: Found) -> Sensitive:
     if found.typed is not None and len(pc.unique(found.typed)) == len(found.values):
         found = found.in_order()
     elif pa.types.is_large_string(found.values.type):
-        found = _folded(found)
+        found = _united(found)
     place = np.where(found.place < 0, len(found.values), found.place)
     return Sensitive(place, found.values, found.has_null, found.labels)
 
 
-def _folded(found: Found) -> Found:
+def _united(found: Found) -> Found:
     """Make one text of all that stand for one value; texts that show nothing are missing values."""
-    forms = fold_all(found.values).to_pylist()
+    keys = value_keys(found.values)
     first: dict[str, int] = {"": -1}
-    kept = [i for i, form in enumerate(forms) if first.setdefault(form, i) == i]
+    kept = [i for i, key in enumerate(keys) if first.setdefault(key, i) == i]
+    values = found.values
+    if found.typed is not None:
+        values, numbers = found.typed, found.typed.to_pylist()
+        kept.sort(key=numbers.__getitem__)
     rank = {i: rank for rank, i in enumerate(kept)}
-    number = np.array([rank.get(first[form], -1) for form in forms] + [-1], dtype=np.int32)
+    number = np.array([rank.get(first[key], -1) for key in keys] + [-1], dtype=np.int32)
     labels = tuple(found.labels[i] for i in kept)
-    return Found(found.values.take(pa.array(kept, pa.int64())), labels, number[found.place])
+    return Found(values.take(pa.array(kept, pa.int64())), labels, number[found.place])
 
 
 def default_model(kind: pa.DataType) -> Model:

@@ -179,6 +179,9 @@ def read_release(table: Table, frame: Frame) -> Closed:
 def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
     """Read released quasi-identifiers, whatever the order of records, back to a group per record and closures.
 
+    Records are in one group if they read the same, as in the audit: `1–2` and `*` are two groups even where both cover
+    all values.
+
     Raises
     ------
     InputError
@@ -196,8 +199,8 @@ def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
     raise_problems(problems)
     first, groups, _ = distinct_rows(np.stack(places, axis=1))
     per_group = np.concatenate([c[:, p[first]] for c, p in zip(closures, places, strict=True)])
-    distinct, number = np.unique(per_group, axis=1, return_inverse=True)
-    return number.reshape(-1)[groups].astype(np.int32), distinct
+    order = np.lexsort(per_group[::-1])  # whatever the order of records
+    return np.argsort(order)[groups].astype(np.int32), np.ascontiguousarray(per_group[:, order])
 
 
 def _parsed(column: Column, frame: Frame) -> tuple[Ints, Ints]:

@@ -17,7 +17,6 @@ from shoal.auditing.requirements.rounding import ceil
 from shoal.auditing.texts import moment, same_value, written
 from shoal.errors import shown
 
-_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-][0-9]{1,3})?")
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ t][0-9]{2}:")
 VALUES = (str, bool, int, float, Decimal, date)  # a datetime is a date
 
@@ -97,11 +96,9 @@ class AlphaK(Requirement):
         return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {ceil(reached)}"
 
 
-def _meaning(text: str) -> str | Decimal | tuple[datetime, str]:
-    """The key that all spellings of a value share; 1.0 and 1 are one number, and a time is one in every zone."""
+def _meaning(text: str) -> str | tuple[datetime, str]:
+    """The key that all spellings of a value share; a time is one in every zone."""
     plain = same_value(text)
-    if _NUMBER.fullmatch(plain):
-        return Decimal(plain).normalize()
     if _TIME.match(plain):
         with suppress(ValueError):
             return moment(plain.upper(), None)

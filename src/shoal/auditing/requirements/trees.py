@@ -49,7 +49,7 @@ def outside(tree: Tree | None, column: str, labels: Sequence[str]) -> list[str]:
     if alike:
         found.append(
             f"{alike} values of the hierarchy of column '{column}' differ from others only in spaces, case or "
-            "Unicode form, and count as one value; keep one line of each."
+            "Unicode form, or spell the same number, and count as one value; keep one line of each."
         )
     return found
 
