@@ -207,7 +207,8 @@ def logged(path: Path) -> Iterator[None]:
     )
     asked = [sys.executable, "-c", code, str(path)]
     with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout is not None and other.stdout.readline() == "done\n"
+        assert other.stdout is not None
+        assert other.stdout.readline() == "done\n"
         yield
         other.communicate("\n")
 

@@ -220,9 +220,7 @@ def _publish(
         )
 
 
-def _replaces_in_duckdb(
-    target: DatabaseTable, if_exists: IfExists, stored: Stored | None
-) -> bool:
+def _replaces_in_duckdb(target: DatabaseTable, if_exists: IfExists, stored: Stored | None) -> bool:
     """Whether a table of a DuckDB file is about to be replaced, once it is sure that it may be."""
     database = target.database
     if database.kind != DUCKDB or if_exists != "replace":

@@ -6,6 +6,7 @@ import narwhals as nw
 
 from shoal.auditing.verdict import Verdict
 from shoal.engines.base import RESERVED, Engine, Lazy
+from shoal.engines.names import inner, outer
 from shoal.examine import counted_columns, examine_counted
 from shoal.settings import Settings
 
@@ -14,6 +15,7 @@ COUNT = f"{RESERVED}count"
 
 def examine_staged(engine: Engine, staged: Lazy, settings: Settings) -> Verdict:
     """Audit a staged release by what its columns read."""
-    wanted = counted_columns(staged.collect_schema().names(), settings)
-    counted = staged.group_by(*wanted).agg(nw.len().cast(nw.Int64).alias(COUNT))
+    names = [outer(name) for name in staged.collect_schema().names()]
+    wanted = counted_columns(names, settings)
+    counted = staged.group_by(*map(inner, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNT))
     return examine_counted(engine.collect(counted), COUNT, settings)

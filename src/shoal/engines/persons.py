@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import narwhals as nw
@@ -10,6 +11,7 @@ from shoal.auditing.verdict import Persons
 from shoal.engines.base import RESERVED, Engine, Lazy
 from shoal.engines.columns import HASH
 from shoal.engines.joining import GROUP
+from shoal.engines.names import inner
 from shoal.privacy.persons import MOST_RECORDS
 
 PERSON = f"{RESERVED}person"
@@ -21,10 +23,14 @@ def columns_of(identifiers: Sequence[str]) -> list[str]:
 
 
 def with_persons(engine: Engine, frame: Lazy, identifiers: Sequence[str]) -> Lazy:
-    """Add a hash of every identifier; a record without a value counts as a person of its own."""
+    """Add a hash of every identifier; a record without a value counts as a person of its own.
+
+    Each run draws the key of these hashes, so nobody can find out whose they are by hashing identifiers.
+    """
+    secret = secrets.randbits(63)
     for name, own in zip(identifiers, columns_of(identifiers), strict=True):
-        frame = engine.hashed(frame, [name], own, 1)
-        either = nw.when(nw.col(name).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
+        frame = engine.hashed(frame, [inner(name)], own, secret)
+        either = nw.when(nw.col(inner(name)).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
         frame = frame.with_columns(either.alias(own))
     return frame
 

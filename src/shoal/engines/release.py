@@ -13,8 +13,9 @@ import narwhals as nw
 from shoal.databases import IfExists, stored_place
 from shoal.engines.auditing import examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
-from shoal.engines.opening import Opened
-from shoal.engines.publishing import RELEASE, publish_file, publish_folder, publish_stored
+from shoal.engines.names import inner
+from shoal.engines.opening import RELEASE, Opened
+from shoal.engines.publishing import publish_file, publish_folder, publish_stored
 from shoal.errors import InputError
 from shoal.evaluation.singled import Kept
 from shoal.generalization.forms import Ints
@@ -46,7 +47,7 @@ class LargeRelease(Release[FrameT]):
 
     @property
     def _staged(self) -> Lazy:
-        return nw.from_native(self.data)
+        return self.opened.engine.inward(self.data)
 
     @property
     def shown(self) -> Frame:
@@ -67,7 +68,7 @@ class LargeRelease(Release[FrameT]):
     def _alone(self, columns: Sequence[str]) -> int:
         engine, count = self.opened.engine, f"{RESERVED}count"
         with speaking_of(engine.name):
-            values = self._staged.group_by(*columns).agg(nw.len().alias(count))
+            values = self._staged.group_by(*map(inner, columns)).agg(nw.len().alias(count))
             found = engine.arrow(values.filter(nw.col(count) == 1).select(nw.len().alias(count)))
             return int(found[count][0].as_py())
 
@@ -88,6 +89,7 @@ class LargeRelease(Release[FrameT]):
         name. The address of a database takes the name of a `table`, as in `Release.save`.
         """
         place = stored_place(path, table, if_exists)
+        unchanged = [*self.settings.sensitive, *self.settings.keep]
         if place is not None:
             with speaking_of(self.opened.engine.name):
                 publish_stored(
@@ -95,7 +97,7 @@ class LargeRelease(Release[FrameT]):
                     place,
                     if_exists,
                     self._prove_written,
-                    [*self.settings.sensitive, *self.settings.keep],
+                    unchanged,
                 )
             return
         own = self.dialect or Dialect()
@@ -112,9 +114,8 @@ class LargeRelease(Release[FrameT]):
 
                 publish(self.opened, str(path), self._staged, overwrite, self._prove_written)
             elif is_folder(path):
-                publish_folder(self.opened, Path(path), overwrite, self._prove_written)
+                publish_folder(self.opened, Path(path), overwrite, self._prove_written, unchanged)
             else:
-                unchanged = [*self.settings.sensitive, *self.settings.keep]
                 columns, encoding = self.closed.table.columns, dialect.encoding
                 publish_file(
                     self.opened,

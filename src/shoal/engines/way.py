@@ -18,7 +18,8 @@ from shoal.engines.checks import refuse, refuse_slow
 from shoal.engines.columns import COUNT, HASH, Codes, read_columns
 from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
 from shoal.engines.memory import most_at_once, most_rows
-from shoal.engines.opening import Opened
+from shoal.engines.names import outer
+from shoal.engines.opening import RELEASE, Opened
 from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, raise_problems
@@ -44,7 +45,6 @@ def make_large_release(
     """Anonymize a frame of an engine by complete settings: the way on one screen."""
     engine, watch = opened.engine, Watch(progress)
     with speaking_of(engine.name):
-        names = opened.frame.collect_schema().names()
         counted = _count(opened, settings, watch)
         roles, codes, frame = counted.roles, counted.codes, counted.frame
         problem, told_apart = counted.problem, counted.told_apart
@@ -61,7 +61,7 @@ def make_large_release(
         progress("rendering", table.records, 0)
         pieces = Pieces.of(assignment, table.rows)
         grouped = join_back(engine, frame, codes, counted.keys, pieces, secret)
-        released = render_frame(engine, grouped, closed, names, settings.render)
+        released = render_frame(engine, grouped, closed, opened.names, settings.render)
         staged = watch(
             "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
         )
@@ -70,10 +70,10 @@ def make_large_release(
         audit = replace(verdict.prove(), persons=persons)
         if audit.records + closed.left_out != table.records:
             raise InputError("The table changed while it was read; give one that stays the same.")
-        opened.staging.keep("release.parquet", "release")
+        opened.staging.keep(RELEASE, "release")
         notes = (*solved.notes, *group_notes(problem.rules, problem.values, table))
         return LargeRelease(
-            data=staged.to_native(),
+            data=engine.outward(staged),
             settings=spelled_out(settings, problem.columns, roles),
             audit=audit,
             closed=closed,
@@ -108,8 +108,8 @@ class _Counted:
 
 def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     """Encode and count a large table, and judge whether it can be released as the settings say."""
-    engine, names = opened.engine, opened.frame.collect_schema().names()
-    roles = _checked(opened, names, settings)
+    engine = opened.engine
+    roles = _checked(opened.names, settings)
     codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
     refuse_slow(settings, codes.records)
     told_apart = [name for name in settings.identifiers if name not in settings.allow]
@@ -121,7 +121,7 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     return _Counted(roles, codes, frame, keys, problem_of(table, settings), told_apart)
 
 
-def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
+def _checked(names: list[str], settings: Settings) -> Roles:
     """The role of every column, or all reasons why nothing can be released."""
     roles, problems = check_roles(names, settings)
     named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers]
@@ -133,8 +133,8 @@ def _encode(opened: Opened, codes: Codes, roles: Roles, told_apart: Sequence[str
     """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person."""
     engine, frame = opened.engine, opened.frame
     names = frame.collect_schema().names()
-    unchanged = [name for name in names if name in roles.unchanged]
-    hashed = engine.hashed(codes.packed(engine, frame), names, HASH, 0)
+    unchanged = [name for name in names if outer(name) in roles.unchanged]
+    hashed = engine.hashed(codes.packed(engine, frame), names, HASH, engine.key(frame))
     hashed = with_persons(engine, hashed, told_apart)
     kept = [*unchanged, *codes.keys, HASH, *columns_of(told_apart)]
     staged = engine.stage(hashed.select(kept), "encoded")
