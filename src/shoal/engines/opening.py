@@ -27,6 +27,7 @@ from shoal.io.places import input_problems
 from shoal.io.streams import schema_of
 from shoal.progress import Progress, silent
 from shoal.staging import Staging
+from shoal.table.frames import lazy_kind
 from shoal.table.plain import plain_type
 from shoal.table.source import Dialect, Input, Stored
 
@@ -108,7 +109,7 @@ def engine_for(table: Any, engine: str | None, memory: str | int | None = None) 
         raise InputError(
             f"There is no engine {shown(engine)}{close} Engines: {', '.join(ENGINES)}."
         )
-    own = _kind(table)
+    own = lazy_kind(table)
     if own is not None:
         if engine not in (None, own):
             raise InputError(
@@ -141,19 +142,6 @@ def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | No
         return MEMORY
     room = read_memory(memory) if memory is not None else free_memory()
     return "duckdb" if needed > room else MEMORY
-
-
-def _kind(table: Any) -> str | None:
-    """The engine of a lazy frame, None for anything else; no library is imported for that."""
-    kind = type(table)
-    library = kind.__module__.partition(".")[0]
-    if library in ("duckdb", "_duckdb") and "Relation" in kind.__name__:
-        return "duckdb"
-    if library == "polars" and kind.__name__ == "LazyFrame":
-        return "polars"
-    if kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame":
-        return "spark"
-    return None
 
 
 def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
@@ -206,7 +194,7 @@ def open_large(
         with speaking_of(engine):
             if isinstance(table, DatabaseTable):
                 return _open_stored(table, engine, staging, room, most, progress)
-            if _kind(table) is None:
+            if lazy_kind(table) is None:
                 return _open_files(table, input, engine, staging, room, most, progress)
             native = nw.to_native(table, pass_through=True)
             on = _on(engine, staging, native, room)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+import numpy.typing as npt
 
 from shoal.databases import IfExists, stored_place
 from shoal.engines.auditing import examine_staged
@@ -25,6 +27,10 @@ from shoal.table.frames import Frame, FrameT
 from shoal.table.render import spelled_for
 from shoal.table.source import Dialect
 
+UNKNOWN = (
+    "A release of a large table does not know the group of each input record, nor which of them it holds; read the "
+    "table into memory (engine='memory') to know it."
+)
 SHOWN = 1_000  # records from which a report takes some
 
 
@@ -36,14 +42,17 @@ class LargeRelease(Release[FrameT]):
     process. The group of single records is not known: records of large tables have no numbers.
     """
 
+    is_released: npt.NDArray[np.bool_] = field(init=False, repr=False)  # which nobody sets
     opened: Opened = field(kw_only=True)
 
     @property
     def groups(self) -> Ints:
-        raise InputError(
-            "A release of a large table does not know the group of each input record; read the table into memory "
-            "(engine='memory') to know it."
-        )
+        raise InputError(UNKNOWN)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "is_released":
+            raise InputError(UNKNOWN)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @property
     def _staged(self) -> Lazy:

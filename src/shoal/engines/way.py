@@ -77,7 +77,6 @@ def make_large_release(
             settings=spelled_out(settings, problem.columns, roles),
             audit=audit,
             closed=closed,
-            is_released=np.zeros(0, dtype=np.bool_),
             removed=roles.removed,
             dialect=opened.dialect,
             stored=opened.stored,
