@@ -31,7 +31,7 @@ import shoal
 from shoal.engines.base import speaking_of
 from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
-from shoal.io import blocks
+from shoal.io import blocks, read_texts
 from shoal.table.source import Input
 
 ENGINES = ("duckdb", "polars")
@@ -499,24 +499,24 @@ HOSTILE = [
 def test_columns_may_have_any_name(engine: str, suffix: str, turn: int, tmp_path: Path) -> None:
     named = [HOSTILE[(turn + i) % len(HOSTILE)] for i in range(5)]
     table = people(200).rename_columns(named)
-    name, age, town, ill, ward = named
-    asked = {**ASKED, "quasi_identifiers": [age, town], "sensitive": [ill], "keep": [ward]}
-    asked |= {"identifiers": [name], "render": "bounds"}
-    memory = shoal.anonymize(table, **asked)
     pq.write_table(table, tmp_path / "in.parquet")
+    released = [f"{named[1]}_min", f"{named[1]}_max", *named[2:]]
+    plain = shoal.anonymize(on(engine, people(200)), **ASKED, render="bounds")
+    asked = {
+        role: [named[people().column_names.index(name)] for name in ASKED[role]]
+        for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")
+    }
     for given in (tmp_path / "in.parquet", on(engine, table)):
         how = {"engine": engine} if isinstance(given, Path) else {}
-        found = shoal.anonymize(given, **asked, **how)
-        assert list(
-            collected(found.data).columns if engine == "polars" else found.data.columns
-        ) == (memory.data.column_names)
-        assert rows_of(found.data) == rows_of(memory.data)
-        assert found.singled_out == memory.singled_out
-        assert found.shown.columns == memory.data.column_names
+        found = shoal.anonymize(given, **{**ASKED, **asked}, render="bounds", **how)
+        assert as_arrow(found.data).column_names == found.shown.columns == released
+        assert rows_of(found.data) == rows_of(plain.data)
+        assert [own.alone for own in found.singled_out] == [own.alone for own in plain.singled_out]
         out = tmp_path / f"out{suffix}"
         found.save(out, overwrite=True)
-        memory.save(tmp_path / f"memory{suffix}", overwrite=True)
-        assert lines_of(out) == lines_of(tmp_path / f"memory{suffix}")
+        assert read_texts(out, Input()).column_names == released
+        again = shoal.audit(out, settings=found.settings)
+        assert (again.records, again.groups) == (200, plain.audit.groups)
         found.close()  # type: ignore[attr-defined]
 
 
@@ -524,13 +524,14 @@ def lines_of(path: Path) -> Counter[str]:
     """The records of a file, as its texts."""
     if path.suffix == ".parquet":
         table = pq.read_table(path)
-        return Counter([str(table.schema), *(str(row) for row in table.to_pylist())])
+        types = str(table.schema).replace("large_", "")
+        return Counter([types, *(str(row) for row in table.to_pylist())])
     return Counter(path.read_text().splitlines())
 
 
 def test_what_betrays_something_is_called_by_its_own_name(engine: str) -> None:
     table = people(200).rename_columns(["a.b", "age", "town", "ill", "ward"])
-    with pytest.raises(shoal.InputError, match=r"'a\.b' has"):
+    with pytest.raises(shoal.InputError, match=r"Column 'a\.b' is kept"):
         shoal.anonymize(on(engine, table), **{**ASKED, "identifiers": [], "keep": ["a.b", "ward"]})
 
 
@@ -547,11 +548,12 @@ ZONED = {
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
 def test_times_keep_their_zone(engine: str, suffix: str, tmp_path: Path) -> None:
+    zones = {name: kind for name, kind in ZONED.items() if (engine, name) != ("polars", "fixed")}
     times = {
         name: pa.array(
             [at and at.replace(tzinfo=UTC if kind.tz else None) for at in LATE * 4], kind
         )
-        for name, kind in ZONED.items()
+        for name, kind in zones.items()
     }
     kept = {f"kept {name}": column for name, column in times.items()}
     rest = {
@@ -575,6 +577,13 @@ def test_times_keep_their_zone(engine: str, suffix: str, tmp_path: Path) -> None
     assert lines_of(tmp_path / f"out{suffix}") == lines_of(tmp_path / f"memory{suffix}")
 
 
+def test_a_zone_that_polars_does_not_know_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    pq.write_table(pa.table({"at": pa.array(LATE, ZONED["fixed"])}), tmp_path / "in.parquet")
+    with pytest.raises(shoal.InputError, match=r"'at' has a time zone .* use DuckDB"):
+        shoal.anonymize(tmp_path / "in.parquet", engine="polars", quasi_identifiers=["at"], k=1)
+
+
 @needs_duckdb
 def test_a_relation_has_the_zone_of_its_session(tmp_path: Path) -> None:
     import duckdb
@@ -590,14 +599,15 @@ def test_a_relation_has_the_zone_of_its_session(tmp_path: Path) -> None:
 
 def test_frames_of_engines_are_taken_wherever_a_table_is(engine: str) -> None:
     table = people()
-    given, plain = on(engine, table), shoal.anonymize(table, **ASKED)
+    given, plain = on(engine, table), shoal.anonymize(table, **ASKED, keep_order=True)
     roles = {"quasi_identifiers": ["age", "town"], "sensitive": ["ill"], "k": 1}
     assert str(shoal.suggest(given)) == str(shoal.suggest(table))
     assert shoal.audit(given, **roles) == shoal.audit(table, **roles)
     release = on(engine, plain.data)
     found = shoal.evaluate(given, release, settings=plain.settings)
     assert found.risk == shoal.evaluate(table, plain.data, settings=plain.settings).risk
-    assert shoal.loss(given, release, settings=plain.settings) == pytest.approx(plain.loss())
+    lost = shoal.loss(given, release, "lm", settings=plain.settings)
+    assert lost == pytest.approx(plain.loss("lm"))
 
 
 def test_what_is_known_of_a_large_release_is_right_and_the_rest_is_refused(engine: str) -> None:
@@ -609,7 +619,7 @@ def test_what_is_known_of_a_large_release_is_right_and_the_rest_is_refused(engin
         for own in (release, memory)
     ]  # fmt: skip
     assert totals[0] == totals[1]
-    assert release.recoding.apply(people(), seed=0).data.num_rows == 400
+    assert release.recoding.apply(people()).data.num_rows == 400
     for name in ("groups", "is_released"):
         with pytest.raises(shoal.InputError, match="does not know the group of each input record"):
             getattr(release, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -220,6 +220,8 @@ def _open_files(
     if suffix_of(paths[0]) == ".parquet":
         _check_parquet(paths)
         on.kinds = _kinds(schema_of(paths))
+        if engine == "polars":
+            raise_problems(_zone_problems(on.kinds))
         return Opened(on, on.scan(paths), room, staging, most=most)
     read = staging.place("read.parquet")
     texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
@@ -244,6 +246,16 @@ def _open_stored(
 
 def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
     return {field.name: plain_type(field.type) for field in schema}
+
+
+def _zone_problems(kinds: Mapping[str, pa.DataType]) -> list[str]:
+    """Sentences for columns at whose time zones Polars panics, which no caller can catch as an error."""
+    return [
+        f"Column '{name}' has a time zone that is no place but an offset, which Polars does not know; use DuckDB "
+        "(--engine duckdb), or convert it."
+        for name, kind in kinds.items()
+        if pa.types.is_timestamp(kind) and kind.tz and kind.tz[0] in "+-"
+    ]
 
 
 def _differ(kind: pa.DataType, other: pa.DataType) -> bool:
