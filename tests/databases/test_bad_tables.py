@@ -322,6 +322,39 @@ def test_an_address_in_the_place_of_a_file_shows_no_password(shell, options: lis
         assert (code, PASSWORD in out + err) == (2, False)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "host=db dbname=x password={}",
+        "password = '{} '",
+        "jdbc:postgresql://db/x?user=me&password={}",
+    ],
+)
+def test_other_ways_to_name_a_database_are_refused_without_their_password(
+    shell, tmp_path: Path, words: str
+) -> None:
+    told = words.format(PASSWORD)
+    asked = ["-q", "age", "-k", "2"]
+    for arguments in (
+        ["audit", told, "--table", "t", *asked],
+        ["anonymize", "t.csv", *asked, "-o", told, "--output-table", "t"],
+        ["audit", "t.csv", "--settings", told],
+        ["init", told],
+    ):
+        code, out, err = shell(*arguments)
+        assert (code, PASSWORD in out + err) == (2, False), err
+    assert "address" in shell("audit", told, "--table", "t", *asked)[2] or "jdbc" in told
+    for data in (told, Path(told)):
+        with pytest.raises(shoal.InputError) as raised:
+            shoal.audit(data, quasi_identifiers=["age"], k=2)
+        assert PASSWORD not in str(raised.value)
+
+
+def test_a_file_may_be_called_like_an_option(tmp_path: Path) -> None:
+    shoal.anonymize(people(60), **JOB).save(tmp_path / "user=1.csv")
+    assert shoal.audit(tmp_path / "user=1.csv", quasi_identifiers=["age"], k=1).records == 60
+
+
 def test_an_address_that_was_made_a_path_is_refused() -> None:
     path = Path(f"postgresql://me:{PASSWORD}@host/db")
     release = shoal.anonymize(people(60), **JOB)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -108,6 +110,40 @@ def test_settings_name_the_table(place: Place, shell, tmp_path: Path) -> None:
     )
     assert (code, err) == (0, "")
     assert "proved by the audit" in out
+
+
+@pytest.mark.parametrize("asked", ["--table", "--query"])
+def test_the_command_that_init_prints_runs(
+    place: Place, shell, tmp_path: Path, monkeypatch, asked: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address = place.address
+    if place.kind != "postgresql":  # as it is typed in the folder of the file
+        odd = tmp_path / "it's people.db"
+        shutil.copyfile(tmp_path / f"people.{place.kind}", odd)
+        address = f"{place.kind}:///{odd.name}"
+    wanted = place.source if asked == "--table" else f"SELECT * FROM {place.source} WHERE age > 20"
+    code, out, err = shell("init", address, asked, wanted)
+    assert code == 0, err
+    command = shlex.split(out.splitlines()[-1])
+    assert command[:3] == ["shoal", "anonymize", address]
+    code, _, err = shell(*command[1:], "--refine", "off", "--quiet")
+    assert code == 0, err
+    assert (tmp_path / "release.csv").exists()
+
+
+def test_the_command_that_init_prints_needs_a_password_but_does_not_show_it(
+    server: Server, shell, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = shell("init", server.uri("careful", PASSWORD), "--table", "health.people")
+    assert (code, PASSWORD in out) == (0, False)
+    assert "supply it with PGPASSWORD" in out
+    command = shlex.split(out.splitlines()[-1])
+    assert command[2] == server.uri("careful")
+    assert shell(*command[1:], "--refine", "off")[0] == 2
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    assert shell(*command[1:], "--refine", "off")[0] == 0
 
 
 def test_python_takes_a_table_of_a_database_wherever_it_takes_a_file(place: Place) -> None:
