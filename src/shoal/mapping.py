@@ -99,7 +99,9 @@ def mapping_of(closed: Closed) -> Mapping:
         known: dict[str | None, int] = {}
         place = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
         key = closed.table.codes[:, j].astype(np.int64) * len(known) + place[closed.groups]
-        pairs, counts = np.unique(key, return_counts=True)
+        pairs, rows = np.unique(key, return_inverse=True)
+        counts = np.zeros(pairs.size, dtype=np.int64)
+        np.add.at(counts, rows, 1 if closed.table.counts is None else closed.table.counts)
         values = [*column.form.labels, None]
         written = list(known)
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from stored import PASSWORD, RECORDS, Place, Server, filled_sqlite, people
+from stored import PASSWORD, RECORDS, Place, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
 from shoal.databases.fitting import Digits
@@ -106,6 +112,40 @@ def test_settings_name_the_table(place: Place, shell, tmp_path: Path) -> None:
     assert "proved by the audit" in out
 
 
+@pytest.mark.parametrize("asked", ["--table", "--query"])
+def test_the_command_that_init_prints_runs(
+    place: Place, shell, tmp_path: Path, monkeypatch, asked: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    address = place.address
+    if place.kind != "postgresql":  # as it is typed in the folder of the file
+        odd = tmp_path / "it's people.db"
+        shutil.copyfile(tmp_path / f"people.{place.kind}", odd)
+        address = f"{place.kind}:///{odd.name}"
+    wanted = place.source if asked == "--table" else f"SELECT * FROM {place.source} WHERE age > 20"
+    code, out, err = shell("init", address, asked, wanted)
+    assert code == 0, err
+    command = shlex.split(out.splitlines()[-1])
+    assert command[:3] == ["shoal", "anonymize", address]
+    code, _, err = shell(*command[1:], "--refine", "off", "--quiet")
+    assert code == 0, err
+    assert (tmp_path / "release.csv").exists()
+
+
+def test_the_command_that_init_prints_needs_a_password_but_does_not_show_it(
+    server: Server, shell, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = shell("init", server.uri("careful", PASSWORD), "--table", "health.people")
+    assert (code, PASSWORD in out) == (0, False)
+    assert "supply it with PGPASSWORD" in out
+    command = shlex.split(out.splitlines()[-1])
+    assert command[2] == server.uri("careful")
+    assert shell(*command[1:], "--refine", "off")[0] == 2
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    assert shell(*command[1:], "--refine", "off")[0] == 0
+
+
 def test_python_takes_a_table_of_a_database_wherever_it_takes_a_file(place: Place) -> None:
     release = anonymize(place)
     release.save(place.address, table=place.target)
@@ -176,6 +216,86 @@ def test_a_new_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch, kin
     release.save(target, table="people")
     assert list(tmp_path.iterdir()) == [target]
     assert shoal.audit(target, table="people", settings=release.settings).records == 200
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "sqlite in a log", "duckdb"])
+def test_rows_of_a_table_that_is_replaced_are_nowhere_in_the_file(
+    tmp_path: Path, kind: str
+) -> None:
+    path = tmp_path / f"old.{kind.partition(' ')[0]}"
+    rows = (filled_duckdb if kind == "duckdb" else filled_sqlite)(path, people(5_000), "released")
+    path.chmod(0o640)
+    release = shoal.anonymize(people(900), **JOB)
+    with logged(path) if kind == "sqlite in a log" else nullcontext():
+        release.save(path, table="released", if_exists="replace")
+        assert not [own for own in tmp_path.iterdir() if b"Zyzzyva" in own.read_bytes()]
+        assert len(list(tmp_path.iterdir())) == (3 if kind == "sqlite in a log" else 1)
+    assert rows("SELECT COUNT(*) FROM released") == [(900,)]
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+@contextmanager
+def logged(path: Path) -> Iterator[None]:
+    """Let another process, which stays, change the names in a SQLite file that keeps changes in a log."""
+    code = (
+        "import sqlite3, sys; held = sqlite3.connect(sys.argv[1]); held.execute('PRAGMA journal_mode = WAL'); "
+        "held.execute('UPDATE released SET name = name || 1').connection.commit(); print('done', flush=True); input()"
+    )
+    asked = [sys.executable, "-c", code, str(path)]
+    with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "done\n"
+        yield
+        other.communicate("\n")
+
+
+RICH = """
+CREATE SCHEMA s; CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE SEQUENCE numbers START 5;
+CREATE TABLE s.parents (id INTEGER PRIMARY KEY DEFAULT nextval('numbers'), mood mood, CHECK (id > 0));
+CREATE TABLE s.children (own INTEGER, parent INTEGER REFERENCES s.parents (id), twice INTEGER AS (own * 2));
+INSERT INTO s.parents (mood) VALUES ('ok'), ('sad'); INSERT INTO s.children VALUES (1, 5);
+CREATE INDEX by_parent ON s.children (parent); CREATE MACRO more(x) AS x + 1;
+CREATE VIEW names AS SELECT name FROM released; CREATE VIEW far AS SELECT * FROM s.children;
+COMMENT ON TABLE s.children IS 'kept';
+"""
+
+
+def test_everything_else_in_a_duckdb_file_survives_a_replacement(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "old.duckdb"
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{path}' AS a (STORAGE_VERSION 'v1.2.0', BLOCK_SIZE 16384)")
+    filled_duckdb(path, people(300), "released")
+    link = tmp_path / "link.duckdb"
+    link.symlink_to(path)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(RICH)
+        before = _catalogue(connection)
+    release = shoal.anonymize(people(200), **JOB)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Saving, "_prove_stored", lambda *given: fail_audit())
+        with pytest.raises(shoal.AuditFailed):
+            release.save(link, table="released", if_exists="replace")
+    with duckdb.connect(str(path)) as connection:
+        assert _catalogue(connection) == before
+    release.save(link, table="released", if_exists="replace")
+    assert sorted(own.name for own in tmp_path.iterdir()) == ["link.duckdb", "old.duckdb"]
+    assert link.is_symlink()
+    with duckdb.connect(str(path)) as connection:
+        assert _catalogue(connection) == before
+        assert connection.execute("SELECT nextval('numbers'), more(1)").fetchall() == [(7, 2)]
+        assert connection.execute("SELECT * FROM far").fetchall() == [(1, 5, 2)]
+
+
+def _catalogue(connection: Any) -> list[Any]:
+    found = connection.execute(
+        "SELECT sql, comment FROM duckdb_tables() WHERE table_name <> 'released' "
+        "UNION ALL SELECT sql, comment FROM duckdb_views() WHERE NOT internal "
+        "UNION ALL SELECT sql, NULL FROM duckdb_indexes() "
+        "UNION ALL SELECT block_size::VARCHAR, NULL FROM pragma_database_size() "
+        "UNION ALL SELECT tags['storage_version'], NULL FROM duckdb_databases() WHERE path IS NOT NULL"
+    )
+    return sorted(found.fetchall(), key=str)
 
 
 def fail_audit() -> None:

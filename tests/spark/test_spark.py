@@ -105,7 +105,16 @@ def test_a_random_case_keeps_every_promise(session: Any) -> None:
     assert try_on("spark", 2, ("agglomerative",), session).kind == "released"
 
 
-def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(session: Any) -> None:
+@pytest.fixture
+def on_a_cluster() -> Iterator[None]:
+    """Let Spark run where it shares no folder with this process, so that tables are staged."""
+    with patch("shoal.engines.on_spark._shared_folder", lambda session: None):
+        yield
+
+
+def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(
+    session: Any, on_a_cluster: None
+) -> None:
     frame = session.createDataFrame(people())
     release, memory = shoal.anonymize(frame, **ASKED), shoal.anonymize(people(), **ASKED)
     assert release.data.sparkSession is session
@@ -116,6 +125,81 @@ def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(sessio
     release.close()  # type: ignore[attr-defined]
     assert names(session) == []
     assert session.range(3).count() == 3  # it still runs
+
+
+def test_what_is_staged_on_this_machine_is_for_its_owner_alone(session: Any) -> None:
+    from shoal.engines.on_spark import Tables
+
+    seen, write = [], Tables.write
+
+    def watched(self: Any, native: Any, what: str) -> Any:
+        found = write(self, native, what)
+        folder = Path(found.inputFiles()[0].removeprefix("file://")).parent.parent
+        seen.append((what, folder, folder.stat().st_mode & 0o777))
+        return found
+
+    with patch.object(Tables, "write", watched):
+        release = shoal.anonymize(session.createDataFrame(people()), **ASKED)
+    assert {what for what, _, _ in seen} == {"encoded", "counts", "release"}
+    assert {mode for _, _, mode in seen} == {0o700}
+    assert names(session) == []
+    [folder] = {folder for _, folder, _ in seen}
+    assert sorted(path.name for path in folder.iterdir()) == ["lock", "release"]
+    release.close()  # type: ignore[attr-defined]
+    assert not folder.exists()
+
+
+def test_staged_tables_hold_no_hash_that_can_be_computed_from_a_name(
+    session: Any, on_a_cluster: None
+) -> None:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from shoal.engines.on_spark import Tables
+
+    hashes: list[dict[str, set[int]]] = []
+    write = Tables.write
+
+    def watched(self: Any, native: Any, what: str) -> Any:
+        found = write(self, native, what)
+        if what == "encoded":
+            rows = found.toArrow()
+            own = {name: set(rows[name].to_pylist()) for name in ("_shoal_hash", "_shoal_person0")}
+            hashes.append(own)
+        return found
+
+    frame = session.createDataFrame(people())
+    with patch.object(Tables, "write", watched):
+        for _ in range(2):
+            shoal.anonymize(frame, **ASKED).close()  # type: ignore[attr-defined]
+    first, second = hashes
+    assert len(first["_shoal_person0"]) == 400
+    assert first["_shoal_hash"] == second["_shoal_hash"]  # so that both runs make the same groups
+    assert not first["_shoal_person0"] & second["_shoal_person0"]
+    for columns in (["name"], frame.columns):
+        for start in ([], [F.lit(0)], [F.lit(1)]):
+            plain = F.xxhash64(*start, *columns)
+            guessed = frame.select(plain, F.shiftrightunsigned(plain, 2)).toArrow()
+            guesses = {value for column in guessed.columns for value in column.to_pylist()}
+            assert not guesses & (first["_shoal_person0"] | first["_shoal_hash"])
+
+
+HOSTILE = ["a.b", 'say "it"', "one `tick`", "x[0].y", "it's; -- 50 %"]
+
+
+def test_names_with_dots_and_quotes_are_released_as_in_memory(session: Any, tmp_path: Path) -> None:
+    table = people().rename_columns(HOSTILE)
+    name, age, town, ill, ward = HOSTILE
+    asked = {**ASKED, "quasi_identifiers": [age, town], "sensitive": [ill], "keep": [ward]}
+    asked["identifiers"] = [name]
+    release = shoal.anonymize(session.createDataFrame(table), **asked)
+    assert release.data.columns == HOSTILE[1:]
+    assert release.audit == shoal.anonymize(table, **asked).audit
+    release.save(tmp_path / "out")
+    release.save("hostile")
+    assert pq.read_table(tmp_path / "out").column_names == HOSTILE[1:]
+    assert rows_of(session.table("hostile")) == rows_of(release.data)
+    session.sql("DROP TABLE hostile")
+    release.close()  # type: ignore[attr-defined]
 
 
 def released(given: Any, most: int, version: str) -> tuple[Counter[tuple[str, ...]], str]:

@@ -31,7 +31,8 @@ import shoal
 from shoal.engines.base import speaking_of
 from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
-from shoal.io import blocks
+from shoal.io import blocks, read_texts
+from shoal.table.source import Input
 
 ENGINES = ("duckdb", "polars")
 LOCAL = ("agglomerative", "cover")
@@ -403,6 +404,226 @@ def test_a_torn_file_is_refused_in_a_sentence(
     with pytest.raises(shoal.InputError, match=sentence):
         shoal.anonymize(path, quasi_identifiers=["age", "town"], k=1, engine=engine)
     assert [own.name for own in tmp_path.iterdir()] == ["torn.csv"]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("1,a\n" * 100 + '2,"b\n' + "3,c\n" * 100, "line 102"),
+        ("1,a\n" * 100 + '2,b"c\n' + "3,c\n" * 100, "line 102"),
+        ("1,a\n" * 100 + "2\n" + "3,c\n" * 100, "row 102"),
+        ("1,a\n" * 100 + "2,\xff\n" + "3,c\n" * 100, "line 102"),
+    ],
+)
+def test_a_torn_line_has_the_number_that_it_has_in_memory(
+    engine: str, content: str, sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "torn.csv"
+    path.write_bytes(f"age,town\n{content}".encode("latin-1"))
+    told = []
+    with patch.object(blocks, "BLOCK", 300):
+        for on_engine in (engine, None):
+            with pytest.raises(shoal.InputError, match=sentence) as raised:
+                shoal.anonymize(path, quasi_identifiers=["age", "town"], k=1, engine=on_engine)
+            told.append(str(raised.value))
+    assert told[0] == told[1]
+
+
+def test_lines_of_a_torn_json_file_are_counted_from_its_beginning(
+    engine: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "torn.jsonl"
+    path.write_text('{"age": 1}\n' * 100 + "{\n" + '{"age": 1}\n' * 100)
+    with patch.object(blocks, "BLOCK", 300), pytest.raises(shoal.InputError, match="line 101 "):
+        shoal.anonymize(path, quasi_identifiers=["age"], k=1, engine=engine)
+
+
+def test_an_open_quote_is_looked_for_once_in_each_line() -> None:
+    counted = []
+
+    class Watched(bytes):
+        def count(self, what: Any, start: int = 0, end: int = 0) -> int:  # type: ignore[override]
+            counted.append(end - start)
+            return super().count(what, start, end)
+
+    data = Watched(b'a,"b\n' + b"1,2\n" * 1000)
+    assert blocks._last_end(data, False) == 0
+    assert sum(counted) <= 2 * len(data)
+
+
+def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "torn.csv"
+    path.write_text('age,town\n1,"a\n' + "2,b\n" * 10_000)
+    read: list[int] = []
+    real = blocks._decoded
+
+    def watched(*given: Any) -> Any:
+        for piece in real(*given):
+            read.append(len(piece))
+            yield piece
+
+    with (
+        patch.object(blocks, "BLOCK", 500),
+        patch.object(blocks, "LONGEST", 2_000),
+        patch.object(blocks, "_decoded", watched),
+        pytest.raises(shoal.InputError, match="opened in line 2 is never closed"),
+    ):
+        blocks.texts_to_parquet([path], Input(), tmp_path / "out.parquet")
+    assert sum(read) <= 3_000
+
+
+def test_a_file_that_is_not_in_the_encoding_of_its_mark_is_told_so(
+    engine: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "torn.csv"
+    path.write_bytes("age,town\n1,a\n".encode("utf-16") + b"\x00")
+    with pytest.raises(shoal.InputError, match=r"is not utf-16\S* text"):
+        shoal.anonymize(path, quasi_identifiers=["age", "town"], k=1, engine=engine)
+
+
+HOSTILE = [
+    "a.b",
+    'say "it"',
+    "one `tick`",
+    "x[0].y",
+    "it's; -- 50 %",
+    " odd_ ",
+    "\\",
+    "名.前",
+    "_2e_",
+]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+@pytest.mark.parametrize("turn", range(0, len(HOSTILE), 2))
+def test_columns_may_have_any_name(engine: str, suffix: str, turn: int, tmp_path: Path) -> None:
+    named = [HOSTILE[(turn + i) % len(HOSTILE)] for i in range(5)]
+    table = people(200).rename_columns(named)
+    pq.write_table(table, tmp_path / "in.parquet")
+    released = [f"{named[1]}_min", f"{named[1]}_max", *named[2:]]
+    plain = shoal.anonymize(on(engine, people(200)), **ASKED, render="bounds")
+    asked = {
+        role: [named[people().column_names.index(name)] for name in ASKED[role]]
+        for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")
+    }
+    for given in (tmp_path / "in.parquet", on(engine, table)):
+        how = {"engine": engine} if isinstance(given, Path) else {}
+        found = shoal.anonymize(given, **{**ASKED, **asked}, render="bounds", **how)
+        assert as_arrow(found.data).column_names == found.shown.columns == released
+        assert rows_of(found.data) == rows_of(plain.data)
+        assert [own.alone for own in found.singled_out] == [own.alone for own in plain.singled_out]
+        out = tmp_path / f"out{suffix}"
+        found.save(out, overwrite=True)
+        assert read_texts(out, Input()).column_names == released
+        again = shoal.audit(out, settings=found.settings)
+        assert (again.records, again.groups) == (200, plain.audit.groups)
+        found.close()  # type: ignore[attr-defined]
+
+
+def lines_of(path: Path) -> Counter[str]:
+    """The records of a file, as its texts."""
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        types = str(table.schema).replace("large_", "")
+        return Counter([types, *(str(row) for row in table.to_pylist())])
+    return Counter(path.read_text().splitlines())
+
+
+def test_what_betrays_something_is_called_by_its_own_name(engine: str) -> None:
+    table = people(200).rename_columns(["a.b", "age", "town", "ill", "ward"])
+    with pytest.raises(shoal.InputError, match=r"Column 'a\.b' is kept"):
+        shoal.anonymize(on(engine, table), **{**ASKED, "identifiers": [], "keep": ["a.b", "ward"]})
+
+
+# Half past eleven in London is another day in Berlin, and an earlier one in New York.
+LATE = [datetime(2019, 12, 31, 23, 30, tzinfo=UTC), datetime(2020, 6, 30, 1, 5, tzinfo=UTC), None]
+ZONED = {
+    "berlin": pa.timestamp("us", "Europe/Berlin"),
+    "york": pa.timestamp("ms", "America/New_York"),
+    "fixed": pa.timestamp("ns", "+05:30"),
+    "utc": pa.timestamp("us", "UTC"),
+    "nowhere": pa.timestamp("ms"),
+}
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".jsonl"])
+def test_times_keep_their_zone(engine: str, suffix: str, tmp_path: Path) -> None:
+    zones = {name: kind for name, kind in ZONED.items() if (engine, name) != ("polars", "fixed")}
+    times = {
+        name: pa.array(
+            [at and at.replace(tzinfo=UTC if kind.tz else None) for at in LATE * 4], kind
+        )
+        for name, kind in zones.items()
+    }
+    kept = {f"kept {name}": column for name, column in times.items()}
+    rest = {
+        "days": pa.array([1, 2, 3] * 4, pa.duration("s")),
+        "date": pa.array([0] * 12, pa.date64()),
+    }
+    if suffix != ".parquet":
+        rest = {}
+    pq.write_table(pa.table({**times, **kept, **rest}), tmp_path / "in.parquet")
+    asked: dict[str, Any] = {
+        "quasi_identifiers": {name: shoal.Calendar() for name in times},
+        "keep": [*kept, *rest],
+        "allow": [*kept, *rest],
+        "k": 4,
+        "refine": False,
+    }
+    memory = shoal.anonymize(tmp_path / "in.parquet", **asked)
+    memory.save(tmp_path / f"memory{suffix}")
+    found = shoal.anonymize(tmp_path / "in.parquet", engine=engine, **asked)
+    found.save(tmp_path / f"out{suffix}")
+    assert lines_of(tmp_path / f"out{suffix}") == lines_of(tmp_path / f"memory{suffix}")
+
+
+def test_a_zone_that_polars_does_not_know_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    pq.write_table(pa.table({"at": pa.array(LATE, ZONED["fixed"])}), tmp_path / "in.parquet")
+    with pytest.raises(shoal.InputError, match=r"'at' has a time zone .* use DuckDB"):
+        shoal.anonymize(tmp_path / "in.parquet", engine="polars", quasi_identifiers=["at"], k=1)
+
+
+@needs_duckdb
+def test_a_relation_has_the_zone_of_its_session(tmp_path: Path) -> None:
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'Europe/Berlin'")
+    query = "SELECT TIMESTAMPTZ '2019-12-31 23:30:00+00' AS at, 1 AS age FROM range(8)"
+    release = shoal.anonymize(
+        connection.sql(query), quasi_identifiers={"at": shoal.Calendar()}, keep=["age"], k=2
+    )
+    assert set(as_arrow(release.data)["at"].to_pylist()) == {"2020-01-01"}
+
+
+def test_frames_of_engines_are_taken_wherever_a_table_is(engine: str) -> None:
+    table = people()
+    given, plain = on(engine, table), shoal.anonymize(table, **ASKED, keep_order=True)
+    roles = {"quasi_identifiers": ["age", "town"], "sensitive": ["ill"], "k": 1}
+    assert str(shoal.suggest(given)) == str(shoal.suggest(table))
+    assert shoal.audit(given, **roles) == shoal.audit(table, **roles)
+    release = on(engine, plain.data)
+    found = shoal.evaluate(given, release, settings=plain.settings)
+    assert found.risk == shoal.evaluate(table, plain.data, settings=plain.settings).risk
+    lost = shoal.loss(given, release, "lm", settings=plain.settings)
+    assert lost == pytest.approx(plain.loss("lm"))
+
+
+def test_what_is_known_of_a_large_release_is_right_and_the_rest_is_refused(engine: str) -> None:
+    memory = shoal.anonymize(people(), **ASKED)
+    release = shoal.anonymize(on(engine, people()), **ASKED)
+    counted = ["column", "value"]
+    totals = [
+        own.mapping.table.group_by(counted).aggregate([("records", "sum")]).sort_by([(n, "ascending") for n in counted])
+        for own in (release, memory)
+    ]  # fmt: skip
+    assert totals[0] == totals[1]
+    assert release.recoding.apply(people()).data.num_rows == 400
+    for name in ("groups", "is_released"):
+        with pytest.raises(shoal.InputError, match="does not know the group of each input record"):
+            getattr(release, name)
+    assert not hasattr(release, "is_relaesed")
 
 
 @needs_duckdb

@@ -16,7 +16,9 @@ from shoal.errors import ShoalError
 STOPPED = 130  # exit code, as shells have it
 STOPPING = ("SIGTERM", "SIGINT", "SIGBREAK")  # the last is Ctrl+Break, on Windows only
 USER = re.compile(r"(\b[a-z0-9+]+:/{1,3})[^\s/@]*:[^\s]*@", re.IGNORECASE)
-PASSWORD = re.compile(r"([?&](?:ssl)?password=)[^&\s'\"]*", re.IGNORECASE)
+PASSWORD = re.compile(
+    r"((?:^|[?&\s'\"])(?:ssl)?password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^&\s'\"]*)", re.IGNORECASE
+)
 STOPS: list[int] = []  # signals that asked this run to stop
 WRITTEN: list[object] = []  # files, and tables of databases, that this run has written
 

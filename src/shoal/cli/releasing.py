@@ -124,9 +124,7 @@ def anonymize(
     if on != "memory" and not dry_run:
         run_large(source, chosen, wanted, on, memory, quiet, verbose, json)
     elif on != "memory":
-        parent = output.parent if output is not None else None
-        beside = parent if parent is not None and parent.is_dir() else None
-        look_ahead_on(table, chosen, on, memory, beside, quiet, json)
+        look_ahead_on(source, chosen, wanted, on, memory, quiet, json)
     elif dry_run:
         look_ahead(source, chosen, wanted, json)
     else:

@@ -50,6 +50,13 @@ class Outputs:
     mapping: Path | None = None
     if_exists: str = "fail"
 
+    @property
+    def folder(self) -> Path | None:
+        """The folder of the released table, if it is a file whose folder exists."""
+        if not isinstance(self.table, Path) or not self.table.parent.is_dir():
+            return None
+        return self.table.parent
+
     def save(self, release: Release) -> None:
         """Write the released table."""
         assert self.table is not None
@@ -106,12 +113,9 @@ def run_large(
     assert wanted.table is not None
     with progress_bar(quiet or json) as progress:
         later = () if wanted.certify is None else (CERTIFICATE,)
-        beside = None
-        if isinstance(wanted.table, Path) and wanted.table.parent.is_dir():
-            beside = wanted.table.parent
         with wanting(*later):
             release = make_release(
-                table, settings, progress, engine=engine, memory=memory, beside=beside
+                table, settings, progress, engine=engine, memory=memory, beside=wanted.folder
             )
         assert isinstance(release, LargeRelease)
         try:
@@ -145,9 +149,9 @@ def look_ahead(table: Any, settings: Settings, wanted: Outputs, json: bool) -> N
 def look_ahead_on(
     table: Any,
     settings: Settings,
+    wanted: Outputs,
     engine: str,
     memory: str | None,
-    beside: Path | None,
     quiet: bool,
     json: bool,
 ) -> None:
@@ -157,7 +161,7 @@ def look_ahead_on(
 
     with progress_bar(quiet or json) as progress:
         opened = open_large(
-            table, settings.input, engine, memory=memory, beside=beside, progress=progress
+            table, settings.input, engine, memory=memory, beside=wanted.folder, progress=progress
         )
         try:
             plan = look_ahead_large(opened, settings, progress)

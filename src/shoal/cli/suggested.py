@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shoal.cli import say
 from shoal.cli.arguments import Place
-from shoal.databases import DatabaseTable
+from shoal.databases import DatabaseTable, without_password
 from shoal.errors import listed
 from shoal.suggesting import Suggestions
 
@@ -36,14 +36,22 @@ def tell(found: Suggestions, table: Place, settings: Path) -> None:
     if not found.of("quasi-identifier"):
         say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
         return
-    command = f"shoal anonymize {_written(table)} --settings {shlex.quote(str(settings))}"
+    named, lacks = _written(table)
+    command = f"shoal anonymize {named} --settings {shlex.quote(str(settings))}"
+    if lacks:
+        say(
+            "The password is not shown below; supply it with PGPASSWORD, a password file (PGPASSFILE, ~/.pgpass) or a "
+            "service file."
+        )
     say(f"Wrote {settings}. Check every role in it, then run:")
     if found.records > MANY:
         say(f"  {command} --dry-run")
     say(f"  {command} --output release.csv")
 
 
-def _written(table: Place) -> str:
-    """A table as a command names it: of an address without user and password; the settings know the table in it."""
-    named = table.database if isinstance(table, DatabaseTable) else table
-    return shlex.quote(str(named))
+def _written(table: Place) -> tuple[str, bool]:
+    """A table as it was typed, for a shell, and whether a password was left out; the settings know the table in it."""
+    if not isinstance(table, DatabaseTable):
+        return shlex.quote(str(table)), False
+    address, lacks = without_password(str(table.address))
+    return shlex.quote(address), lacks

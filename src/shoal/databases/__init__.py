@@ -1,6 +1,12 @@
 """Tables of databases, in and out: PostgreSQL and SQLite by ADBC, DuckDB files by DuckDB."""
 
-from shoal.databases.address import DatabaseTable, is_address, reading_of, stored_place
+from shoal.databases.address import (
+    DatabaseTable,
+    is_address,
+    reading_of,
+    stored_place,
+    without_password,
+)
 from shoal.databases.connection import IfExists
 from shoal.databases.reading import (
     open_stored,
@@ -31,6 +37,7 @@ __all__ = [
     "stored_place",
     "stored_to_parquet",
     "target_problems",
+    "without_password",
     "write_stored",
     "write_stored_batches",
 ]

@@ -22,6 +22,33 @@ _OTHERS = ("mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "reds
 _HARMLESS = re.compile(
     r"(?P<shown>[\w.\[\]-]*(:\d+)?(,[\w.\[\]-]+(:\d+)?)*(/[\w.-]*)?)(\?.*)?", re.S
 )
+_USER = re.compile(r"[\w.%~+-]*")
+# Hosts, each with a number for its port, and a database.
+_PLACE = re.compile(
+    r"(?:(?:\[[\da-f:.%]+\]|[\w.%-]*)(?::\d*)?(?:,|(?=/|$)))*(?:/[\w.%~ -]*)?", re.I
+)
+_OPTIONS = (  # of an address, those that hold no secret
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "dbname",
+    "service",
+    "passfile",
+    "connect_timeout",
+    "application_name",
+    "options",
+    "client_encoding",
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "target_session_attrs",
+    "gssencmode",
+    "channel_binding",
+)
+# A part of what PostgreSQL calls a connection string: host=… user=… password=…
+_WORD = re.compile(r"\s*(\w+)\s*=\s*(?:'(?:[^'\\]|\\.)*'|[^\s']\S*|)")
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 
@@ -129,7 +156,20 @@ def is_address(place: object) -> bool:
     scheme = _SCHEME.fullmatch(text) if isinstance(place, str) else _COLLAPSED.match(text)
     if scheme and scheme["name"].lower() in (POSTGRESQL, "postgres", SQLITE, DUCKDB, *_OTHERS):
         return True
+    if text.lower().startswith("jdbc:") or _is_connection_string(text):
+        return True
     return Path(text).suffix.lower() in SUFFIXES
+
+
+def _is_connection_string(text: str) -> bool:
+    """Whether a text says how to connect in words like host=… password=…; a file may be called user=1.csv."""
+    words, place = [], 0
+    while found := _WORD.match(text, place):
+        words.append(found[1].lower())
+        place = found.end()
+    if text[place:].strip() or not words:
+        return False
+    return "password" in words or len({*words} & {*_OPTIONS}) > 1
 
 
 def database_of(address: str | os.PathLike[str]) -> Database:
@@ -145,6 +185,13 @@ def database_of(address: str | os.PathLike[str]) -> Database:
         raise InputError(f"The address of a database must be {KNOWN}.")
     if not isinstance(address, str) and _COLLAPSED.match(text):
         raise InputError("The address of a database must be text, not a path; give it as str.")
+    if text.lower().startswith("jdbc:"):
+        raise InputError(f"Databases of kind 'jdbc' cannot be used; use {KNOWN}.")
+    if _is_connection_string(text):
+        raise InputError(
+            "A connection string like host=… dbname=… cannot be used; write it as an address, "
+            "postgresql://USER@HOST/DATABASE, and leave the password to PGPASSWORD, a password file or a service file."
+        )
     if "\0" in text:
         raise InputError("The address of the database holds a NUL character; remove it.")
     scheme = _SCHEME.fullmatch(text)
@@ -167,6 +214,31 @@ def _without_user(rest: str) -> str:
     """An address of PostgreSQL as a message may show it: hosts and database, nothing that might be a secret."""
     found = _HARMLESS.fullmatch(rest[2:].rpartition("@")[2])
     return f"{POSTGRESQL}://{found['shown'] if found else '…'}"
+
+
+def without_password(address: str) -> tuple[str, bool]:
+    """An address as it was typed, but without a password, and whether something was left out.
+
+    Examples
+    --------
+    >>> without_password("postgresql://me:secret@/db?host=/run/pg&password=secret")
+    ('postgresql://me@/db?host=/run/pg', True)
+    """
+    scheme = _SCHEME.fullmatch(address)
+    if scheme is None or scheme["name"].lower() not in (POSTGRESQL, "postgres"):
+        return address, False
+    body = scheme["rest"][2:]
+    before, at, _ = body.partition("@")
+    login = before if at and "/" not in before else ""  # as PostgreSQL finds it
+    user, _, password = login.partition(":")
+    place, _, options = body.removeprefix(f"{login}@").partition("?")
+    if not (_USER.fullmatch(user) and _PLACE.fullmatch(place) and "@" not in options):
+        return database_of(address).shown, True
+    given = [option for option in options.split("&") if option]
+    kept = [option for option in given if option.partition("=")[0] in _OPTIONS]
+    start = address.removesuffix(body)
+    shown = f"{start}{user}{'@' if login else ''}{place}{'?' if kept else ''}{'&'.join(kept)}"
+    return shown, bool(password) or len(kept) < len(given)
 
 
 def reading_of(data: object, table: str | None, query: str | None) -> dict[str, str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -47,6 +47,7 @@ SELECT n.oid IS NOT NULL AS has_schema,
   COALESCE(has_schema_privilege(n.oid, 'CREATE'), false) AS may_create,
   current_setting('transaction_read_only') = 'on' AS is_read_only,
   c.oid::text AS own, c.relkind::text AS kind,
+  quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS spelled,
   COALESCE(pg_has_role(c.relowner, 'USAGE'), true) AS is_owner,
   EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) AS is_parted,
   EXISTS (
@@ -56,6 +57,29 @@ SELECT n.oid IS NOT NULL AS has_schema,
   ) AS is_needed
 FROM (SELECT {schema} AS name) s LEFT JOIN pg_namespace n ON n.nspname = s.name
 LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = {table}
+"""
+
+
+# Locks of this transaction; scans are listed as well, since a function that catches an error gives its locks back.
+_TOUCHED = """
+SELECT relation::text AS own FROM pg_locks
+WHERE pid = pg_backend_pid() AND locktype = 'relation'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+UNION
+SELECT relid::text FROM pg_stat_xact_all_tables WHERE COALESCE(seq_scan, 0) + COALESCE(idx_scan, 0) > 0
+"""
+# The tables behind foreign tables, by name: they are read by another connection, perhaps of the same server.
+_FOREIGN = ("postgresql", "by another connection")
+_REMOTE = """
+SELECT quote_ident(COALESCE(o.schema_name, n.nspname)) || '.' || quote_ident(COALESCE(o.table_name, c.relname)) AS own
+FROM pg_locks l JOIN pg_foreign_table f ON f.ftrelid = l.relation
+JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_namespace n ON n.oid = c.relnamespace,
+LATERAL (
+  SELECT MAX(option_value) FILTER (WHERE option_name = 'schema_name') AS schema_name,
+    MAX(option_value) FILTER (WHERE option_name = 'table_name') AS table_name
+  FROM pg_options_to_table(f.ftoptions)
+) o
+WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation'
 """
 
 
@@ -132,13 +156,15 @@ class PostgreSQL(AdbcConnection):
         return json.loads(value)[0]["Plan"]
 
     def relations(self, source: str) -> frozenset[Relation]:
-        names = sorted(set(_named_in(self._plan(source))))
-        if not names:
-            return frozenset()
-        listed_names = ", ".join(f"to_regclass({_text(name)})::oid::text" for name in names)
-        [row] = self._rows(f"SELECT ARRAY[{listed_names}] AS found")
+        """All tables that this transaction has read or is about to read.
+
+        Planning locks whatever a query names, also through views and partitions. Functions read tables that no plan
+        shows: these are locked, or at least counted as scanned, once the query has run.
+        """
+        self._plan(source)
         place = self._place()
-        return frozenset((*place, own) for own in row["found"] if own)
+        found: set[Relation] = {(*place, row["own"]) for row in self._rows(_TOUCHED)}
+        return frozenset(found | {(*_FOREIGN, row["own"]) for row in self._rows(_REMOTE)})
 
     def _place(self) -> tuple[str, str]:
         """What tells this database from all others, whatever its address: when its server began, and its number."""
@@ -197,7 +223,7 @@ class PostgreSQL(AdbcConnection):
         row: Mapping[str, Any],
     ) -> list[str]:
         """Sentences for why a table that exists cannot be replaced."""
-        if (*self._place(), row["own"]) in read:
+        if read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])}:
             return [is_source(target, self.database)]
         if if_exists != "replace":
             return [exists_already(target, self.database)]
@@ -240,14 +266,6 @@ def _column(name: str, kind: str) -> StoredColumn:
     own = quoted(name)
     expression = own if kind in NATIVE else f"{own}::text"
     return StoredColumn(name, kind, expression, kind == NUMERIC)
-
-
-def _named_in(plan: Mapping[str, Any]) -> Iterator[str]:
-    """The tables that a plan reads, with their schemas."""
-    if "Relation Name" in plan:
-        yield quoted(plan.get("Schema", "public"), plan["Relation Name"])
-    for part in plan.get("Plans", ()):
-        yield from _named_in(part)
 
 
 def _text(value: str) -> str:

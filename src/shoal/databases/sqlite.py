@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -31,6 +32,7 @@ _AT_ONCE = (
     400  # columns of a query: SQLite allows 2,000 sums, and there is one for each kind of value
 )
 SMALL = 10_000_000  # bytes of a file
+_PATIENCE = 10_000  # milliseconds that somebody who reads the file is waited for
 
 
 class SQLite(AdbcConnection):
@@ -43,6 +45,21 @@ class SQLite(AdbcConnection):
         raise_problems(file_problems(database, writes))
         path = quote(str(database.path.absolute()))
         self._connection = dbapi.connect(f"file:{path}?mode={'rw' if writes else 'ro'}")
+        if writes:  # rows of a table that is replaced are overwritten with zeros
+            self._rows("PRAGMA secure_delete = ON")
+
+    def commit(self) -> None:
+        super().commit()
+        # Where changes are kept in a log, the file itself and older parts of the log still hold the replaced rows.
+        self._connection.adbc_connection.set_autocommit(True)
+        self._rows(f"PRAGMA busy_timeout = {_PATIENCE}")
+        [row] = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        if row["busy"]:
+            warnings.warn(
+                f"The rows that were replaced are still in '{self.database}', since somebody else is reading it; when "
+                "they are done, run PRAGMA wal_checkpoint(TRUNCATE) there.",
+                stacklevel=2,
+            )
 
     def _rows(self, query: str) -> list[dict[str, Any]]:
         with self._connection.cursor() as cursor:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.databases.address import (
+    DUCKDB,
     POSTGRESQL,
     SQLITE,
     Database,
@@ -28,6 +29,7 @@ from shoal.databases.connection import (
 from shoal.databases.files import own_name_problems
 from shoal.databases.fitting import fitted, holding_problems
 from shoal.databases.reading import read_all
+from shoal.databases.rewriting import rewrite
 from shoal.databases.speaking import speaking_of
 from shoal.errors import InputError, ShoalError, raise_problems, shown
 from shoal.io.places import place_problems
@@ -202,7 +204,11 @@ def _publish(
             connection.commit()
 
     if not _is_new(database):
-        fill(database)
+        if _replaces_in_duckdb(target, if_exists, stored):
+            with speaking_of(database):
+                rewrite(database, fill)
+        else:
+            fill(database)
         return
     with folder_beside(database.path) as folder:
         write_whole(
@@ -212,6 +218,17 @@ def _publish(
             suffix=database.path.suffix,
             folder=folder,
         )
+
+
+def _replaces_in_duckdb(target: DatabaseTable, if_exists: IfExists, stored: Stored | None) -> bool:
+    """Whether a table of a DuckDB file is about to be replaced, once it is sure that it may be."""
+    database = target.database
+    if database.kind != DUCKDB or if_exists != "replace":
+        return False
+    with speaking_of(database), connect(database, writes=True) as connection:
+        read = stored.read if stored else frozenset()
+        raise_problems(connection.target_problems(target, if_exists, read))
+        return connection.has(target)
 
 
 def _new_problems(target: DatabaseTable) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.counted.elsewhere import Elsewhere
+from shoal.engines.names import RESERVED as RESERVED
+from shoal.engines.names import inner, outer
 from shoal.errors import in_our_words
 from shoal.table.frames import Frame
 
 Lazy = nw.LazyFrame[Any]
 
-RESERVED = "_shoal_"  # how names of columns begin that only the way itself uses
 HASHES = 2**62  # hashes are whole numbers from 0 to this
 LIBRARIES = ("duckdb", "_duckdb", "polars", "pyspark", "py4j", "grpc", "pyarrow", "narwhals")
 FULL = (
@@ -37,6 +38,20 @@ class Engine(ABC):
     """A library that runs queries over tables that need not fit in memory."""
 
     name: ClassVar[str]
+    # The types that columns have in the original table; an engine may know others, without time zones for example.
+    kinds: Mapping[str, pa.DataType] = {}
+
+    @abstractmethod
+    def named(self, native: Any, names: Callable[[str], str]) -> Any:
+        """A frame of the engine with other names of its columns."""
+
+    def inward(self, native: Any) -> Lazy:
+        """A frame of the engine with the names that columns have inside of it."""
+        return nw.from_native(self.named(native, inner))
+
+    def outward(self, frame: Lazy) -> Any:
+        """A frame of the engine with the names that columns have in the table."""
+        return self.named(frame.to_native(), outer)
 
     @abstractmethod
     def table(self, data: pa.Table) -> Lazy:
@@ -50,13 +65,20 @@ class Engine(ABC):
     def stage(self, frame: Lazy, name: str) -> Lazy:
         """Write a frame, in its order, where the work is done, and return what was written."""
 
+    def key(self, frame: Lazy) -> int:
+        """A secret for the hashes of records, which are staged; none is needed where nobody else can read them.
+
+        Where there is one, it follows from all records together, so that a second run makes the same groups.
+        """
+        return 0
+
     @abstractmethod
     def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
         """Add a column of hashes of other columns, whole numbers from 0 to HASHES, other ones for every secret."""
 
     @abstractmethod
     def collect(self, frame: Lazy) -> Frame:
-        """Bring a small frame into memory."""
+        """Bring a small frame into memory, with the names that columns have in the table."""
 
     def arrow(self, frame: Lazy) -> pa.Table:
         """Bring a small frame of numbers into memory as Arrow."""

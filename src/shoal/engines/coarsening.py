@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shoal.engines.base import RESERVED, Engine, Lazy
 from shoal.engines.columns import COUNT, RAW
+from shoal.engines.names import inner
 from shoal.errors import InputError, raise_problems
 from shoal.settings import Settings
 from shoal.table.coarsening import coarse_texts
@@ -35,11 +36,11 @@ def coarsen(engine: Engine, frame: Lazy, settings: Settings, is_text: bool) -> C
     InputError
         With every problem found: columns that hold no numbers or dates, values outside their hierarchy, …
     """
-    names, problems = frame.collect_schema().names(), list[str]()
+    names, problems = frame.collect_schema().names(), list[str]()  # inside the engine
     found: dict[str, pa.Table] = {}
     records: dict[str, int] = {}
-    for name in (name for name in settings.coarsen if name in names):
-        together = engine.collect(frame.group_by(name).agg(nw.len().alias(COUNT)))
+    for name in (name for name in settings.coarsen if inner(name) in names):
+        together = engine.collect(frame.group_by(inner(name)).agg(nw.len().alias(COUNT)))
         counts = together.get_column(COUNT).to_numpy().astype(np.int64)
         values, model = together.select(name), settings.coarsen[name]
         try:
@@ -52,7 +53,7 @@ def coarsen(engine: Engine, frame: Lazy, settings: Settings, is_text: bool) -> C
         records[name] = int(counts[np.asarray(texts.is_valid())].sum())
     raise_problems(problems)
     for name, mapping in found.items():
-        frame = _replaced(engine, frame, name, mapping)
+        frame = _replaced(engine, frame, inner(name), mapping)
     return Coarsened(frame.select(names) if found else frame, records)
 
 

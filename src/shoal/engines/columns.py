@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.engines.base import RESERVED, Engine, Lazy
+from shoal.engines.names import inner
 from shoal.errors import InputError, raise_problems
 from shoal.generalization import Model
 from shoal.generalization.forms import Ints, Records
@@ -97,8 +98,8 @@ class Codes:
         kinds = frame.collect_schema()
         names = [f"{CODE}{j}" for j in range(len(self.columns))]
         for name, column in zip(names, self.columns, strict=True):
-            own = nw.col(column.name)
-            is_category = kinds[column.name] in (nw.Categorical, nw.Enum)
+            own = nw.col(inner(column.name))
+            is_category = kinds[inner(column.name)] in (nw.Categorical, nw.Enum)
             frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
             mapping = engine.table(column.mapping().rename_columns([f"{RAW}2", name]))
             frame = frame.join(mapping, left_on=RAW, right_on=f"{RAW}2", how="left").drop(RAW)
@@ -175,7 +176,7 @@ def read_columns(engine: Engine, frame: Lazy, settings: Settings, is_text: bool)
     problems: list[str] = []
     found: dict[str, Coded] = {}
     for name in (*settings.quasi_identifiers, *settings.sensitive):
-        counted = frame.group_by(name).agg(nw.len().alias(COUNT))
+        counted = frame.group_by(inner(name)).agg(nw.len().alias(COUNT))
         together = engine.collect(counted)
         if not together.shape[0]:
             raise InputError("The table has no records; give at least one.")

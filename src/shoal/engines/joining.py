@@ -14,6 +14,7 @@ from shoal.counted import Assignment
 from shoal.counted.complying import Booleans
 from shoal.engines.base import RESERVED, Engine, Lazy
 from shoal.engines.columns import HASH, Codes
+from shoal.engines.names import inner
 from shoal.generalization.forms import Ints, Records
 from shoal.table.closed import Closed
 from shoal.table.render import rendered
@@ -117,11 +118,11 @@ def render_frame(
     for name in names:
         if name in columns:
             j = columns[name]
-            own = _texts(name, closed, j, style)
+            own = {inner(key): column for key, column in _texts(name, closed, j, style).items()}
             texts |= own
             released += own
-        elif name in unchanged:
-            released.append(name)
+        elif inner(name) in unchanged:
+            released.append(inner(name))
     return frame.join(engine.table(pa.table(texts)), on=GROUP, how="left").select(released)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.engines.base import HASHES, Engine, Lazy
 from shoal.engines.columns import COUNT, HASH, Codes
+from shoal.engines.names import inner
 from shoal.privacy.leaks import Leaks, Whole, leaks
 from shoal.settings import Settings
 from shoal.table import Table
@@ -29,7 +30,7 @@ def leaks_in(
         return Leaks()
     share = LOOKED_AT / table.records
     part = frame if share >= 1 else frame.filter(nw.col(HASH) < int(share * HASHES))
-    some = engine.collect(part.select([*looked_at, *codes.keys]))
+    some = engine.collect(part.select([*map(inner, looked_at), *codes.keys]))
     keys = [some.get_column(key).to_numpy().astype(np.int64) for key in codes.keys]
     own = codes.table(codes.unpacked(keys), None)
     whole = None if share >= 1 else {name: _whole(engine, frame, name) for name in looked_at}
@@ -39,7 +40,7 @@ def leaks_in(
 
 def _whole(engine: Engine, frame: Lazy, name: str) -> Whole:
     """How many records a column has, how many values, and how many of those only once."""
-    values = frame.group_by(name).agg(nw.len().cast(nw.Int64).alias(COUNT))
+    values = frame.group_by(inner(name)).agg(nw.len().cast(nw.Int64).alias(COUNT))
     found = engine.arrow(
         values.select(
             nw.col(COUNT).sum().alias("records"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import duckdb
 import narwhals as nw
 import pyarrow as pa
 
+from shoal.databases.address import quoted
 from shoal.engines.base import Engine, Lazy
 from shoal.staging import Staging
 from shoal.table.frames import Frame, open_frame
@@ -44,7 +45,14 @@ class DuckDB(Engine):
     def scan(self, paths: Sequence[Path]) -> Lazy:
         """The records of Parquet files."""
         files = ", ".join(_text(str(path)) for path in paths)
-        return nw.from_native(self._sql(f"SELECT * FROM read_parquet([{files}])"))
+        return self.inward(self._sql(f"SELECT * FROM read_parquet([{files}])"))
+
+    def named(self, native: Any, names: Callable[[str], str]) -> Any:
+        if all(names(name) == name for name in native.columns):
+            return native
+        return native.project(
+            ", ".join(f"{quoted(name)} AS {quoted(names(name))}" for name in native.columns)
+        )
 
     def table(self, data: pa.Table) -> Lazy:
         from pyarrow.parquet import write_table
@@ -55,7 +63,7 @@ class DuckDB(Engine):
 
     def stage(self, frame: Lazy, name: str) -> Lazy:
         path = self.staging.place(f"{name}.parquet")
-        frame.to_native().write_parquet(str(path), compression="zstd")
+        self.outward(frame).write_parquet(str(path), compression="zstd")
         return self.scan([path])
 
     def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
@@ -66,7 +74,18 @@ class DuckDB(Engine):
         return nw.from_native(frame.to_native().select(duckdb.StarExpression(), added))
 
     def collect(self, frame: Lazy) -> Frame:
-        return open_frame(frame.to_native().to_arrow_table())
+        table = self.outward(frame).to_arrow_table()
+        for place, field in enumerate(table.schema):
+            kind = self.kinds.get(field.name, field.type)
+            if _is_zoned(kind) and _is_zoned(
+                field.type
+            ):  # DuckDB knows the zone of a session alone
+                table = table.set_column(place, field.name, table.column(place).cast(kind))
+        return open_frame(table)
+
+
+def _is_zoned(kind: pa.DataType) -> bool:
+    return pa.types.is_timestamp(kind) and kind.tz is not None
 
 
 def _text(value: str) -> str:

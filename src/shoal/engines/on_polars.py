@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import narwhals as nw
@@ -24,7 +24,10 @@ class Polars(Engine):
 
     def scan(self, paths: Sequence[Path]) -> Lazy:
         """The records of Parquet files."""
-        return nw.from_native(pl.scan_parquet(list(paths), glob=False))
+        return self.inward(pl.scan_parquet(list(paths), glob=False))
+
+    def named(self, native: pl.LazyFrame, names: Callable[[str], str]) -> pl.LazyFrame:
+        return native.rename({name: names(name) for name in native.collect_schema().names()})
 
     def table(self, data: pa.Table) -> Lazy:
         frame = pl.from_arrow(data)
@@ -33,7 +36,7 @@ class Polars(Engine):
 
     def stage(self, frame: Lazy, name: str) -> Lazy:
         path = self.staging.place(f"{name}.parquet")
-        frame.to_native().sink_parquet(path, compression="zstd")
+        self.outward(frame).sink_parquet(path, compression="zstd")
         return self.scan([path])
 
     def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
@@ -49,4 +52,4 @@ class Polars(Engine):
         return nw.from_native(native.with_columns(mixed.cast(pl.Int64).alias(name)))
 
     def collect(self, frame: Lazy) -> Frame:
-        return open_frame(frame.to_native().collect(engine="streaming"))
+        return open_frame(self.outward(frame).collect(engine="streaming"))

@@ -1,4 +1,4 @@
-"""Spark, classic or Connect: what is staged are tables of the session's current schema."""
+"""Spark, classic or Connect: what is staged are folders of the user's alone, or tables of the session's schema."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import weakref
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +19,16 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 
-from shoal.engines.base import Engine, Lazy, speaking_of
+from shoal.engines.base import RESERVED, Engine, Lazy, speaking_of
 from shoal.engines.executors import Executors
 from shoal.engines.opening import Opened
 from shoal.engines.publishing import publish_written
 from shoal.errors import InputError
-from shoal.staging import runs
+from shoal.staging import Staging, runs
 from shoal.table.frames import Frame, open_frame
 from shoal.whole import exists_already
 
+KEY = f"{RESERVED}secret"
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 PREFIX = "shoal_staging_"
 
@@ -35,14 +37,38 @@ _KEPT: set[Tables] = set()
 
 
 class Tables:
-    """The staged tables of one run, dropped when it is closed or at the end of the process."""
+    """What one run stages, removed when it is closed or at the end of the process.
+
+    Where Spark runs on this machine these are folders for their owner alone, else tables: who may read those is up to
+    the catalogue.
+    """
 
     def __init__(self, session: Any) -> None:
         _drop(session, _left_behind(session))
         self.prefix = f"{_of_this_machine()}{os.getpid()}_{secrets.token_hex(6)}"
         self.names: list[str] = []
+        self.folder = _shared_folder(session)
         self._session = session
         self._finalizer = weakref.finalize(self, _drop, session, self.names)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether nobody but the user can read what is staged."""
+        return self.folder is not None
+
+    def write(self, native: Any, what: str) -> Any:
+        """Stage a frame, and return what was written."""
+        if self.folder is None:
+            return self.write_table(native, what)
+        place = self.folder.place(what).as_uri()
+        native.write.parquet(place)
+        return self._session.read.schema(native.schema).parquet(place)
+
+    def write_table(self, native: Any, what: str) -> Any:
+        """Write a frame to a table of the catalogue."""
+        place = self.name(what)
+        native.write.format("parquet").saveAsTable(place)
+        return self._session.table(place)
 
     def name(self, what: str) -> str:
         """A new name of a table to be dropped in the end."""
@@ -50,16 +76,44 @@ class Tables:
         return self.names[-1]
 
     def keep(self, *names: str) -> None:
-        """Drop all but these tables, which then stay until they are dropped or the process ends."""
+        """Remove all but these, which then stay until they are removed or the process ends."""
         kept = [name for name in self.names if name.removeprefix(f"{self.prefix}_") in names]
         _drop(self._session, [name for name in self.names if name not in kept])
         self.names[:] = kept
+        if self.folder is not None:
+            self.folder.keep(*names)
         _KEPT.add(self)
 
     def close(self) -> None:
-        """Drop all tables."""
+        """Remove everything that was staged."""
         _KEPT.discard(self)
         self._finalizer()
+        if self.folder is not None:
+            self.folder.close()
+
+
+def _shared_folder(session: Any) -> Staging | None:
+    """A folder for its owner alone that Spark can use, None where it runs elsewhere or as somebody else."""
+    try:
+        is_local = str(session.conf.get("spark.master")).startswith("local")
+    except Exception:  # platforms that keep it to themselves
+        is_local = False
+    if not is_local:
+        return None
+    staging = Staging()
+    token, file = secrets.token_hex(16), staging.place("token")
+    try:
+        file.write_text(token)
+        [row] = session.read.text(file.as_uri()).collect()
+        if row[0] == token:
+            return staging
+    except Exception:  # the server of a session may run on another machine
+        pass
+    except BaseException:
+        staging.close()
+        raise
+    staging.close()
+    return None
 
 
 def _of_this_machine() -> str:
@@ -89,27 +143,47 @@ class Spark(Engine):
         self.session, self.tables = session, tables
 
     def scan(self, paths: Sequence[Path]) -> Lazy:
-        return nw.from_native(self.session.read.parquet(*map(str, paths)))
+        return self.inward(self.session.read.parquet(*map(str, paths)))
+
+    def named(self, native: Any, names: Callable[[str], str]) -> Any:
+        if all(names(name) == name for name in native.columns):
+            return native
+        return native.toDF(*map(names, native.columns))
 
     def table(self, data: pa.Table) -> Lazy:
         return nw.from_native(self.session.createDataFrame(data))
 
     def stage(self, frame: Lazy, name: str) -> Lazy:
-        place = self.tables.name(name)
-        frame.to_native().write.format("parquet").saveAsTable(place)
-        return nw.from_native(self.session.table(place))
+        return nw.from_native(self.tables.write(frame.to_native(), name))
+
+    def key(self, frame: Lazy) -> int:
+        if self.tables.is_private:
+            return 0
+        native = frame.to_native()
+        mixed = F.xxhash64(*map(F.col, map(_quoted, native.columns)))
+        halves = (F.shiftright(mixed, 32), mixed.bitwiseAND(2**32 - 1))
+        [sums] = native.select(*(F.sum(half) for half in halves)).collect()
+        return int.from_bytes(sha256(repr(tuple(sums)).encode()).digest())
 
     def hashed(self, frame: Lazy, columns: Sequence[str], name: str, secret: int) -> Lazy:
         native = frame.to_native()
-        listed = [F.col(f"`{column.replace('`', '``')}`") for column in columns]
-        mixed = F.shiftrightunsigned(F.xxhash64(F.lit(secret), *listed), 2)
-        return nw.from_native(native.withColumn(name, mixed))
+        # As a table, since plans, which Spark shows to anybody on its page, print literals but no tables.
+        key = self.session.createDataFrame(pa.table({KEY: [f"{secret:064x}"]}))
+        mixed = F.xxhash64(*map(F.col, map(_quoted, columns)))
+        keyed = F.sha2(F.concat(F.col(KEY), F.hex(mixed)), 256)
+        added = F.shiftrightunsigned(F.xxhash64(keyed), 2)
+        joined = native.crossJoin(F.broadcast(key))
+        return nw.from_native(joined.withColumn(name, added).drop(KEY))
 
     def collect(self, frame: Lazy) -> Frame:
-        return open_frame(frame.to_native().toArrow())
+        return open_frame(self.outward(frame).toArrow())
 
     def elsewhere(self) -> Executors:
         return Executors(self.session)
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def open_spark(table: Any, memory: int, most: int | None) -> Opened:
@@ -126,7 +200,7 @@ def open_spark(table: Any, memory: int, most: int | None) -> Opened:
             native = table
         tables = Tables(native.sparkSession)
         engine = Spark(native.sparkSession, tables)
-        return Opened(engine, nw.from_native(native), memory, tables, most=most)
+        return Opened(engine, engine.inward(native), memory, tables, most=most)
 
 
 def publish(
@@ -147,8 +221,8 @@ def publish(
         publish_written(
             Path(target),
             overwrite,
-            lambda folder: staged.to_native().write.parquet(folder.absolute().as_uri()),
-            lambda folder: prove(nw.from_native(engine.session.read.parquet(folder.as_uri()))),
+            lambda folder: engine.outward(staged).write.parquet(folder.absolute().as_uri()),
+            lambda folder: prove(engine.inward(engine.session.read.parquet(folder.as_uri()))),
         )
 
 
@@ -160,7 +234,7 @@ def _publish_table(
     is_there = session.catalog.tableExists(target)
     if is_there and not overwrite:
         raise InputError(exists_already(Path(target)))
-    prove(engine.stage(staged, "out"))
+    prove(engine.inward(engine.tables.write_table(engine.outward(staged), "out")))
     fresh = engine.tables.names[-1]
     schema, _, name = target.rpartition(".")
     before = f"{schema}." if schema else ""
@@ -186,5 +260,5 @@ def _publish_far(
         raise InputError(
             f"'{target}' cannot be replaced in one step; choose a new folder, or a table of the catalogue."
         )
-    staged.to_native().write.mode("errorifexists").parquet(target)
-    prove(nw.from_native(engine.session.read.parquet(target)))
+    engine.outward(staged).write.mode("errorifexists").parquet(target)
+    prove(engine.inward(engine.session.read.parquet(target)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -13,22 +13,28 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import narwhals as nw
+import pyarrow as pa
 
 from shoal.databases import DatabaseTable, size_of, stored_to_parquet
 from shoal.engines.base import Engine, Lazy, speaking_of
 from shoal.engines.memory import for_engine, free_memory, read_memory
+from shoal.engines.names import outer
 from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
 from shoal.io.places import input_problems
+from shoal.io.streams import schema_of
 from shoal.progress import Progress, silent
 from shoal.staging import Staging
+from shoal.table.frames import lazy_kind
+from shoal.table.plain import plain_type
 from shoal.table.source import Dialect, Input, Stored
 
 EngineName = Literal["memory", "duckdb", "polars", "spark"]
 ENGINES = get_args(EngineName)
 MEMORY = "memory"
+RELEASE = "release.parquet"
 NEEDED = {  # libraries and their least versions
     "duckdb": {"duckdb": (2, 0), "narwhals": (2, 28)},
     "polars": {"polars": (2, 0), "narwhals": (2, 28)},
@@ -61,6 +67,20 @@ class Opened:
         """Whether texts may be numbers or dates."""
         return self.texts is not None
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the table's columns."""
+        return [outer(name) for name in self.frame.collect_schema().names()]
+
+    def kinds(self, unchanged: Sequence[str]) -> dict[str, pa.DataType]:
+        """The types that unchanged columns have in the table, where those of the staged release are others."""
+        found = {field.name: plain_type(field.type) for field in schema_of([self.staged(RELEASE)])}
+        return {
+            name: kind
+            for name, kind in self.engine.kinds.items()
+            if name in unchanged and name in found and _differ(kind, found[name])
+        }
+
     def staged(self, name: str) -> Path:
         """A path in the folder where the work is done."""
         assert isinstance(self.staging, Staging)
@@ -89,7 +109,7 @@ def engine_for(table: Any, engine: str | None, memory: str | int | None = None) 
         raise InputError(
             f"There is no engine {shown(engine)}{close} Engines: {', '.join(ENGINES)}."
         )
-    own = _kind(table)
+    own = lazy_kind(table)
     if own is not None:
         if engine not in (None, own):
             raise InputError(
@@ -122,19 +142,6 @@ def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | No
         return MEMORY
     room = read_memory(memory) if memory is not None else free_memory()
     return "duckdb" if needed > room else MEMORY
-
-
-def _kind(table: Any) -> str | None:
-    """The engine of a lazy frame, None for anything else; no library is imported for that."""
-    kind = type(table)
-    library = kind.__module__.partition(".")[0]
-    if library in ("duckdb", "_duckdb") and "Relation" in kind.__name__:
-        return "duckdb"
-    if library == "polars" and kind.__name__ == "LazyFrame":
-        return "polars"
-    if kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame":
-        return "spark"
-    return None
 
 
 def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
@@ -187,12 +194,13 @@ def open_large(
         with speaking_of(engine):
             if isinstance(table, DatabaseTable):
                 return _open_stored(table, engine, staging, room, most, progress)
-            if _kind(table) is None:
+            if lazy_kind(table) is None:
                 return _open_files(table, input, engine, staging, room, most, progress)
             native = nw.to_native(table, pass_through=True)
-            return Opened(
-                _on(engine, staging, native, room), nw.from_native(native), room, staging, most=most
-            )
+            on = _on(engine, staging, native, room)
+            if engine == "duckdb":
+                on.kinds = _kinds(native.limit(0).to_arrow_table().schema)
+            return Opened(on, on.inward(native), room, staging, most=most)
     except BaseException:
         staging.close()
         raise
@@ -211,6 +219,9 @@ def _open_files(
     on = _on(engine, staging, None, room)
     if suffix_of(paths[0]) == ".parquet":
         _check_parquet(paths)
+        on.kinds = _kinds(schema_of(paths))
+        if engine == "polars":
+            raise_problems(_zone_problems(on.kinds))
         return Opened(on, on.scan(paths), room, staging, most=most)
     read = staging.place("read.parquet")
     texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
@@ -229,7 +240,32 @@ def _open_stored(
     read = staging.place("read.parquet")
     stored = stored_to_parquet(table, read, lambda records: progress("reading", records, 0))
     on = _on(engine, staging, None, room)
+    on.kinds = _kinds(schema_of([read]))
     return Opened(on, on.scan([read]), room, staging, most=most, stored=stored)
+
+
+def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
+    return {field.name: plain_type(field.type) for field in schema}
+
+
+def _zone_problems(kinds: Mapping[str, pa.DataType]) -> list[str]:
+    """Sentences for columns at whose time zones Polars panics, which no caller can catch as an error."""
+    return [
+        f"Column '{name}' has a time zone that is no place but an offset, which Polars does not know; use DuckDB "
+        "(--engine duckdb), or convert it."
+        for name, kind in kinds.items()
+        if pa.types.is_timestamp(kind) and kind.tz and kind.tz[0] in "+-"
+    ]
+
+
+def _differ(kind: pa.DataType, other: pa.DataType) -> bool:
+    """Whether two types differ in more than the length that texts or bytes may have."""
+    t = pa.types
+    if t.is_string(other) or t.is_large_string(other):
+        return not (t.is_string(kind) or t.is_large_string(kind))
+    if t.is_binary(other) or t.is_large_binary(other):
+        return not (t.is_binary(kind) or t.is_large_binary(kind))
+    return not kind.equals(other)
 
 
 def paths_of(table: str | os.PathLike[str]) -> list[Path]:

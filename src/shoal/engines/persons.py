@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import narwhals as nw
@@ -12,6 +13,7 @@ from shoal.engines.base import HASHES, RESERVED, Engine, Lazy
 from shoal.engines.columns import HASH, Codes
 from shoal.engines.joining import GROUP
 from shoal.engines.leaks import LOOKED_AT
+from shoal.engines.names import inner
 from shoal.privacy.persons import most_likely_person
 
 PERSON = f"{RESERVED}person"
@@ -23,10 +25,14 @@ def columns_of(identifiers: Sequence[str]) -> list[str]:
 
 
 def with_persons(engine: Engine, frame: Lazy, identifiers: Sequence[str]) -> Lazy:
-    """Add a hash of every identifier; a record without a value counts as a person of its own."""
+    """Add a hash of every identifier; a record without a value counts as a person of its own.
+
+    Each run draws the key of these hashes, so nobody can find out whose they are by hashing identifiers.
+    """
+    secret = secrets.randbits(63)
     for name, own in zip(identifiers, columns_of(identifiers), strict=True):
-        frame = engine.hashed(frame, [name], own, 1)
-        either = nw.when(nw.col(name).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
+        frame = engine.hashed(frame, [inner(name)], own, secret)
+        either = nw.when(nw.col(inner(name)).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
         frame = frame.with_columns(either.alias(own))
     return frame
 

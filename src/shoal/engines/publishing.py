@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from shoal.databases import DatabaseTable, IfExists, write_stored_batches
 from shoal.engines.base import Lazy
-from shoal.engines.opening import Opened
+from shoal.engines.opening import RELEASE, Opened
 from shoal.errors import InputError, raise_problems
 from shoal.io.blocks import Read, texts_to_parquet
 from shoal.io.formats import suffix_of
@@ -32,7 +32,6 @@ from shoal.table.source import Dialect, Input
 from shoal.whole import exists_already, reason, write_whole
 
 Prove = Callable[[Lazy], None]
-RELEASE = "release.parquet"
 
 
 def publish_file(
@@ -47,7 +46,8 @@ def publish_file(
     """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
     raise_problems(output_problems(target, overwrite))
     staged = [opened.staged(RELEASE)]
-    raise_problems(stream_problems(schema_of(staged), target))
+    kinds = opened.kinds(unchanged)
+    raise_problems(stream_problems(schema_of(staged, kinds), target))
     suffix = suffix_of(target)
     texts = opened.texts or Read(None, {})
     types = {name: kind for name, kind in texts.types.items() if name in unchanged}
@@ -70,19 +70,21 @@ def publish_file(
         write_whole(
             target,
             overwrite,
-            lambda file: copy_to(staged, file, suffix, dialect, types, numbers, spelled),
+            lambda file: copy_to(staged, file, suffix, dialect, types, numbers, spelled, kinds),
             check,
             suffix,
             folder,
         )
 
 
-def publish_folder(opened: Opened, target: Path, overwrite: bool, prove: Prove) -> None:
+def publish_folder(
+    opened: Opened, target: Path, overwrite: bool, prove: Prove, unchanged: Sequence[str]
+) -> None:
     """Write a folder of Parquet files, whole or not at all."""
     publish_written(
         target,
         overwrite,
-        lambda folder: split_to([opened.staged(RELEASE)], folder),
+        lambda folder: split_to([opened.staged(RELEASE)], folder, opened.kinds(unchanged)),
         lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
     )
 
@@ -106,8 +108,15 @@ def publish_stored(
             with suppress(OSError):
                 again.unlink()
 
+    kinds = opened.kinds(unchanged)
     write_stored_batches(
-        schema_of(staged), batches_of(staged), target, check, if_exists, opened.stored, unchanged
+        schema_of(staged, kinds),
+        batches_of(staged, kinds),
+        target,
+        check,
+        if_exists,
+        opened.stored,
+        unchanged,
     )
 
 

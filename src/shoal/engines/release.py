@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import narwhals as nw
+import numpy as np
+import numpy.typing as npt
 
 from shoal.databases import IfExists, stored_place
 from shoal.engines.auditing import alone_in, examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
-from shoal.engines.opening import Opened
-from shoal.engines.publishing import RELEASE, publish_file, publish_folder, publish_stored
+from shoal.engines.opening import RELEASE, Opened
+from shoal.engines.publishing import publish_file, publish_folder, publish_stored
 from shoal.errors import InputError
 from shoal.evaluation.singled import Kept
 from shoal.generalization.forms import Ints
@@ -24,6 +26,10 @@ from shoal.table.frames import Frame, FrameT
 from shoal.table.render import spelled_for
 from shoal.table.source import Dialect
 
+UNKNOWN = (
+    "A release of a large table does not know the group of each input record, nor which of them it holds; read the "
+    "table into memory (engine='memory') to know it."
+)
 SHOWN = 1_000  # records from which a report takes some
 
 
@@ -35,18 +41,21 @@ class LargeRelease(Release[FrameT]):
     process. The group of single records is not known: records of large tables have no numbers.
     """
 
+    is_released: npt.NDArray[np.bool_] = field(init=False, repr=False)  # which nobody sets
     opened: Opened = field(kw_only=True)
 
     @property
     def groups(self) -> Ints:
-        raise InputError(
-            "A release of a large table does not know the group of each input record; read the table into memory "
-            "(engine='memory') to know it."
-        )
+        raise InputError(UNKNOWN)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "is_released":
+            raise InputError(UNKNOWN)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @property
     def _staged(self) -> Lazy:
-        return nw.from_native(self.data)
+        return self.opened.engine.inward(self.data)
 
     @property
     def shown(self) -> Frame:
@@ -85,6 +94,7 @@ class LargeRelease(Release[FrameT]):
         name. The address of a database takes the name of a `table`, as in `Release.save`.
         """
         place = stored_place(path, table, if_exists)
+        unchanged = self.settings.unchanged
         if place is not None:
             with speaking_of(self.opened.engine.name):
                 publish_stored(
@@ -92,7 +102,7 @@ class LargeRelease(Release[FrameT]):
                     place,
                     if_exists,
                     self._prove_written,
-                    self.settings.unchanged,
+                    unchanged,
                 )
             return
         own = self.dialect or Dialect()
@@ -109,7 +119,7 @@ class LargeRelease(Release[FrameT]):
 
                 publish(self.opened, str(path), self._staged, overwrite, self._prove_written)
             elif is_folder(path):
-                publish_folder(self.opened, Path(path), overwrite, self._prove_written)
+                publish_folder(self.opened, Path(path), overwrite, self._prove_written, unchanged)
             else:
                 columns, encoding = self.closed.table.columns, dialect.encoding
                 coarsen = self.settings.coarsen
@@ -119,7 +129,7 @@ class LargeRelease(Release[FrameT]):
                     overwrite,
                     dialect,
                     self._prove_written,
-                    self.settings.unchanged,
+                    unchanged,
                     lambda table: spelled_for(table, columns, encoding, coarsen),
                 )
 

@@ -20,7 +20,8 @@ from shoal.engines.columns import COUNT, HASH, Codes, read_columns
 from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
 from shoal.engines.leaks import leaks_in
 from shoal.engines.memory import most_at_once, most_rows
-from shoal.engines.opening import Opened
+from shoal.engines.names import outer
+from shoal.engines.opening import RELEASE, Opened
 from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, Refusal, raise_problems, raise_refusals
@@ -48,7 +49,6 @@ def make_large_release(
     """Anonymize a frame of an engine by complete settings: the way on one screen."""
     engine, watch = opened.engine, Watch(progress)
     with speaking_of(engine.name):
-        names = opened.frame.collect_schema().names()
         counted = _count(opened, settings, watch)
         roles, codes, frame = counted.roles, counted.codes, counted.frame
         problem = counted.problem
@@ -65,7 +65,7 @@ def make_large_release(
         progress("rendering", table.records, 0)
         pieces = Pieces.of(assignment, table.rows)
         grouped = join_back(engine, frame, codes, counted.keys, pieces, secret)
-        released = render_frame(engine, grouped, closed, names, settings.render)
+        released = render_frame(engine, grouped, closed, opened.names, settings.render)
         staged = watch(
             "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
         )
@@ -74,14 +74,13 @@ def make_large_release(
         audit = _judged(examination, opened, grouped, staged, counted, own)
         if audit.records + closed.left_out != table.records:
             raise InputError("The table changed while it was read; give one that stays the same.")
-        opened.staging.keep("release.parquet", "release")
+        opened.staging.keep(RELEASE, "release")
         notes = (*solved.notes, *group_notes(problem.rules, problem.values, table))
         return LargeRelease(
-            data=staged.to_native(),
+            data=engine.outward(staged),
             settings=own,
             audit=audit,
             closed=closed,
-            is_released=np.zeros(0, dtype=np.bool_),
             removed=roles.removed,
             dialect=opened.dialect,
             stored=opened.stored,
@@ -104,7 +103,7 @@ def _judged(
     frame, codes = counted.frame, counted.codes
     persons = count_persons(engine, frame, grouped, counted.told_apart, settings.k, codes)
     unprotected, refusals = judge_unprotected(
-        staged.collect_schema().names(),
+        [outer(name) for name in staged.collect_schema().names()],
         settings,
         counted.allowed,
         audit.records,
@@ -136,8 +135,8 @@ class _Counted:
 
 def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     """Encode and count a large table, and judge whether it can be released as the settings say."""
-    engine, names = opened.engine, opened.frame.collect_schema().names()
-    roles = _checked(opened, names, settings)
+    engine = opened.engine
+    roles = _checked(opened.names, settings)
     coarse = watch("encoding", lambda: coarsen(engine, opened.frame, settings, opened.is_text))
     opened = replace(opened, frame=coarse.frame)
     codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
@@ -152,7 +151,7 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     return _Counted(roles, codes, frame, keys, problem, told_apart, allowed)
 
 
-def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
+def _checked(names: list[str], settings: Settings) -> Roles:
     """The role of every column, or all reasons why nothing can be released."""
     roles, problems = check_roles(names, settings)
     named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers]
@@ -173,8 +172,8 @@ def _encode(
     """
     engine, frame = opened.engine, opened.frame
     names = frame.collect_schema().names()
-    unchanged = [name for name in names if name in roles.unchanged]
-    hashed = engine.hashed(codes.packed(engine, frame), names, HASH, 0)
+    unchanged = [name for name in names if outer(name) in roles.unchanged]
+    hashed = engine.hashed(codes.packed(engine, frame), names, HASH, engine.key(frame))
     hashed = with_persons(engine, hashed, told_apart)
     kept = [*unchanged, *codes.keys, HASH, *columns_of(told_apart)]
     staged = engine.stage(hashed.select(kept), "encoded")

@@ -6,7 +6,7 @@ import codecs
 import gzip
 import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
@@ -23,6 +23,7 @@ from shoal.table.plain import is_number
 from shoal.table.source import Dialect, Input
 
 BLOCK = 1 << 26  # bytes read at a time
+LONGEST = 1 << 26  # bytes that a record may have, lines inside of quotes and all
 Tell = Callable[[int], None]  # is told the number of records read so far
 
 
@@ -95,7 +96,7 @@ def _delimited_tables(
     """The records of CSV files with the columns of the first, block by block."""
     names: list[str] = []
     for path in paths:
-        lines = 0
+        lines = rows = 0
         with closing(_blocks(path, input)) as blocks:
             for block in blocks:
                 if not lines:
@@ -108,21 +109,12 @@ def _delimited_tables(
                             f"'{path}' has other columns than '{paths[0]}'; give files with the same header."
                         )
                 else:
-                    with _counting_from(lines):
+                    with text.counting_from(lines, rows):
                         table = delimited.read_rest(path, block, names, found[-1].delimiter)
-                lines += block.count(b"\n")
+                lines, rows = lines + block.count(b"\n"), rows + table.num_rows
                 for name in names:
                     types.add(name, typed_without_loss(table[name], input))
                 yield table.cast(pa.schema([(name, pa.string()) for name in names]))
-
-
-@contextmanager
-def _counting_from(lines: int) -> Iterator[None]:
-    """Say where the lines begin that a message counts."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{error} (Counted from line {lines + 1} of the file.)") from None
 
 
 def _like_the_first(input: Input, found: Sequence[Dialect]) -> Input:
@@ -166,8 +158,11 @@ def _json_tables(
 
 def _json_blocks(paths: Sequence[Path], input: Input) -> Iterator[pa.Table]:
     for path in paths:
+        lines = 0
         for block in _blocks(path, input):
-            records = json_lines.records_of(path, block)
+            with text.counting_from(lines, 0):
+                records = json_lines.records_of(path, block)
+            lines += block.count(b"\n")
             names = list(dict.fromkeys(name for record in records for name in record))
             check_names(path, names)
             columns = {name: [record.get(name) for record in records] for name in names}
@@ -183,6 +178,8 @@ def _blocks(path: Path, input: Input) -> Generator[bytes]:
         end = _last_end(data, is_json)
         if end:
             yield data[:end]
+        elif not is_json and len(data) > LONGEST:  # a quote that is never closed: reading says so
+            yield data[: data.rfind(b"\n") + 1]
         rest = data[end:]
     if rest.strip():
         yield rest
@@ -191,14 +188,17 @@ def _blocks(path: Path, input: Input) -> Generator[bytes]:
 def _last_end(data: bytes, is_json: bool) -> int:
     """Where the last line ends that is whole: a line break inside of quotes ends none."""
     end = data.rfind(b"\n") + 1
-    while end and not is_json and data.count(b'"', 0, end) % 2:
-        end = data.rfind(b"\n", 0, end - 1) + 1
+    quotes = 0 if is_json else data.count(b'"', 0, end)
+    while end and quotes % 2:
+        start = data.rfind(b"\n", 0, end - 1) + 1
+        quotes -= data.count(b'"', start, end)
+        end = start
     return end
 
 
 def _decoded(path: Path, encoding: str | None) -> Iterator[bytes]:
     """The bytes of a file, decompressed and as UTF-8, a piece at a time."""
-    decoder = None
+    decoder, name = None, encoding
     try:
         with _opened(path) as file:
             name, mark = _encoding_of(path, encoding)
@@ -215,7 +215,7 @@ def _decoded(path: Path, encoding: str | None) -> Iterator[bytes]:
     except (EOFError, gzip.BadGzipFile, zlib.error):
         why = "is not a whole gzip file; it may be cut off or damaged: copy it again."
     except UnicodeError:
-        why = f"is not {encoding} text; say its encoding, for example --encoding utf-8."
+        why = f"is not {name} text; say its encoding, for example --encoding utf-8."
     raise InputError(f"'{path}' {why}")
 
 

@@ -198,7 +198,7 @@ def _explanation(
     if not ragged:
         limit = _BLOCK_BYTES >> 20
         return InputError(f"'{path}' cannot be read as CSV; is a row longer than {limit} MB?")
-    row, fields = ragged[0]
+    row, fields = text.row_in_file(ragged[0][0]), ragged[0][1]
     others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
     return InputError(
         f"'{path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "

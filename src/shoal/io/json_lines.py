@@ -92,7 +92,7 @@ def records_of(path: Path, data: bytes) -> list[dict[str, Any]]:
             record = None
         if not isinstance(record, dict):
             raise InputError(
-                f"'{path}' is torn: line {number} is not one JSON object with distinct keys and "
+                f"'{path}' is torn: line {text.in_file(number)} is not one JSON object with distinct keys and "
                 "finite numbers; write one object per line."
             )
         if stripped:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +20,7 @@ from shoal.table.source import Dialect
 PART = 5_000_000  # records of a part
 
 Spelled = Callable[[pa.Table], pa.Table]
+Types = Mapping[str, pa.DataType]  # of single columns, by name
 
 
 def same(table: pa.Table) -> pa.Table:
@@ -27,21 +28,29 @@ def same(table: pa.Table) -> pa.Table:
     return table
 
 
-def batches_of(sources: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    """The records of Parquet files, values only."""
+def batches_of(sources: Sequence[Path], kinds: Types | None = None) -> Iterator[pa.RecordBatch]:
+    """The records of Parquet files, values only; single columns may get other types than the files have."""
     from pyarrow.parquet import ParquetFile
 
     for source in sources:
         with ParquetFile(source) as file:
             for batch in file.iter_batches(BATCH):
-                yield from plain(pa.Table.from_batches([batch])).to_batches()
+                for own in plain(pa.Table.from_batches([batch])).to_batches():
+                    yield own.cast(_with_types(own.schema, kinds)) if kinds else own
 
 
-def schema_of(sources: Sequence[Path]) -> pa.Schema:
-    """The columns of Parquet files."""
+def schema_of(sources: Sequence[Path], kinds: Types | None = None) -> pa.Schema:
+    """The columns of Parquet files, some of them perhaps with other types."""
     from pyarrow.parquet import read_schema
 
-    return read_schema(sources[0])
+    found = read_schema(sources[0])
+    return _with_types(found, kinds) if kinds else found
+
+
+def _with_types(schema: pa.Schema, types: Types) -> pa.Schema:
+    return pa.schema(
+        [field.with_type(types.get(field.name, field.type)) for field in schema], schema.metadata
+    )
 
 
 def copy_to(
@@ -49,31 +58,37 @@ def copy_to(
     target: Path,
     suffix: str,
     dialect: Dialect | None,
-    types: Mapping[str, pa.DataType] | None = None,
+    types: Types | None = None,
     numbers: Sequence[str] = (),
     spelled: Spelled = same,
+    kinds: Types | None = None,
 ) -> None:
     """Write the records of Parquet files to one file of another format, or of the same.
 
     `types` are those that text columns get where a format has types; `numbers` are text columns that JSON lines hold
-    as numbers. `spelled` writes texts as the encoding of a delimited file can hold them.
+    as numbers. `spelled` writes texts as the encoding of a delimited file can hold them. `kinds` are the types that
+    columns have in the original table, where those of the Parquet files differ.
     """
-    if suffix == ".parquet" and len(sources) == 1 and not types:
+    told = {**(kinds or {}), **(types or {})}
+    if suffix == ".parquet" and len(sources) == 1 and not told:
         shutil.copyfile(sources[0], target)
     elif suffix == ".parquet":
-        write_part(target, _typed(sources, types or {}), _typed_schema(sources, types or {}))
+        write_part(target, batches_of(sources, told), schema_of(sources, told))
     elif suffix.startswith((".jsonl", ".ndjson")):
-        json_lines.write_batches(_finite(sources, target, types or {}, numbers), target, suffix)
+        batches = batches_of(sources, told)
+        unread = [name for name in numbers if name not in told]
+        json_lines.write_batches(_finite(batches, target, unread), target, suffix)
     else:
         names = schema_of(sources).names
-        batches = _encodable(sources, target, (dialect or Dialect()).encoding, spelled)
+        encoding = (dialect or Dialect()).encoding
+        batches = _encodable(batches_of(sources, kinds), target, encoding, spelled)
         delimited_output.write_batches(names, batches, target, suffix, dialect)
 
 
-def split_to(sources: Sequence[Path], folder: Path) -> list[Path]:
+def split_to(sources: Sequence[Path], folder: Path, kinds: Types | None = None) -> list[Path]:
     """Write the records of Parquet files to a folder of parts."""
     folder.mkdir(exist_ok=True)
-    schema = schema_of(sources)
+    schema = schema_of(sources, kinds)
     parts: list[Path] = []
     waiting: list[pa.RecordBatch] = []
 
@@ -82,7 +97,7 @@ def split_to(sources: Sequence[Path], folder: Path) -> list[Path]:
         write_part(parts[-1], waiting, schema)
         waiting.clear()
 
-    for batch in batches_of(sources):
+    for batch in batches_of(sources, kinds):
         waiting.append(batch)
         if sum(own.num_rows for own in waiting) >= PART:
             finish()
@@ -122,38 +137,22 @@ def formulas_in(sources: Sequence[Path]) -> list[str]:
 
 
 def _encodable(
-    sources: Sequence[Path], target: Path, encoding: str, spelled: Spelled
+    batches: Iterable[pa.RecordBatch], target: Path, encoding: str, spelled: Spelled
 ) -> Iterator[pa.RecordBatch]:
     """The records, refused where an encoding cannot hold them."""
-    for batch in batches_of(sources):
+    for batch in batches:
         table = spelled(pa.Table.from_batches([batch]))
         raise_problems(encoding_problems(table, target, encoding))
         yield from table.to_batches()
 
 
-def _typed_schema(sources: Sequence[Path], types: Mapping[str, pa.DataType]) -> pa.Schema:
-    fields = [(field.name, types.get(field.name, field.type)) for field in schema_of(sources)]
-    return pa.schema(fields)
-
-
-def _typed(sources: Sequence[Path], types: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    for batch in batches_of(sources):
-        fields = [(field.name, types.get(field.name, field.type)) for field in batch.schema]
-        yield batch.cast(pa.schema(fields))
-
-
 def _finite(
-    sources: Sequence[Path],
-    target: Path,
-    types: Mapping[str, pa.DataType],
-    numbers: Sequence[str],
+    batches: Iterable[pa.RecordBatch], target: Path, numbers: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    for batch in _typed(sources, types):
+    for batch in batches:
         raise_problems(finite_problems(pa.Table.from_batches([batch]), target))
         fields = [
-            field.with_metadata(NUMBER_MARK)
-            if field.name in numbers and field.name not in types
-            else field
+            field.with_metadata(NUMBER_MARK) if field.name in numbers else field
             for field in batch.schema
         ]
         yield pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))

@@ -6,12 +6,18 @@ import codecs
 import gzip
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
 from shoal.errors import InputError, shown
+
+# Lines and rows of a file before the part that is being read, in files that are read a part at a time.
+_BEFORE: ContextVar[tuple[int, int]] = ContextVar("before", default=(0, 0))
 
 MARKS = {  # the byte order mark of an encoding; longer ones first, since UTF-32's begins like UTF-16's
     "utf-8": codecs.BOM_UTF8,
@@ -98,8 +104,28 @@ def not_utf8(path: Path, data: bytes, position: int) -> InputError:
 
 
 def line_number(data: bytes, position: int) -> int:
-    """The line, counted from 1, of a byte."""
-    return data.count(b"\n" if b"\n" in data else b"\r", 0, position) + 1
+    """The line of its file, counted from 1, of a byte."""
+    return in_file(data.count(b"\n" if b"\n" in data else b"\r", 0, position) + 1)
+
+
+@contextmanager
+def counting_from(lines: int, rows: int) -> Iterator[None]:
+    """Let messages about a part of a file count its lines and rows from the beginning of the file."""
+    token = _BEFORE.set((lines, rows))
+    try:
+        yield
+    finally:
+        _BEFORE.reset(token)
+
+
+def in_file(line: int) -> int:
+    """The number of a line in its file, from that in the part which is being read."""
+    return line + _BEFORE.get()[0]
+
+
+def row_in_file(row: int) -> int:
+    """The number of a row in its file, from that in the part which is being read."""
+    return row + _BEFORE.get()[1]
 
 
 def create(path: Path, suffix: str) -> pa.NativeFile:

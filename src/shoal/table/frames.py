@@ -37,12 +37,42 @@ else:  # before Python 3.13 there are no defaults at run time
     FrameT = typing.TypeVar("FrameT")
 
 
+def lazy_kind(table: Any) -> str | None:
+    """The engine of a frame that is not in memory, None for anything else; no library is imported for that."""
+    kind = type(table)
+    library = kind.__module__.partition(".")[0]
+    if library in ("duckdb", "_duckdb") and "Relation" in kind.__name__:
+        return "duckdb"
+    if library == "polars" and kind.__name__ == "LazyFrame":
+        return "polars"
+    if kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame":
+        return "spark"
+    return None
+
+
+def _collected(table: Any, engine: str) -> Any:
+    """Bring a frame of an engine into memory."""
+    try:
+        if engine == "duckdb":
+            return table.to_arrow_table()
+        return table.collect() if engine == "polars" else table.toArrow()
+    except Exception as error:
+        kind = type(
+            error
+        ).__name__  # raise outside of this block: the library's error may show a cell
+    raise InputError(
+        f"The {engine} table cannot be brought into memory ({kind}); check that its query runs to its end."
+    )
+
+
 def open_frame(table: Any) -> Frame:
-    """Return a Narwhals frame over an eager pandas, polars or Arrow frame with usable column names."""
-    if hasattr(type(table), "collect"):
-        raise InputError(
-            f"A table of type {type(table).__name__} is not in memory yet; collect it first."
-        )
+    """Return a Narwhals frame with usable column names over a pandas, polars or Arrow frame.
+
+    A DuckDB relation, a polars LazyFrame or a Spark DataFrame is brought into memory.
+    """
+    engine = lazy_kind(table)
+    if engine is not None:
+        table = _collected(table, engine)
     _check_names(table)
     if isinstance(table, pa.Table):
         table = _takeable(table)
