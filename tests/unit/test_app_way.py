@@ -254,12 +254,33 @@ def test_a_name_becomes_a_pseudonym_whose_key_stays_secret(
     assert not key_file.exists()
 
 
+def test_nobody_else_can_read_anything_in_the_folder_of_the_app(steward: Steward) -> None:
+    before = os.umask(0o000)
+    try:
+        steward.upload(people())
+        steward.post("columns", **{"role-0": "pseudonym"})
+        tree = b"Lyon,France,*\nLille,France,*\nPorto,Portugal,*\n"
+        sent = {"file": ("town.csv", tree)}
+        steward.client.post(f"{steward.base}/tree/2/upload", headers=OWN, files=sent)
+        steward.run(k="4")
+        paths = list(steward.root.rglob("*"))
+        files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in paths if path.is_file()}
+        assert {"people.csv", "pseudonyms.key", "release.csv", "report.html"} < set(files)
+        assert len(list(steward.folder.glob("trees/2-*.csv"))) == 1
+        assert set(files.values()) == {0o600}, files
+        folders = {path: path.stat().st_mode for path in paths if path.is_dir()}
+        assert {stat.S_IMODE(mode) for mode in folders.values()} == {0o700}, folders
+    finally:
+        os.umask(before)
+
+
 def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
     steward: Steward, tmp_path: Path
 ) -> None:
     secret = "an old key of the clinic"
     (tmp_path / "clinic.key").write_text(secret, encoding="ascii")
     (tmp_path / "short.key").write_text("short", encoding="ascii")
+    (tmp_path / "short.key").chmod(0o600)
     assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 422, "no pseudonym"
     steward.post("columns", **{"role-0": "pseudonym"})
     for wrong in (secret, str(tmp_path / "none.key"), "clinic.key"):
@@ -268,6 +289,9 @@ def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
         assert wrong not in answer.text.partition("messages")[2].partition("</div>")[0]
         assert secret not in answer.text
     assert "can be guessed" in steward.post("key", path=str(tmp_path / "short.key")).text
+    (tmp_path / "clinic.key").chmod(0o644)
+    assert "chmod 600" in steward.post("key", path=str(tmp_path / "clinic.key")).text
+    (tmp_path / "clinic.key").chmod(0o600)
     assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 303
     assert str(tmp_path / "clinic.key") in steward.page("columns")
     steward.run(k="4", keep_order="on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +12,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
 
 from shoal.app.projects import safe_name
+from shoal.whole import create_private
 
 LARGEST = 20 * 2**30  # bytes
 MOST_HEADER = 8_192  # bytes of the headers of a part
@@ -55,7 +57,7 @@ class _Parts:
         name = options.get(b"filename", b"").decode("utf-8", "replace")
         if name and self.path is None:
             self.path = self.folder / safe_name(name)
-            self._file = self.path.open("xb")
+            self._file = os.fdopen(create_private(self.path), "wb")
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self.size += end - start

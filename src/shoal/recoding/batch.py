@@ -94,8 +94,9 @@ class Batch(Generic[FrameT]):
         )
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the records that were held back, as they came; keep that file like the original table."""
-        write(arrow_table(open_frame(self.held)), path, overwrite, self.dialect or Dialect())
+        """Write the records that were held back, as they came, to a file that only its owner may read."""
+        held = arrow_table(open_frame(self.held))
+        write(held, path, overwrite, self.dialect or Dialect(), private=True)
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the batch."""

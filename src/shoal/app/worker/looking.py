@@ -23,6 +23,7 @@ from shoal.suggesting.singling import grouped
 from shoal.table.encode import encode_column
 from shoal.table.inference import infer
 from shoal.table.source import Input, Source
+from shoal.whole import make_private_folder
 
 PREVIEWED = 20  # rows
 LONGEST = 60  # characters of a cell in the preview
@@ -51,7 +52,7 @@ def _first_settings(folder: Path, found: Suggestions) -> None:
     for name, entry in content["quasi_identifiers"].items():
         if "rows" in entry:  # a tree is a file of the project, where it can be edited
             model: Any = settings.quasi_identifiers[name]
-            (folder / "trees").mkdir(mode=0o700, exist_ok=True)
+            make_private_folder(folder / "trees")
             number = list(content["quasi_identifiers"]).index(name)
             model.save(folder / "trees" / f"first-{number}.csv", overwrite=True)
             del entry["rows"]
