@@ -307,6 +307,45 @@ def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
     assert (tmp_path / "clinic.key").exists()
 
 
+PART = b'--x\r\nContent-Disposition: form-data; name="file"; filename="people.csv"\r\n\r\nage\r\n1'
+BROKEN = {
+    "no boundary": ("multipart/form-data; boundary=x", b"age\r\n1"),
+    "no part": ("multipart/form-data; boundary=x", b""),
+    "cut off": ("multipart/form-data; boundary=x", PART),
+    "a header without a name": ("multipart/form-data; boundary=x", b"--x\r\n: y\r\n\r\n"),
+    "a strange header": (
+        "multipart/form-data; boundary=x",
+        b"--x\r\nA\x01: y\r\n\r\n1\r\n--x--\r\n",
+    ),
+    "another boundary": ("multipart/form-data; boundary=y", PART + b"\r\n--x--\r\n"),
+    "a long boundary": (f"multipart/form-data; boundary={'x' * 10_000}", PART),
+    "a long header": ("multipart/form-data; boundary=x", b"--x\r\nA: " + b"y" * 10_000),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_upload_is_one_sentence_and_leaves_nothing(steward: Steward, how: str) -> None:
+    kind, content = BROKEN[how]
+    before = [path for path in steward.root.rglob("*") if path.is_file()]
+    headers = {**OWN, "content-type": kind}
+    for place in ("/projects/upload", f"{steward.base}/tree/2/upload"):
+        answer = steward.client.post(place, headers=headers, content=content)
+        assert answer.status_code == 400, answer.text
+        assert "did not arrive whole; send it again" in answer.text
+    assert [path for path in steward.root.rglob("*") if path.is_file()] == before
+    assert not list(steward.root.glob("incoming-*"))
+
+
+@pytest.mark.parametrize("how", [how for how in BROKEN if how not in ("cut off", "no part")])
+def test_a_broken_form_is_one_sentence(steward: Steward, how: str) -> None:
+    kind, content = BROKEN[how]
+    headers = {**OWN, "content-type": kind}
+    for part in ("columns", "requirement", "way"):
+        answer = steward.client.post(f"{steward.base}/{part}", headers=headers, content=content)
+        assert answer.status_code == 400, answer.text
+        assert "go back and send it again" in answer.text
+
+
 def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None:
     pages = ("table", "columns", "generalization", "requirement", "run", "release")
     assert not any("Person 00" in steward.page(page) for page in pages)

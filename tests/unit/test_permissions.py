@@ -62,9 +62,9 @@ class Curious:
         def watched(path: Any, *args: Any, **kwargs: Any) -> Any:
             found = function(path, *args, **kwargs)
             name = str(path)
-            if isinstance(path, str | os.PathLike) and Path(name).is_file():
-                if name not in self.opened and Path(name).stat().st_mode & 0o044:
-                    self.opened[name] = self._open(name, os.O_RDONLY)
+            is_new = isinstance(path, str | os.PathLike) and name not in self.opened
+            if is_new and Path(name).is_file() and Path(name).stat().st_mode & 0o044:
+                self.opened[name] = self._open(name, os.O_RDONLY)
             return found
 
         return watched
