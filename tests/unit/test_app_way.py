@@ -307,6 +307,15 @@ def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
     assert (tmp_path / "clinic.key").exists()
 
 
+def test_formulas_are_in_no_csv_file_of_the_app(opened: Steward) -> None:
+    opened.upload(people().replace(",a\n", ",=1+1\n"))
+    opened.post("columns", **{"role-0": "identifier", "role-3": "sensitive"})
+    opened.run(k="4")
+    assert "a spreadsheet would run" in opened.page("release")
+    assert opened.get("runs/1/download/csv").status_code == 404
+    assert opened.get("runs/1/download/parquet").status_code == 200
+
+
 PART = b'--x\r\nContent-Disposition: form-data; name="file"; filename="people.csv"\r\n\r\nage\r\n1'
 BROKEN = {
     "no boundary": ("multipart/form-data; boundary=x", b"age\r\n1"),

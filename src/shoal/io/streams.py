@@ -113,12 +113,12 @@ def stream_problems(schema: pa.Schema, target: Path) -> list[str]:
     return [] if suffix == ".parquet" else type_problems(plain(schema.empty_table()).schema, target)
 
 
-def formulas_in(sources: Sequence[Path], allow: Sequence[str]) -> list[str]:
+def formulas_in(sources: Sequence[Path]) -> list[str]:
     """The columns with texts that a spreadsheet would run as formulas."""
     found: dict[str, None] = {}
     for batch in batches_of(sources):
         found.update(dict.fromkeys(formula_columns(pa.Table.from_batches([batch]))))
-    return [name for name in found if name not in allow]
+    return list(found)
 
 
 def _encodable(

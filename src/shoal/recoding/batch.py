@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.verdict import Audit
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, raise_problems
 from shoal.examine import Known, examine, known_of, open_table
 from shoal.generalization.forms import Records
 from shoal.grouping import group
-from shoal.io import read_texts, write
+from shoal.io import formula_problems, read_texts, write
 from shoal.plan import Plan, prepare
 from shoal.privacy.persons import People
 from shoal.privacy.rules import compile_rules
@@ -84,9 +84,10 @@ class Batch(Generic[FrameT]):
                 "All records were held back, so that there is nothing to write; save them with save_held and give "
                 "them to the next batch."
             )
-        dialect = self.dialect or Dialect()
+        data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
+        raise_problems(formula_problems(data, Path(path), self.settings))
         write(
-            arrow_table(open_frame(self.data)),
+            data,
             path,
             overwrite,
             dialect,
