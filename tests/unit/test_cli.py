@@ -238,6 +238,20 @@ def test_saved_settings_make_the_same_records_again(
     assert same_records(f"a{suffix}", f"b{suffix}")
 
 
+def test_an_option_changes_the_method_of_the_settings_file(shell: Shell, people: pa.Table) -> None:
+    made = ("anonymize", "people.csv", *ROLES, "-k", 4, "--refine", "off", "-o", "a.csv")
+    first = ("--method", "mondrian", "--option", "strict=true", "--save-settings", "saved.toml")
+    assert shell(*made, *first)[0] == 0
+    again = ("anonymize", "people.csv", "--settings", "saved.toml", "--overwrite", "-o", "b.csv")
+    assert shell(*again, "--option", "strict=false", "--save-settings", "changed.toml")[0] == 0
+    assert shoal.Settings.load("changed.toml").method == shoal.Mondrian(strict=False)
+    code, _, said = shell(*again, "--option", "max_points=3")
+    assert (code, "Unknown key 'max_points' in method mondrian" in said) == (2, True)
+    cover = ("--method", "cover", "--option", "max_points=500", "--save-settings", "cover.toml")
+    assert shell(*again, *cover)[0] == 0
+    assert shoal.Settings.load("cover.toml").method == shoal.Cover(max_points=500)
+
+
 def test_overwrite_replaces_the_output(shell: Shell, people: pa.Table) -> None:
     Path("release.csv").write_text("older")
     run = ("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv", "--overwrite")

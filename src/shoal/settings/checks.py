@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import near_miss, shown
-from shoal.methods import METHODS, Method
+from shoal.methods import METHODS, Auto, Cover, Method
 
 
 def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
@@ -30,6 +30,17 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     unknown_keys(f"method {given}", options, names, problems)
     return kind(**{key: value for key, value in options.items() if key in names})
+
+
+def with_options(method: Method, options: Mapping[str, Any], problems: list[str]) -> Method:
+    """A method with some options changed; `auto` has none, and those given are of `cover`, which it takes."""
+    chosen = Cover() if isinstance(method, Auto) else method
+    changed = {own.name: getattr(chosen, own.name) for own in fields(chosen)}  # type: ignore[arg-type]
+    for name, value in options.items():
+        before = changed.get(name)
+        both = isinstance(before, Mapping) and isinstance(value, Mapping)
+        changed[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+    return make_method(chosen.name, changed, problems) or chosen
 
 
 _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

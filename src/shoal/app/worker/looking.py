@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal import samples
 from shoal.app.files import read_toml_file, write_json, write_toml_file
@@ -65,7 +64,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     columns = []
     for column in found.columns:
         try:
-            values = column_of(source, column.name)
+            values = column_of(source, column.name, found.input.missing)
             if found.input.is_text(column.name):
                 values = values.cast(pa.large_string())
             bars, missing = bars_of(values), int(values.null_count)
@@ -113,9 +112,7 @@ def _type_read(values: pa.ChunkedArray, name: str, source: Source, how: Input) -
     is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if not is_string or not source.is_text or how.is_text(name):
         return str(values.type)
-    distinct = values.unique().cast(pa.large_string()).drop_null()
-    known = distinct.filter(pc.invert(pc.is_in(distinct, pa.array(how.missing, distinct.type))))
-    typed = infer(known, how).type
+    typed = infer(values.unique().cast(pa.large_string()).drop_null(), how).type
     return str(typed if is_ordered(typed) else values.type)
 
 
@@ -165,8 +162,9 @@ def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
 
 def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
     """How many records some columns single out together."""
-    source = open_project(project)
-    codes, records = codes_of(source, columns), source.data.shape[0]
+    how = input_of(project)
+    source = open_project(project, how)
+    codes, records = codes_of(source, columns, how.missing), source.data.shape[0]
     steps = []
     for number in range(1, len(columns) + 1):
         found = grouped(codes, columns[:number], records).singled()
