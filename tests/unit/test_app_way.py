@@ -26,7 +26,7 @@ from shoal.app.processes import Ended, Worker
 from shoal.app.projects import Project, Projects
 from shoal.app.security import Sessions
 from shoal.app.site import make_site
-from shoal.app.worker import estimating, looking
+from shoal.app.worker import estimating, looking, making
 from shoal.app.worker.__main__ import _answered
 
 HOST = "127.0.0.1:8765"
@@ -359,6 +359,39 @@ def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None
     pages = ("table", "columns", "generalization", "requirement", "run", "release")
     assert not any("Person 00" in steward.page(page) for page in pages)
     assert "Person 0001" in steward.page("part/rows")
+
+
+def test_texts_that_stand_for_missing_values_are_counted_as_missing(tmp_path: Path) -> None:
+    weights = ["k.A." if i % 10 == 0 else f"{20 + i % 9},5" for i in range(300)]
+    lines = [f"P{i};{weight};{i % 3}" for i, weight in enumerate(weights)]
+    table = tmp_path / "clinic.csv"
+    table.write_text("\n".join(["name;BMI;ward", *lines]), encoding="utf-8")
+    project = Projects(tmp_path / "projects").new(table, "clinic.csv")
+    looking.look(lambda *_: None, str(project.folder))
+    look = project.look
+    assert look is not None
+    assert look["input"]["missing"] == ["k.A."]
+    assert {own["name"]: own["missing"] for own in look["columns"]}["BMI"] == 30
+    bars = next(own["bars"] for own in look["columns"] if own["name"] == "BMI")
+    assert "k.A." not in [bar["label"] for bar in bars]
+
+
+def test_a_run_encodes_its_table_once(
+    project_of_people: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal import plan
+
+    encoded: list[Any] = []
+    encode = plan.encode_source
+    monkeypatch.setattr(
+        plan, "encode_source", lambda *given, **how: encoded.append(1) or encode(*given, **how)
+    )
+    said: list[dict[str, Any]] = []
+    run = project_of_people.new_run()
+    folder = project_of_people.run_folder(run)
+    making.run(lambda _, told: said.append(told), str(project_of_people.folder), str(folder))
+    assert len(encoded) == 1
+    assert any("seconds" in told and told["records"] == 400 for told in said)
 
 
 def test_an_estimate_from_a_sample_knows_the_risks_of_the_whole_table(

@@ -20,8 +20,12 @@ from compiled import needs_jit
 
 import shoal
 from shoal import AuditFailed, cli, samples
+from shoal.estimate import SECONDS, estimate
+from shoal.examine import open_table
 from shoal.io import read
-from shoal.methods import Cover, Partition
+from shoal.methods import METHODS, Cover, Partition
+from shoal.plan import prepare
+from shoal.settings import make_settings
 
 COMMANDS = [
     "anonymize",
@@ -250,6 +254,17 @@ def test_an_option_changes_the_method_of_the_settings_file(shell: Shell, people:
     cover = ("--method", "cover", "--option", "max_points=500", "--save-settings", "cover.toml")
     assert shell(*again, *cover)[0] == 0
     assert shoal.Settings.load("cover.toml").method == shoal.Cover(max_points=500)
+
+
+def test_the_time_of_every_method_is_known_or_follows_from_its_records() -> None:
+    assert {*SECONDS, "exact"} == set(METHODS)
+
+    def most(records: int, method: str) -> float:
+        table = pa.table({"age": list(range(records))})
+        settings = make_settings(None, quasi_identifiers=["age"], k=2, method=method, refine=False)
+        return estimate(prepare(open_table(table, settings.input), settings)).most
+
+    assert most(18, "exact") > most(17, "exact") > most(12, "exact")
 
 
 def test_overwrite_replaces_the_output(shell: Shell, people: pa.Table) -> None:
