@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from shoal.compiling import missing_kernels
 from shoal.counted.aside import solved_at_once
+from shoal.methods.exact import MOST_RECORDS
 from shoal.methods.ladders import make_ladders
 from shoal.methods.lattice import size_of
 from shoal.plan import Outlook
@@ -23,9 +24,13 @@ SECONDS = {
     "top_down": 0.28,
     "two_means": 1.0,
     "forest": 11.8,
+    "enhanced_pk": 2.2,
+    "greedy_pk": 3.1,
     "incognito": 0.43,
     "non_homogeneous": 0.58,
 }  # of a method alone for so many records, by `python -m benchmarks growth`
+UNKNOWN = 3.0  # of a method of the user's own
+EXACT = 0.8  # seconds of `exact` for as many records as it takes; one fewer takes a third
 REFINING = 3.0  # seconds of quick refinement for so many records, about what `lowest_loss` takes beyond `cover`
 REQUIREMENTS = 3.0  # times longer where sensitive values are counted
 # Seconds in which an engine encodes, counts, joins, writes and audits a million records; `python -m benchmarks scale`.
@@ -52,7 +57,10 @@ def estimate(plan: Outlook) -> Estimate:
     if plan.problem.table.counts is not None:
         scanned, records = SCANNED * records / MILLION, solved_at_once(plan.problem)
     share = records / MEASURED
-    seconds = SECONDS.get(settings.method.name, 3.0) * share
+    if settings.method.name == "exact":
+        seconds = EXACT * 3.0 ** (min(records, MOST_RECORDS) - MOST_RECORDS)
+    else:
+        seconds = SECONDS.get(settings.method.name, UNKNOWN) * share
     if settings.method.growth.startswith("n²"):
         seconds *= min(max(share, 0.05), BLOCK / MEASURED)
     if settings.refine and settings.method.choose(records).may_be_refined():

@@ -36,8 +36,8 @@ class Mapping:
         return list(dict.fromkeys(self.table["column"].to_pylist()))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the mapping to a file, by its suffix, whole or not at all."""
-        write(self.table, path, overwrite)
+        """Write the mapping to a file that only its owner may read, by its suffix, whole or not at all."""
+        write(self.table, path, overwrite, private=True)
 
     def to_sql(self, column: str) -> str:
         """A `CASE` expression that does to a column what the release did.

@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.databases import COUNT, DatabaseTable, IfExists, Written, write_stored
-from shoal.errors import InputError
+from shoal.errors import InputError, raise_problems
 from shoal.examine import Known, counted_columns, examine, examine_coarsened, examine_counted
-from shoal.io import read_texts, write
+from shoal.io import formula_problems, read_texts, write
 from shoal.io.texts import texts_of
 from shoal.privacy import Audit
 from shoal.settings import Settings
@@ -42,6 +42,7 @@ class Saving:
             encoding=encoding or own.encoding,
         )
         data = self.data
+        raise_problems(formula_problems(data, path, self.settings))
         if {".csv", ".tsv", ".txt"}.intersection(Path(path.name.lower()).suffixes):
             data = spelled_for(data, self.columns, dialect.encoding, self.settings.coarsen)
         write(data, path, overwrite, dialect, partial(self._prove, dialect))

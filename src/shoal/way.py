@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,10 +54,12 @@ def make_release(
     memory: str | int | None = None,
     beside: Path | None = None,
     previous: Any = None,
+    planned: Callable[[Plan], None] | None = None,
 ) -> Release[Any]:
     """Anonymize a frame, a file or an open source by complete settings: the way on one screen.
 
-    What a large table needs on disk goes `beside` its output.
+    What a large table needs on disk goes `beside` its output. `planned` is told the plan of a table in memory before
+    the work begins.
     """
     if settings.series and previous is None:
         raise InputError(
@@ -70,6 +73,8 @@ def make_release(
         return make_large(table, settings, on, watch, order_seed, memory, beside)
     source = watch("reading", lambda: open_table(table, settings.input))
     plan = watch("encoding", lambda: prepare(source, settings))
+    if planned is not None:
+        planned(plan)
     with compiling_for(settings, plan.problem.table.records, watch.progress, watch.again):
         return _release(plan, watch, order_seed, previous)
 

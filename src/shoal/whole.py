@@ -1,7 +1,11 @@
-"""Files that appear whole or not at all, no more readable than the files they replace."""
+"""Files that appear whole or not at all, no more readable than the files they replace.
+
+Files with original values or secrets are private: only the user who runs shoal may read them, whatever the umask.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -12,7 +16,7 @@ from pathlib import Path
 from shoal.errors import InputError
 
 _LONGEST_NAME = 255
-_PRIVATE = 0o600
+PRIVATE_FILE = 0o600
 
 
 def write_whole(
@@ -22,26 +26,29 @@ def write_whole(
     check: Callable[[Path], None] | None = None,
     suffix: str = "",
     folder: Path | None = None,
+    private: bool = False,
 ) -> None:
     """Let a file appear under its name once it is filled, on disk and checked.
 
     Until then it has a hidden name beside the target, or in a `folder` on the same disk, that ends like it, and
     only its owner may read it. A file that is replaced hands on its permissions, and where possible its owner;
-    of a link, the file it points to is replaced. Windows has no such permissions: there, files get those of
-    their folder.
+    of a link, the file it points to is replaced. A `private` file stays its owner's alone, whatever it replaces.
+    Windows has no such permissions: there, files get those of their folder.
     """
     real = real_target(target)
     temporary = _temporary(real, suffix)
     if folder is not None:
         temporary = folder / temporary.name
     try:
-        mode = _create(temporary, real)
+        mode = None if private else _mode(temporary, real)
+        os.close(create_private(temporary))
         fill(temporary)
         with temporary.open("r+b") as written:
             os.fsync(written.fileno())
         if check is not None:
             check(temporary)
-        _hand_on(temporary, real, mode)
+        if mode is not None:
+            _hand_on(temporary, real, mode)
         _give_name(temporary, real, overwrite)
         return
     except OSError as error:
@@ -60,26 +67,52 @@ def _temporary(real: Path, suffix: str) -> Path:
     return real.with_name(f".{name}{ending}")
 
 
-def _create(temporary: Path, real: Path) -> int:
-    """Create the file for its owner alone and return the permissions it shall have in the end."""
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+def create_private(path: Path) -> int:
+    """Create a file that only its owner may read or write and return its descriptor, which writes to it."""
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE)
+    if has_owners():
+        os.fchmod(descriptor, PRIVATE_FILE)  # a umask may have taken the owner's own rights, too
+    return descriptor
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that only its owner may enter, or close one that is there to all others.
+
+    Raises
+    ------
+    PermissionError
+        Where the folder is another user's, who could open it again.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if has_owners() and path.stat().st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, "it belongs to another user")
+    path.chmod(0o700)
+
+
+def readable_by_others(found: os.stat_result) -> bool:
+    """Whether other users may read a file: its group, too, unless somebody else, like an administrator, chose that."""
+    if not has_owners():
+        return False
+    others = 0o077 if found.st_uid == os.geteuid() else 0o007
+    return bool(found.st_mode & others)
+
+
+def _mode(temporary: Path, real: Path) -> int:
+    """The permissions that a file shall have in the end: those of the file it replaces, or of any new one."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(real.stat().st_mode) & 0o777
+    # The system applies the umask to an empty file that is never filled: whoever opened it meanwhile reads nothing.
+    descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
     try:
-        mode = stat.S_IMODE(real.stat().st_mode) & 0o777
-        os.close(os.open(temporary, flags, _PRIVATE))
-    except FileNotFoundError:  # a new file: the system applies the umask
-        descriptor = os.open(temporary, flags, 0o666)
-        try:
-            mode = stat.S_IMODE(os.fstat(descriptor).st_mode)
-            if _has_owners():
-                os.fchmod(descriptor, _PRIVATE)
-        finally:
-            os.close(descriptor)
-    return mode
+        return stat.S_IMODE(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)
+        temporary.unlink()
 
 
 def _hand_on(temporary: Path, real: Path, mode: int) -> None:
     """Give the finished file its owner and permissions."""
-    if not _has_owners():
+    if not has_owners():
         return
     with suppress(FileNotFoundError):
         before, now = real.stat(), temporary.stat()
@@ -91,7 +124,7 @@ def _hand_on(temporary: Path, real: Path, mode: int) -> None:
     temporary.chmod(mode)
 
 
-def _has_owners() -> bool:
+def has_owners() -> bool:
     """Whether files have an owner, a group and permissions for each, as they do everywhere but on Windows."""
     return hasattr(os, "chown")
 

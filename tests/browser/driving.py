@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -34,7 +35,7 @@ class App:
     """A running app."""
 
     process: subprocess.Popen[str]
-    first: str  # its one-time address
+    first: str  # its one-time address, or the page that leads there
     folder: Path  # of its projects
     address: str = ""  # of its pages, which only a browser learns that is let in
 
@@ -54,11 +55,12 @@ class App:
 
 
 @contextmanager
-def running_app(folder: Path) -> Iterator[App]:
-    """`shoal app` on a free port, ended in the end."""
-    command = [sys.executable, "-m", "shoal", "app", "--no-browser", "--folder", str(folder)]
+def running_app(folder: Path, browser: str | None = None) -> Iterator[App]:
+    """`shoal app` on a free port, ended in the end; `browser` is a command that it opens, by default none."""
+    command = [sys.executable, "-m", "shoal", "app", "--folder", str(folder)]
     process = subprocess.Popen(
-        command,
+        command if browser else [*command, "--no-browser"],
+        env={**os.environ, "BROWSER": browser or ""},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -67,7 +69,7 @@ def running_app(folder: Path) -> Iterator[App]:
     try:
         assert process.stdout is not None
         for line in process.stdout:
-            found = re.search(r"http://\S+", line)
+            found = re.search(r"http://\S+|/\S+\.html", line)
             if found:
                 break
         else:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import App, fill
+from driving import App, fill, running_app
 
 AXE = Path(__file__).with_name("axe.min.js")
 STEPS = ("table", "columns", "generalization", "requirement", "run", "release")
@@ -186,3 +186,15 @@ def test_another_server_of_this_machine_is_sent_no_cookie(page: Any, app: App) -
     assert len(seen) >= 2
     assert set(seen) == {None}
     assert page.goto(f"{app.address}/").status == 200, "the app knows this browser still"
+
+
+def test_the_page_that_shoal_app_opens_leads_into_the_app_and_is_gone_then(
+    browser: Any, tmp_path: Path
+) -> None:
+    with running_app(tmp_path / "projects", browser="true %s") as started:
+        opened = Path(started.first)
+        started.first = opened.as_uri()
+        page = browser.new_page()
+        started.let_in(page)
+        assert not opened.exists()
+        page.close()

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import re
 import socket
+import stat
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 from starlette.testclient import TestClient
 
+from shoal.app.invitation import Invitation
 from shoal.app.security import Sessions
-from shoal.app.server import serve
+from shoal.app.server import _invite, serve
 from shoal.app.site import make_site
 from shoal.errors import InputError
 
 HOST = "127.0.0.1:8765"
 OWN = f"http://{HOST}"
+PATIENCE = 60.0  # seconds, for a busy machine
 
 
 @pytest.fixture
@@ -191,6 +202,99 @@ def test_the_server_loads_no_frames_and_no_kernels() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_a_file_of_the_steward_leads_in_and_no_other_page_does(
+    stranger: TestClient, sessions: Sessions
+) -> None:
+    where = {"token": sessions.new_token()}
+    from_elsewhere = {"sec-fetch-site": "cross-site"}
+    image = {**from_elsewhere, "sec-fetch-dest": "image"}
+    page = {**from_elsewhere, "sec-fetch-dest": "document"}
+    assert stranger.get(f"{OWN}/open", params=where, headers=image).status_code == 403
+    assert stranger.get("/", headers=page).status_code == 403
+    assert stranger.get(f"{OWN}/open", params=where, headers=page).status_code == 200
+    assert stranger.get("/", headers=page).status_code == 403
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """`shoal app` with a browser that notes its arguments, and the file with them."""
+    noted, command = folder / "noted.txt", folder / "browser.sh"
+    command.write_text(f'#!/bin/sh\necho "$@" > {noted}.new; mv {noted}.new {noted}\n')
+    command.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "shoal", "app", "--folder", str(folder / "projects")],
+        env={**os.environ, "BROWSER": f"{command} %s"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        end = time.monotonic() + PATIENCE
+        while not noted.exists():
+            assert time.monotonic() < end, "no browser was opened"
+            time.sleep(0.02)
+        yield process, noted
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions of files")
+def test_the_one_time_address_is_in_no_argument_and_no_output(tmp_path: Path) -> None:
+    (tmp_path / "projects").mkdir()
+    old = tmp_path / "projects" / "open-99999999.html"  # of an app that was killed
+    old.touch()
+    with started(tmp_path) as (process, noted):
+        assert not old.exists()
+        page = Path(url2pathname(urlsplit(noted.read_text().strip()).path))
+        assert page == tmp_path / "projects" / f"open-{process.pid}.html"
+        assert stat.S_IMODE(page.stat().st_mode) == 0o600
+        assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
+        found = re.search(r'href="(http://[^"]*token=([^"]+))"', page.read_text(encoding="utf-8"))
+        assert found is not None
+        arguments = Path(f"/proc/{process.pid}/cmdline")
+        assert not arguments.exists() or found[2] not in arguments.read_text()
+        with urllib.request.urlopen(found[1]) as answer:
+            assert answer.status == 200
+        assert not page.exists()
+        process.terminate()
+        said = process.communicate(timeout=PATIENCE)[0]
+    assert found[2] not in said
+    assert str(page) in said
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_address_that_nobody_used_is_gone_with_the_app(tmp_path: Path) -> None:
+    with started(tmp_path) as (process, _):
+        assert list((tmp_path / "projects").glob("open-*"))
+        process.terminate()
+        process.wait(PATIENCE)
+        assert not list((tmp_path / "projects").glob("open-*"))
+
+
+def test_an_address_is_shown_where_no_browser_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    monkeypatch.setattr("threading.Timer", lambda seconds, work: SimpleNamespace(start=work))
+    _invite("http://127.0.0.1:1/open?token=x", Invitation(tmp_path), said.append)
+    assert [("token" in line) for line in said] == [False, True]
+    said.clear()
+    _invite("http://127.0.0.1:1/open?token=x", None, said.append)
+    assert said == ["shoal app: open http://127.0.0.1:1/open?token=x"]
+
+
+def test_a_fresh_address_voids_the_page_that_leads_to_the_last(tmp_path: Path) -> None:
+    invitation = Invitation(tmp_path)
+    sessions = Sessions(invitation.remove)
+    invitation.write(sessions.new_token())
+    assert invitation.page.exists()
+    sessions.new_token()
+    assert not invitation.page.exists()
 
 
 def test_a_port_in_use_is_said(tmp_path: Path) -> None:

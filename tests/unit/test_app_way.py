@@ -26,7 +26,7 @@ from shoal.app.processes import Ended, Worker
 from shoal.app.projects import Project, Projects
 from shoal.app.security import Sessions
 from shoal.app.site import make_site
-from shoal.app.worker import estimating, looking
+from shoal.app.worker import estimating, looking, making
 from shoal.app.worker.__main__ import _answered
 
 HOST = "127.0.0.1:8765"
@@ -254,12 +254,33 @@ def test_a_name_becomes_a_pseudonym_whose_key_stays_secret(
     assert not key_file.exists()
 
 
+def test_nobody_else_can_read_anything_in_the_folder_of_the_app(steward: Steward) -> None:
+    before = os.umask(0o000)
+    try:
+        steward.upload(people())
+        steward.post("columns", **{"role-0": "pseudonym"})
+        tree = b"Lyon,France,*\nLille,France,*\nPorto,Portugal,*\n"
+        sent = {"file": ("town.csv", tree)}
+        steward.client.post(f"{steward.base}/tree/2/upload", headers=OWN, files=sent)
+        steward.run(k="4")
+        paths = list(steward.root.rglob("*"))
+        files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in paths if path.is_file()}
+        assert {"people.csv", "pseudonyms.key", "release.csv", "report.html"} < set(files)
+        assert len(list(steward.folder.glob("trees/2-*.csv"))) == 1
+        assert set(files.values()) == {0o600}, files
+        folders = {path: path.stat().st_mode for path in paths if path.is_dir()}
+        assert {stat.S_IMODE(mode) for mode in folders.values()} == {0o700}, folders
+    finally:
+        os.umask(before)
+
+
 def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
     steward: Steward, tmp_path: Path
 ) -> None:
     secret = "an old key of the clinic"
     (tmp_path / "clinic.key").write_text(secret, encoding="ascii")
     (tmp_path / "short.key").write_text("short", encoding="ascii")
+    (tmp_path / "short.key").chmod(0o600)
     assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 422, "no pseudonym"
     steward.post("columns", **{"role-0": "pseudonym"})
     for wrong in (secret, str(tmp_path / "none.key"), "clinic.key"):
@@ -268,6 +289,9 @@ def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
         assert wrong not in answer.text.partition("messages")[2].partition("</div>")[0]
         assert secret not in answer.text
     assert "can be guessed" in steward.post("key", path=str(tmp_path / "short.key")).text
+    (tmp_path / "clinic.key").chmod(0o644)
+    assert "chmod 600" in steward.post("key", path=str(tmp_path / "clinic.key")).text
+    (tmp_path / "clinic.key").chmod(0o600)
     assert steward.post("key", path=str(tmp_path / "clinic.key")).status_code == 303
     assert str(tmp_path / "clinic.key") in steward.page("columns")
     steward.run(k="4", keep_order="on")
@@ -283,10 +307,91 @@ def test_pseudonyms_take_the_key_of_a_file_and_show_nothing_of_it(
     assert (tmp_path / "clinic.key").exists()
 
 
+def test_formulas_are_in_no_csv_file_of_the_app(opened: Steward) -> None:
+    opened.upload(people().replace(",a\n", ",=1+1\n"))
+    opened.post("columns", **{"role-0": "identifier", "role-3": "sensitive"})
+    opened.run(k="4")
+    assert "a spreadsheet would run" in opened.page("release")
+    assert opened.get("runs/1/download/csv").status_code == 404
+    assert opened.get("runs/1/download/parquet").status_code == 200
+
+
+PART = b'--x\r\nContent-Disposition: form-data; name="file"; filename="people.csv"\r\n\r\nage\r\n1'
+BROKEN = {
+    "no boundary": ("multipart/form-data; boundary=x", b"age\r\n1"),
+    "no part": ("multipart/form-data; boundary=x", b""),
+    "cut off": ("multipart/form-data; boundary=x", PART),
+    "a header without a name": ("multipart/form-data; boundary=x", b"--x\r\n: y\r\n\r\n"),
+    "a strange header": (
+        "multipart/form-data; boundary=x",
+        b"--x\r\nA\x01: y\r\n\r\n1\r\n--x--\r\n",
+    ),
+    "another boundary": ("multipart/form-data; boundary=y", PART + b"\r\n--x--\r\n"),
+    "a long boundary": (f"multipart/form-data; boundary={'x' * 10_000}", PART),
+    "a long header": ("multipart/form-data; boundary=x", b"--x\r\nA: " + b"y" * 10_000),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_upload_is_one_sentence_and_leaves_nothing(steward: Steward, how: str) -> None:
+    kind, content = BROKEN[how]
+    before = [path for path in steward.root.rglob("*") if path.is_file()]
+    headers = {**OWN, "content-type": kind}
+    for place in ("/projects/upload", f"{steward.base}/tree/2/upload"):
+        answer = steward.client.post(place, headers=headers, content=content)
+        assert answer.status_code == 400, answer.text
+        assert "did not arrive whole; send it again" in answer.text
+    assert [path for path in steward.root.rglob("*") if path.is_file()] == before
+    assert not list(steward.root.glob("incoming-*"))
+
+
+@pytest.mark.parametrize("how", [how for how in BROKEN if how not in ("cut off", "no part")])
+def test_a_broken_form_is_one_sentence(steward: Steward, how: str) -> None:
+    kind, content = BROKEN[how]
+    headers = {**OWN, "content-type": kind}
+    for part in ("columns", "requirement", "way"):
+        answer = steward.client.post(f"{steward.base}/{part}", headers=headers, content=content)
+        assert answer.status_code == 400, answer.text
+        assert "go back and send it again" in answer.text
+
+
 def test_rows_are_shown_only_where_they_were_asked_for(steward: Steward) -> None:
     pages = ("table", "columns", "generalization", "requirement", "run", "release")
     assert not any("Person 00" in steward.page(page) for page in pages)
     assert "Person 0001" in steward.page("part/rows")
+
+
+def test_texts_that_stand_for_missing_values_are_counted_as_missing(tmp_path: Path) -> None:
+    weights = ["k.A." if i % 10 == 0 else f"{20 + i % 9},5" for i in range(300)]
+    lines = [f"P{i};{weight};{i % 3}" for i, weight in enumerate(weights)]
+    table = tmp_path / "clinic.csv"
+    table.write_text("\n".join(["name;BMI;ward", *lines]), encoding="utf-8")
+    project = Projects(tmp_path / "projects").new(table, "clinic.csv")
+    looking.look(lambda *_: None, str(project.folder))
+    look = project.look
+    assert look is not None
+    assert look["input"]["missing"] == ["k.A."]
+    assert {own["name"]: own["missing"] for own in look["columns"]}["BMI"] == 30
+    bars = next(own["bars"] for own in look["columns"] if own["name"] == "BMI")
+    assert "k.A." not in [bar["label"] for bar in bars]
+
+
+def test_a_run_encodes_its_table_once(
+    project_of_people: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from shoal import plan
+
+    encoded: list[Any] = []
+    encode = plan.encode_source
+    monkeypatch.setattr(
+        plan, "encode_source", lambda *given, **how: encoded.append(1) or encode(*given, **how)
+    )
+    said: list[dict[str, Any]] = []
+    run = project_of_people.new_run()
+    folder = project_of_people.run_folder(run)
+    making.run(lambda _, told: said.append(told), str(project_of_people.folder), str(folder))
+    assert len(encoded) == 1
+    assert any("seconds" in told and told["records"] == 400 for told in said)
 
 
 def test_an_estimate_from_a_sample_knows_the_risks_of_the_whole_table(

@@ -20,8 +20,12 @@ from compiled import needs_jit
 
 import shoal
 from shoal import AuditFailed, cli, samples
+from shoal.estimate import SECONDS, estimate
+from shoal.examine import open_table
 from shoal.io import read
-from shoal.methods import Cover, Partition
+from shoal.methods import METHODS, Cover, Partition
+from shoal.plan import prepare
+from shoal.settings import make_settings
 
 COMMANDS = [
     "anonymize",
@@ -236,6 +240,31 @@ def test_saved_settings_make_the_same_records_again(
     again = ("anonymize", "people.csv", "--settings", "saved.toml", "-o", f"b{suffix}")
     assert shell(*again)[0] == 0
     assert same_records(f"a{suffix}", f"b{suffix}")
+
+
+def test_an_option_changes_the_method_of_the_settings_file(shell: Shell, people: pa.Table) -> None:
+    made = ("anonymize", "people.csv", *ROLES, "-k", 4, "--refine", "off", "-o", "a.csv")
+    first = ("--method", "mondrian", "--option", "strict=true", "--save-settings", "saved.toml")
+    assert shell(*made, *first)[0] == 0
+    again = ("anonymize", "people.csv", "--settings", "saved.toml", "--overwrite", "-o", "b.csv")
+    assert shell(*again, "--option", "strict=false", "--save-settings", "changed.toml")[0] == 0
+    assert shoal.Settings.load("changed.toml").method == shoal.Mondrian(strict=False)
+    code, _, said = shell(*again, "--option", "max_points=3")
+    assert (code, "Unknown key 'max_points' in method mondrian" in said) == (2, True)
+    cover = ("--method", "cover", "--option", "max_points=500", "--save-settings", "cover.toml")
+    assert shell(*again, *cover)[0] == 0
+    assert shoal.Settings.load("cover.toml").method == shoal.Cover(max_points=500)
+
+
+def test_the_time_of_every_method_is_known_or_follows_from_its_records() -> None:
+    assert {*SECONDS, "exact"} == set(METHODS)
+
+    def most(records: int, method: str) -> float:
+        table = pa.table({"age": list(range(records))})
+        settings = make_settings(None, quasi_identifiers=["age"], k=2, method=method, refine=False)
+        return estimate(prepare(open_table(table, settings.input), settings)).most
+
+    assert most(18, "exact") > most(17, "exact") > most(12, "exact")
 
 
 def test_overwrite_replaces_the_output(shell: Shell, people: pa.Table) -> None:

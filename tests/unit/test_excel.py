@@ -52,6 +52,49 @@ def test_excel_cells_have_their_stored_type(tmp_path):
     assert table.column_names[-1] == "void"
 
 
+def far_apart(path: Path, rows: str, dimension: str = "A1:XFD1048576") -> Path:
+    """A workbook with these rows of XML below a header of two columns."""
+    whole = zipfile.ZipFile(sheet(path.with_name("near.xlsx"), [["age", "ill"]]))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as changed:
+        for name in whole.namelist():
+            content = whole.read(name).replace(b'ref="A1:B1"', f'ref="{dimension}"'.encode())
+            changed.writestr(name, content.replace(b"</sheetData>", f"{rows}</sheetData>".encode()))
+    return path
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        '<row r="1048576"><c r="XFD1048576"><v>2</v></c></row>',
+        '<row r="99999999999"><c r="A99999999999"><v>2</v></c></row>',
+        "".join(f'<row r="{i}"><c r="XFD{i}"><v>2</v></c></row>' for i in range(2, 800)),
+    ],
+    ids=["last cell", "beyond the last row", "last column"],
+)
+def test_a_small_workbook_with_far_cells_is_refused_before_they_are_built(tmp_path, rows):
+    assert "so far apart" in problem(far_apart(tmp_path / "t.xlsx", rows))
+
+
+def test_far_cells_without_a_value_are_no_part_of_the_table(tmp_path):
+    rows = '<row r="2"><c r="A2"><v>1</v></c><c r="XFD2" s="0"/></row><row r="900000"><c r="XFD900000" s="0"/></row>'
+    table = read(far_apart(tmp_path / "t.xlsx", rows))
+    assert table.to_pydict() == {"age": [1], "ill": [None]}
+
+
+def test_a_sheet_with_many_empty_cells_is_read(tmp_path):
+    rows = [["a", *(f"c{i}" for i in range(49))], *([i] + [None] * 49 for i in range(300))]
+    rows[-1][-1] = 7
+    table = read(sheet(tmp_path / "t.xlsx", rows))
+    assert (table.num_rows, table.num_columns) == (300, 50)
+    assert table["c48"].to_pylist() == [None] * 299 + [7]
+
+
+def test_a_workbook_that_unpacks_to_far_more_than_sheets_do_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("shoal.io.excel._FEW_BYTES", 1_000_000)
+    path = far_apart(tmp_path / "t.xlsx", " " * 50_000_000)
+    assert "would unpack to 50,0" in problem(path)
+
+
 def test_a_sheet_is_read_whole_when_its_stored_size_is_wrong(tmp_path):
     whole = zipfile.ZipFile(sheet(tmp_path / "whole.xlsx", [["a", "b"], [1, 2], [3, 4]]))
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as changed:

@@ -266,6 +266,7 @@ def test_ids_that_differ_in_case_spaces_or_unicode_form_are_one_person() -> None
 
 def test_pseudonyms_may_stand_for_the_person(tmp_path: Path) -> None:
     (tmp_path / "my.key").write_text("a secret of twenty-six signs")
+    (tmp_path / "my.key").chmod(0o600)
     release = shoal.anonymize(
         visits(),
         person="patient",

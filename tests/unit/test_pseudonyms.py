@@ -35,6 +35,7 @@ def people(ids: Any = ("P-1", "P-2", "P-3", "P-4")) -> pd.DataFrame:
 def key_file(tmp_path: Path) -> Path:
     path = tmp_path / "secret.key"
     path.write_text(f"{SECRET}\n")
+    path.chmod(0o600)
     return path
 
 
@@ -189,6 +190,8 @@ def test_bad_input_gets_one_clear_sentence(
     monkeypatch.delenv("SHOAL_KEY", raising=False)
     Path("short.key").write_text("  fifteen_bytes__\n")
     Path("good.key").write_text(SECRET)
+    for name in ("short.key", "good.key"):
+        Path(name).chmod(0o600)
     with pytest.raises(InputError, match=sentence):
         shoal.anonymize(people(), **settings, **HOW)
 

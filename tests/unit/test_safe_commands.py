@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -127,12 +128,66 @@ def test_formulas_are_refused_in_csv_and_held_as_text_in_excel(shell: Shell) -> 
     assert "'a' holds texts that a spreadsheet would run" in err
     assert "'b' holds texts that a spreadsheet would run" in err
     assert "HYPERLINK" not in err
+    for name in ("r.tsv", "r.txt", "r.txt.gz"):
+        assert shell("anonymize", "f.csv", "-q", "a", "-s", "b", "-k", "2", "-o", name)[0] == 2
     assert shell("anonymize", "f.csv", "-q", "a", "-s", "b", "-k", "2", "-o", "r.xlsx")[0] == 0
     allowed = ("--allow", "a", "--allow", "b")
     assert (
         shell("anonymize", "f.csv", "-q", "a", "-s", "b", "-k", "2", *allowed, "-o", "r.csv")[0]
         == 0
     )
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.CSV", "r.tsv", "r.txt", "r.csv.gz"])
+def test_formulas_from_python_are_refused_where_a_spreadsheet_would_run_them(name: str) -> None:
+    rows = {
+        "age": [20, 21, 22, 23],
+        "ill": ['=HYPERLINK("http://x.example","a")', "b", "=1+1", "b"],
+    }
+    how: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 2}
+    release = shoal.anonymize(pa.table(rows), **how)
+    with pytest.raises(shoal.InputError, match="'ill' holds texts that a spreadsheet would run"):
+        release.save(name)
+    assert not Path(name).exists()
+    release.save("r.xlsx")
+    release.save("r.jsonl")
+    shoal.anonymize(pa.table(rows), **how, allow=["ill"]).save(name)
+    assert Path(name).exists()
+
+
+def test_a_name_of_a_column_may_be_a_formula_too() -> None:
+    rows = {"age": [20, 21, 22, 23], "=1+1": list("abab")}
+    release = shoal.anonymize(pa.table(rows), quasi_identifiers=["age"], sensitive=["=1+1"], k=2)
+    with pytest.raises(shoal.InputError, match="a spreadsheet would run"):
+        release.save("r.csv")
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars"])
+def test_formulas_of_a_large_table_are_refused_by_save(engine: Any) -> None:
+    Path("f.csv").write_text("age,ill\n" + "20,=1+1\n30,b\n" * 4)
+    how: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 2}
+    release = shoal.anonymize("f.csv", **how, engine=engine)
+    try:
+        with pytest.raises(shoal.InputError, match=r"write \.parquet, or"):
+            release.save("r.txt")
+        release.save("r.parquet")
+    finally:
+        release.close()  # type: ignore[attr-defined]
+
+
+def test_formulas_of_a_batch_are_refused_before_anything_is_written(shell: Shell) -> None:
+    Path("old.csv").write_text("age,ill\n" + "20,a\n30,b\n" * 4)
+    Path("new.csv").write_text("age,ill\n" + "20,=1+1\n30,b\n" * 4 + "90,c\n")
+    roles = ("-q", "age", "-s", "ill", "-k", "2", "--refine", "off", "--quiet")
+    assert (
+        shell("anonymize", "old.csv", *roles, "-o", "r.csv", "--save-recoding", "r.shoal")[0] == 0
+    )
+    given = ("apply", "new.csv", "--recoding", "r.shoal", "--save-held", "held.csv", "-o")
+    code, _, err = shell(*given, "batch.csv")
+    assert (code, "a spreadsheet would run" in err) == (2, True)
+    assert not Path("batch.csv").exists()
+    assert not Path("held.csv").exists()
+    assert shell(*given, "batch.parquet", "--quiet")[0] == 0
 
 
 def test_what_the_output_cannot_hold_is_said_before_the_work(

@@ -17,7 +17,7 @@ from shoal.app import forms
 from shoal.app.office import Office, changed, is_part
 from shoal.app.processes import Failed
 from shoal.app.projects import OWN_KEY, Project
-from shoal.app.uploads import TooLarge, receive_file
+from shoal.app.uploads import NotTaken, receive_file
 
 MOST_FIELDS = 20_000  # of a form: a table may have thousands of columns
 
@@ -52,8 +52,9 @@ class Changes:
         folder = self.office.projects.incoming()
         try:
             path = await receive_file(request, folder)
-        except TooLarge:
-            path = None
+        except NotTaken as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            return self._home(request, str(error), error.status)
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             return self._home(request, f"The file could not be copied: {error.strerror}.")
@@ -80,9 +81,9 @@ class Changes:
         project = self.office.projects.new(path, "Sample: US census of 1994", is_sample=True)
         return self._opened(request, project)
 
-    def _home(self, request: Request, problem: str) -> Response:
+    def _home(self, request: Request, problem: str, status: int = 422) -> Response:
         found = self.office.projects.all()
-        answer = self.office.draw("home.html", 422, projects=found, problems=[problem])
+        answer = self.office.draw("home.html", status, projects=found, problems=[problem])
         answer.headers["x-problem"] = problem.encode("ascii", "replace").decode("ascii")
         return answer
 
@@ -220,6 +221,9 @@ class Changes:
                 said = ["There was no file, or it was empty; choose one."]
                 return self.office.page("generalization", project, 422, problems=said)
             shutil.move(path, project.folder / target)
+        except NotTaken as error:
+            said = [str(error)]
+            return self.office.page("generalization", project, error.status, problems=said)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         return await self._tree(request, project, name, target, "tree", {})

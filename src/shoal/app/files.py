@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
+import secrets
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from shoal.whole import create_private
 
 
 def read_toml_file(path: Path) -> dict[str, Any]:
@@ -41,17 +43,11 @@ def write_json(path: Path, content: Any) -> None:
 
 def write_text_file(path: Path, text: str) -> None:
     """Write a text under another name first, so that a crash leaves the old file."""
-    handle, name = tempfile.mkstemp(prefix=".", dir=path.parent)  # mode 0600
+    name = path.with_name(f".{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(create_private(name), "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
-        Path(name).replace(path)
+        name.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         raise
-
-
-def make_private_folder(path: Path) -> None:
-    """A folder that only its owner may enter."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path.chmod(0o700)

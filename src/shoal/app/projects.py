@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.app.files import (
-    make_private_folder,
     read_json,
     read_toml_file,
     toml_text,
@@ -19,6 +18,7 @@ from shoal.app.files import (
     write_text_file,
     write_toml_file,
 )
+from shoal.whole import make_private_folder
 
 OWN_KEY = "pseudonyms.key"  # the file of a project's own key, never among what is downloaded
 MOST_UNDO = 50  # changes that can be taken back
@@ -120,7 +120,8 @@ class Project:
         """Make the folder of a run with the settings of now; returns its number."""
         numbers = [int(path.name) for path in (self.folder / "runs").glob("[0-9]*")]
         run = str(max(numbers, default=0) + 1)
-        make_private_folder(self.folder / "runs" / run)
+        for folder in (self.folder / "runs", self.run_folder(run)):
+            make_private_folder(folder)
         settings = _with_paths(self.settings, lambda path: f"../../{path}")
         write_toml_file(self.run_folder(run) / "settings.toml", settings)
         write_json(self.run_folder(run) / "run.json", {"status": "running", "at": time.time()})

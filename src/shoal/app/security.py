@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
@@ -33,14 +33,19 @@ _WELCOME = (
 
 
 class Sessions:
-    """One-time tokens and the sessions that they open; both live in memory only."""
+    """One-time tokens and the sessions that they open; both live in memory only.
 
-    def __init__(self) -> None:
+    `forget` removes whatever leads to a token, as soon as that is used or void.
+    """
+
+    def __init__(self, forget: Callable[[], None] = lambda: None) -> None:
         self._tokens: list[str] = []
         self._sessions: list[str] = []
+        self._forget = forget
 
     def new_token(self) -> str:
         """A token for one browser; the one before, if nobody used it, is void."""
+        self._forget()
         self._tokens = [secrets.token_urlsafe(32)]
         return self._tokens[0]
 
@@ -49,8 +54,15 @@ class Sessions:
         if not _among(token, self._tokens):
             return None
         self._tokens.clear()
+        self._forget()
         self._sessions.append(secrets.token_urlsafe(32))
         return self._sessions[-1]
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._tokens.clear()
+        self._sessions.clear()
+        self._forget()
 
     def knows(self, session: str) -> bool:
         return _among(session, self._sessions)
@@ -92,6 +104,8 @@ class Gate:
             return _said(421, "This address is not the app's own.")
         own, origin = f"http://{self.host}", headers.get("origin")
         site = headers.get("sec-fetch-site", "none")
+        if scope["path"] == "/open" and headers.get("sec-fetch-dest") == "document":
+            site = "none"  # a file leads there, and only the token counts
         if origin not in (None, own) or (origin is None and scope["method"] not in SAFE):
             return _said(403, "This request comes from another page and was refused.")
         if site not in ("none", "same-origin"):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
+from shoal.app.invitation import Invitation
 from shoal.app.security import Sessions
 from shoal.app.site import make_site
 from shoal.errors import InputError
@@ -36,7 +37,8 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
     root = (folder or default_folder()).absolute()
     listening = _listening(port)
     host = f"{ADDRESS}:{listening.getsockname()[1]}"
-    sessions = Sessions()
+    invitation = Invitation(root)
+    sessions = Sessions(invitation.remove)
     try:
         site = make_site(root, host, sessions)
     except OSError as error:
@@ -47,13 +49,10 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
     def address() -> str:
         return f"http://{host}/open?token={sessions.new_token()}"
 
-    first = address()
-    say(f"shoal app: open {first}")
+    _invite(address(), invitation if browser else None, say)
     say(
         f"The address works once and on this machine only. Projects are in {root}. Stop with Ctrl+C."
     )
-    if browser:
-        threading.Timer(0.5, webbrowser.open, [first]).start()
     if sys.stdin is not None and sys.stdin.isatty():
         say("Press Enter for another address, for a second browser.")
         threading.Thread(target=_addresses, args=(address, say), daemon=True).start()
@@ -68,6 +67,34 @@ def serve(folder: Path | None, port: int, browser: bool, say: Callable[[str], No
     with suppress(KeyboardInterrupt):  # raised once more after the server has ended its jobs
         uvicorn.Server(settings).run(sockets=[listening])
     say("The app has ended; projects are kept.")
+
+
+def _invite(address: str, invitation: Invitation | None, say: Callable[[str], None]) -> None:
+    """Show the first address and open it in the browser.
+
+    The browser's command and a file that takes our output may be read by others: neither gets the address while there
+    is another way.
+    """
+    is_shown = invitation is None or (sys.stdout is not None and sys.stdout.isatty())
+    if is_shown:
+        say(f"shoal app: open {address}")
+    if invitation is None:
+        return
+    page = invitation.page
+    try:
+        invitation.write(address)
+    except OSError:  # a full disk
+        if not is_shown:
+            say(f"shoal app: open {address}")
+        return
+    if not is_shown:
+        say(f"shoal app: the browser opens {page}; if it cannot, start with --no-browser.")
+
+    def open_page() -> None:
+        if not webbrowser.open(page.as_uri()) and not is_shown:
+            say(f"shoal app: no browser was found; open {address}")
+
+    threading.Timer(0.5, open_page).start()
 
 
 def _listening(port: int) -> socket.socket:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from python_multipart.exceptions import FormParserError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -31,6 +32,7 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
         office.jobs.close()
+        sessions.close()
 
     def missing(request: Request, error: Exception) -> Response:
         said = error.detail if isinstance(error, HTTPException) else "Not found"
@@ -41,6 +43,10 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
         what = f"shoal ran into an error of its own ({type(error).__name__}); please report it."
         return office.draw("missing.html", 500, what=what)
 
+    def garbled(request: Request, error: Exception) -> Response:
+        what = "What the browser sent did not arrive whole; go back and send it again."
+        return office.draw("missing.html", 400, what=what)
+
     site = Starlette(
         routes=[
             *Pages(office).routes(),
@@ -48,7 +54,13 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
             *Running(office).routes(),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],
-        exception_handlers={404: missing, KeyError: missing, 500: broken},
+        exception_handlers={
+            400: garbled,
+            FormParserError: garbled,
+            404: missing,
+            KeyError: missing,
+            500: broken,
+        },
         lifespan=lifespan,
     )
     site.state.office = office

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from python_multipart import MultipartParser
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
 
 from shoal.app.projects import safe_name
+from shoal.whole import create_private
 
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of single characters
 LARGEST = 20 * 2**30  # bytes
 MOST_HEADER = 8_192  # bytes of the headers of a part
 
 
-class TooLarge(Exception):
-    """A file above what is taken."""
+class NotTaken(Exception):
+    """An upload that cannot be taken; the text says why, and `status` is that of the answer."""
+
+    def __init__(self, why: str, status: int) -> None:
+        super().__init__(why)
+        self.status = status
+
+
+def _broken() -> NotTaken:
+    return NotTaken("The file did not arrive whole; send it again.", 400)
 
 
 class _Parts:
@@ -30,6 +43,7 @@ class _Parts:
         self._field, self._value = b"", b""
         self._headers: dict[bytes, bytes] = {}
         self.size = 0
+        self.is_whole = False
 
     def on_part_begin(self) -> None:
         self._headers, self._field, self._value = {}, b"", b""
@@ -44,7 +58,7 @@ class _Parts:
 
     def _limit(self) -> None:
         if len(self._field) + len(self._value) > MOST_HEADER:
-            raise TooLarge
+            raise _broken()
 
     def on_header_end(self) -> None:
         self._headers[self._field.lower()] = self._value
@@ -55,12 +69,13 @@ class _Parts:
         name = options.get(b"filename", b"").decode("utf-8", "replace")
         if name and self.path is None:
             self.path = self.folder / safe_name(name)
-            self._file = self.path.open("xb")
+            self._file = os.fdopen(create_private(self.path), "wb")
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         self.size += end - start
         if self.size > LARGEST:
-            raise TooLarge
+            why = f"The file is larger than {LARGEST >> 30} GB; open it where it lies on this machine instead."
+            raise NotTaken(why, 413)
         if self._file is not None:
             self._file.write(data[start:end])
 
@@ -69,22 +84,35 @@ class _Parts:
             self._file.close()
             self._file = None
 
+    def on_end(self) -> None:
+        self.is_whole = True
+
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
 
 async def receive_file(request: Request, folder: Path) -> Path | None:
-    """Write the file of a form to a folder; None where there is none or it is empty."""
+    """Write the file of a form to a folder; None where there is none or it is empty.
+
+    Raises
+    ------
+    NotTaken
+        Where the form is broken, cut off or too large.
+    """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
         return None
     parts = _Parts(folder)
-    names = [name for name in dir(parts) if name.startswith("on_")]
-    parser = MultipartParser(options[b"boundary"], {name: getattr(parts, name) for name in names})  # type: ignore[arg-type]
+    calls: Any = {name: getattr(parts, name) for name in dir(parts) if name.startswith("on_")}
     try:
+        parser = MultipartParser(options[b"boundary"], calls)
         async for chunk in request.stream():
             await asyncio.to_thread(parser.write, chunk)
+    except FormParserError:  # its text may show what was sent
+        raise _broken() from None
     finally:
         parts.close()
+    if not parts.is_whole:
+        raise _broken()
     return parts.path if parts.path is not None and parts.size else None

@@ -62,7 +62,9 @@ def apply(
         problems.append("There is no recoding; name the file that --save-recoding wrote.")
     raise_problems(problems)
     from shoal.databases import DatabaseTable
+    from shoal.io import formula_problems
     from shoal.recoding import Recoding
+    from shoal.table.frames import arrow_table, open_frame
 
     assert recoding is not None
     assert output is not None
@@ -75,6 +77,9 @@ def apply(
             f"{batch.held_back:,} records are held back, because no closure can take them; name a file for them with "
             "--save-held, and give it to the next batch with --held."
         )
+    if batch.data is not None:  # before anything is written
+        released = arrow_table(open_frame(batch.data))
+        raise_problems(formula_problems(released, output, batch.settings))
     _write(batch, output, save_held, save_recoding, overwrite)
     if json and not quiet:
         written = {"output": str(output) if batch.data is not None else None}

@@ -178,7 +178,11 @@ Weights = Annotated[
 ]
 MethodName = Annotated[str | None, typer.Option(help="See `shoal methods`.")]
 MethodOptions = Annotated[
-    list[str] | None, typer.Option(metavar="NAME=VALUE", help="Option of the method.")
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Option of the method: of --method, of the settings file's, or else of cover.",
+    ),
 ]
 Refinement = Annotated[
     str | None,

@@ -13,7 +13,7 @@ from shoal.cli import options
 class Given(NamedTuple):
     """What the options of a command say about the settings, None where they say nothing."""
 
-    settings: dict[str, Any]  # by the name of the field
+    settings: dict[str, Any]  # by the name of the parameter of `make_settings`
     problems: list[str]  # sentences for what cannot be read
 
 
@@ -120,7 +120,8 @@ def release_given(
         "objective": objective,
         "w": w,
         "weights": options.weights(weight, problems),
-        "method": options.method(method, option, problems),
+        "method": method,
+        "method_options": options.method_options(option, problems),
         "refine": options.refine(refine, problems),
         "seed": seed,
         "keep_order": keep_order,

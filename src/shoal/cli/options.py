@@ -168,20 +168,16 @@ def _parameter(key: str, text: str) -> Any:
     return text if key in ("kind", "ground", "hierarchy") else _value(text)
 
 
-def method(name: str | None, given: Sequence[str] | None, problems: list[str]) -> Any:
-    """A method from its name and its options `NAME=VALUE`, or `NAME.PART=VALUE` where an option has parts."""
-    from shoal.settings import make_method
-
+def method_options(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
+    """Options of a method from `NAME=VALUE`, or `NAME.PART=VALUE` where an option has parts."""
     values: dict[str, Any] = {}
     for key, text in _pairs("--option", given, problems):
-        name_of_option, dot, part = key.partition(".")
-        if dot and isinstance(values.setdefault(name_of_option, {}), dict):
-            values[name_of_option][part] = _value(text)
+        name, dot, part = key.partition(".")
+        if dot and isinstance(values.setdefault(name, {}), dict):
+            values[name][part] = _value(text)
         else:
-            values[name_of_option] = _value(text)
-    if name is None and not values:
-        return None
-    return make_method(name or "cover", values, problems)
+            values[name] = _value(text)
+    return values or None
 
 
 def refine(text: str | None, problems: list[str]) -> Any:

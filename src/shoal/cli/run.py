@@ -20,7 +20,7 @@ from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.estimate import estimate
 from shoal.examine import open_table
-from shoal.io import formula_columns, holding_problems, space_problems
+from shoal.io import formula_problems, holding_problems, space_problems
 from shoal.kernels.cache import cache_note
 from shoal.plan import prepare
 from shoal.progress import Progress
@@ -121,8 +121,6 @@ def run_large(
         try:
             check_stop()
             progress("writing", 0, 1)
-            if isinstance(wanted.table, Path):
-                raise_problems(release.formula_problems(wanted.table))
             wanted.save(release)
             _wrote(release, wanted)
             _report(release, wanted, quiet, progress)
@@ -191,25 +189,13 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
         return target_problems(wanted.table, wanted.if_exists, released, read)
     found = holding_problems(released, wanted.table, dialect)
     found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
-    if ".csv" in wanted.table.name.lower() or ".tsv" in wanted.table.name.lower():
-        found += _formula_problems(source, settings, unchanged, wanted.table)
-    return found
-
-
-def _formula_problems(
-    source: Source, settings: Settings, unchanged: pa.Table, path: Path
-) -> list[str]:
-    frame = source.data
-    written = [*settings.quasi_identifiers, *settings.coarsen]
-    generalized = [name for name in written if name in frame.columns]
-    texts = pa.table({name: arrow_values(frame, name) for name in generalized})
-    columns = [*formula_columns(texts), *formula_columns(unchanged)]
-    return [
-        f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
-        f"write .xlsx or .parquet, or allow them: --allow '{name}:formula'"
-        for name in columns
-        if not settings.allows(name, "formula")
+    generalized = [
+        name for name in (*settings.quasi_identifiers, *settings.coarsen) if name in frame.columns
     ]
+    originals = {name: arrow_values(frame, name) for name in generalized}
+    own = pa.table({**originals, **{name: unchanged[name] for name in named}})
+    found += formula_problems(own, wanted.table, settings)  # of what is released, `save` says it
+    return found
 
 
 def _save(release: Release, wanted: Outputs) -> None:

@@ -14,7 +14,7 @@ from shoal.counted.rounds import solve_in_rounds
 from shoal.counted.settling import settle_in_parts
 from shoal.counted.stock import Standing, all_comply, borrows, solve_part
 from shoal.errors import InputError
-from shoal.generalization.forms import Ints, Records
+from shoal.generalization.forms import Records
 from shoal.methods import Method
 from shoal.methods.suppress import suppress
 from shoal.problem import Problem
@@ -223,7 +223,3 @@ def aside_notes(aside: Records, problem: Problem) -> tuple[str, ...]:
 
 def _guarantees(method: Method) -> bool:
     return bool(getattr(method, "guarantee", False))
-
-
-def _nothing() -> tuple[Records, Records, Ints]:
-    return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32)

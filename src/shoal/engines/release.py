@@ -17,9 +17,10 @@ from shoal.engines.auditing import alone_in, examine_staged
 from shoal.engines.base import HASHES, RESERVED, Lazy, speaking_of
 from shoal.engines.opening import RELEASE, Opened
 from shoal.engines.publishing import publish_file, publish_folder, publish_stored
-from shoal.errors import InputError
+from shoal.errors import InputError, raise_problems
 from shoal.evaluation.singled import Kept
 from shoal.generalization.forms import Ints
+from shoal.io.formulas import problems_of, runs_formulas
 from shoal.io.streams import formulas_in
 from shoal.release import Release
 from shoal.table.frames import Frame, FrameT
@@ -121,6 +122,7 @@ class LargeRelease(Release[FrameT]):
             elif is_folder(path):
                 publish_folder(self.opened, Path(path), overwrite, self._prove_written, unchanged)
             else:
+                self._check_formulas(Path(path))
                 columns, encoding = self.closed.table.columns, dialect.encoding
                 coarsen = self.settings.coarsen
                 publish_file(
@@ -133,16 +135,11 @@ class LargeRelease(Release[FrameT]):
                     lambda table: spelled_for(table, columns, encoding, coarsen),
                 )
 
-    def formula_problems(self, path: Path) -> list[str]:
-        """Sentences for columns with texts that a spreadsheet would run as formulas."""
-        if not any(suffix in path.name.lower() for suffix in (".csv", ".tsv")):
-            return []
-        return [
-            f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
-            f"write .parquet, or allow them: --allow '{name}:formula'"
-            for name in formulas_in([self.opened.staged(RELEASE)])
-            if not self.settings.allows(name, "formula")
-        ]
+    def _check_formulas(self, path: Path) -> None:
+        """Refuse texts that a spreadsheet would run as formulas."""
+        if runs_formulas(path):
+            found = formulas_in([self.opened.staged(RELEASE)])
+            raise_problems(problems_of(found, path, self.settings, ".parquet"))
 
     def _prove_written(self, written: Lazy) -> None:
         """Audit what was written."""

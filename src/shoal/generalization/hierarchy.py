@@ -340,7 +340,8 @@ class Hierarchy(Model):
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write this hierarchy to a CSV file from which `from_csv` reads the same tree, whole or not at all.
 
-        The file lists every value: it belongs to whoever keeps the table, not to the release.
+        The file lists every value: it belongs to whoever keeps the table, not to the release, and only its owner may
+        read it.
         """
         write_rows(self.rows(), path, overwrite, lambda file: Hierarchy.from_csv(file).rows())
 

@@ -75,7 +75,7 @@ def write_rows(
 ) -> None:
     """Write rows to a file, whole or not at all; nothing is written unless `read` reads the same rows from it.
 
-    Cells that hold any delimiter stand in quotes.
+    The file lists original values, so that only its owner may read it. Cells that hold any delimiter stand in quotes.
     """
     text = "".join(",".join(_quoted(cell) for cell in row) + "\n" for row in rows)
 
@@ -96,6 +96,7 @@ def write_rows(
         lambda file: file.write_text(text, "utf-8", newline=""),
         check,
         target.suffix,
+        private=True,
     )
 
 

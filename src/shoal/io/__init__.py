@@ -1,7 +1,7 @@
 """Tables from files and back: CSV, JSON lines, Parquet and Excel, by suffix."""
 
 from shoal.io.files import holding_problems, open_file, read, read_texts, write, write_text
-from shoal.io.formulas import formula_columns
+from shoal.io.formulas import formula_columns, formula_problems
 from shoal.io.header import check_header
 from shoal.io.options import option_problems
 from shoal.io.places import output_problems, place_problems, space_problems
@@ -10,6 +10,7 @@ from shoal.io.text import guess_encoding
 __all__ = [
     "check_header",
     "formula_columns",
+    "formula_problems",
     "guess_encoding",
     "holding_problems",
     "open_file",

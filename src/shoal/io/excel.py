@@ -1,7 +1,8 @@
 """Excel: one sheet of an .xlsx workbook, its first row the header.
 
-Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows at
-the end of a sheet are no records.
+Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows and
+columns at the end of a sheet do not belong to the table. A workbook of some kilobytes can name cells
+that span billions, so what it would unpack to is bounded before it is built.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from functools import reduce
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +30,10 @@ from shoal.table.source import Dialect, Input, Source
 
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
 _MAX_WHOLE = 10**15
+# Cells of a table, filled or not, that are built in any case; beyond, one of so many must be filled.
+_FEW_CELLS, _SPARSEST = 10_000_000, 20
+# Bytes that are unpacked in any case; beyond, at most so many for each byte of the file. Sheets have 5 to 30.
+_FEW_BYTES, _DENSEST = 200_000_000, 100
 _NOT_IN_XML = r"[\x00-\x08\x0b-\x1f]"  # nor carriage returns, which become line feeds
 
 
@@ -126,14 +133,13 @@ def _write(table: pa.Table, path: Path) -> None:
 
 
 def _table(path: Path, rows: list[list[Any]], check: HeaderCheck) -> pa.Table:
-    while rows and not any(value is not None for value in rows[-1]):
-        rows.pop()
     if not rows:
         raise InputError(f"'{path}' has an empty sheet; a table needs at least a header.")
-    width = max(map(len, rows))
-    header, *records = [row + [None] * (width - len(row)) for row in rows]
+    header, columns = [], []
+    for name, *values in zip_longest(*rows):
+        header.append(name)
+        columns.append(_retype(values))
     names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
-    columns = [_retype([row[i] for row in records]) for i in range(width)]
     check(path, names, [_texts_in(column) for column in columns])
     return table_from_values(path, dict(zip(names, columns, strict=True)))
 
@@ -145,14 +151,17 @@ def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # openpyxl's warnings may show cells
         try:
+            _check_unpacked(path)
             workbook = load_workbook(path, read_only=True, data_only=True)
             try:
                 sheets = {found.title: found for found in workbook.worksheets}
                 if sheet is None or sheet in sheets:
                     chosen = sheets[sheet] if sheet is not None else workbook.worksheets[0]
-                    return list(_cells(chosen)), len(sheets)
+                    return _bounded(path, _cells(chosen)), len(sheets)
             finally:
                 workbook.close()
+        except InputError:
+            raise
         except Exception:  # whatever a damaged archive or its XML makes openpyxl raise
             raise InputError(
                 f"'{path}' is not a whole Excel workbook; it may be cut off, damaged or protected "
@@ -167,6 +176,37 @@ def _cells(sheet: Any) -> Iterator[list[Any]]:
     sheet.reset_dimensions()  # the stored size may be wrong, and would cut the sheet
     for row in sheet.iter_rows():
         yield [ErrorCell() if cell.data_type == "e" else cell.value for cell in row]
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a workbook that unpacks to far more than sheets do."""
+    with ZipFile(path) as parts:
+        unpacked = sum(part.file_size for part in parts.infolist())
+    if unpacked > max(_FEW_BYTES, _DENSEST * path.stat().st_size):
+        raise InputError(
+            f"'{path}' would unpack to {unpacked:,} bytes, far more than a table of its size has; save the table "
+            "as .csv."
+        )
+
+
+def _bounded(path: Path, cells: Iterable[list[Any]]) -> list[list[Any]]:
+    """The rows of a table without its empty ends, unless nearly all of it would be empty."""
+    rows: list[list[Any]] = []
+    height = width = filled = 0
+    for row in cells:
+        while row and row[-1] is None:
+            row.pop()
+        rows.append(row)
+        if row:
+            height, width = len(rows), max(width, len(row))
+            filled += len(row) - row.count(None)
+        is_sparse = height * width > max(_FEW_CELLS, _SPARSEST * filled)
+        if is_sparse or len(rows) > _MAX_ROWS:
+            raise InputError(
+                f"'{path}' has cells so far apart that the table would have {len(rows):,} rows and {width:,} columns, "
+                "nearly all of them empty; delete the cells that do not belong to it, or save it as .csv."
+            )
+    return rows[:height]
 
 
 def _texts_in(values: list[Any]) -> pa.ChunkedArray:

@@ -80,6 +80,7 @@ def write(
     overwrite: bool = False,
     dialect: Dialect | None = None,
     check: Callable[[Path], None] | None = None,
+    private: bool = False,
 ) -> None:
     """Write a table to a file, whole or not at all, with values only: no metadata, no dictionaries.
 
@@ -96,6 +97,8 @@ def write(
     check
         Is given the finished file under a temporary name with the same suffix; if it raises, nothing
         is written.
+    private
+        Only the owner may read the file: it holds original values.
 
     Examples
     --------
@@ -116,7 +119,12 @@ def write(
     values = plain(table)
     raise_problems(form.problems(values, target, dialect))
     write_whole(
-        target, overwrite, lambda file: form.write(values, file, suffix, dialect), check, suffix
+        target,
+        overwrite,
+        lambda file: form.write(values, file, suffix, dialect),
+        check,
+        suffix,
+        private=private,
     )
 
 

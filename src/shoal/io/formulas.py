@@ -1,21 +1,30 @@
-"""Texts that a spreadsheet would run as a formula when it opens a CSV file."""
+"""Texts that a spreadsheet would run as formulas when it opens a CSV file: they attack the reader of a release."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.io.formats import suffix_of
 from shoal.io.holding import is_text
 from shoal.table.plain import is_number, plain
 
+if TYPE_CHECKING:
+    from shoal.settings import Settings
+
 # A formula begins with = or @; with + or - only if it calls (, links | or refers ! to something:
-# -5, +49 30 1234 and a lone dash are ordinary values.
-_FORMULA = r"(?s)^\s*(=.|@.|[+\-].*[(|!])"
-_PHONE = r"^\s*[+\-][0-9 ()/.\-]*$"
+# -5, +49 30 1234 and a lone dash are ordinary values. Spreadsheets read the wide forms of these signs alike.
+_FORMULA = r"(?s)^\s*([=＝].|[@＠].|[+＋\-－].*[(|!])"
+_PHONE = r"^\s*[+＋\-－][0-9 ()/.\-]*$"
+_RUN_IN = (".csv", ".tsv", ".txt")
 
 
 def formula_columns(table: pa.Table) -> list[str]:
-    """Name the text columns with values that a spreadsheet would run.
+    """Name the columns with a name or texts that a spreadsheet would run.
 
     Examples
     --------
@@ -26,11 +35,33 @@ def formula_columns(table: pa.Table) -> list[str]:
     return [
         field.name
         for field, column in zip(values.schema, values.columns, strict=True)
-        if is_text(field.type) and not is_number(field) and _has_formula(column.unique())
+        if _has_formula(pa.array([field.name]))
+        or (is_text(field.type) and not is_number(field) and _has_formula(column))
     ]
 
 
-def _has_formula(texts: pa.Array) -> bool:
-    runs = pc.match_substring_regex(texts, _FORMULA)
-    is_phone = pc.match_substring_regex(texts, _PHONE)
-    return bool(pc.any(pc.and_not(runs, is_phone)).as_py())
+def runs_formulas(path: Path) -> bool:
+    """Whether a spreadsheet would run the formulas in a file: those of Excel files are marked as text."""
+    return suffix_of(path).removesuffix(".gz") in _RUN_IN
+
+
+def formula_problems(table: pa.Table, path: Path, settings: Settings) -> list[str]:
+    """Sentences for columns of a release that a spreadsheet would run in a file, unless somebody allowed them."""
+    if not runs_formulas(path):
+        return []
+    return problems_of(formula_columns(table), path, settings, ".xlsx or .parquet")
+
+
+def problems_of(columns: Iterable[str], path: Path, settings: Settings, instead: str) -> list[str]:
+    """Sentences for columns that hold formulas, with the formats to write instead."""
+    return [
+        f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
+        f"write {instead}, or allow it with --allow '{name}:formula'."
+        for name in columns
+        if not settings.allows(name, "formula")
+    ]
+
+
+def _has_formula(texts: pa.ChunkedArray | pa.Array) -> bool:
+    found = texts.filter(pc.match_substring_regex(texts, _FORMULA))  # hardly any
+    return not pc.all(pc.match_substring_regex(found, _PHONE), min_count=0).as_py()

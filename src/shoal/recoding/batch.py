@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.examination import Audit
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, raise_problems
 from shoal.examine import Known, examine, known_of, open_table
 from shoal.generalization.forms import Records
 from shoal.grouping import group
-from shoal.io import read_texts, write
+from shoal.io import formula_problems, read_texts, write
 from shoal.plan import Plan, prepare
 from shoal.privacy.persons import People
 from shoal.privacy.rules import compile_rules
@@ -84,9 +84,10 @@ class Batch(Generic[FrameT]):
                 "All records were held back, so that there is nothing to write; save them with save_held and give "
                 "them to the next batch."
             )
-        dialect = self.dialect or Dialect()
+        data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
+        raise_problems(formula_problems(data, Path(path), self.settings))
         write(
-            arrow_table(open_frame(self.data)),
+            data,
             path,
             overwrite,
             dialect,
@@ -94,8 +95,9 @@ class Batch(Generic[FrameT]):
         )
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the records that were held back, as they came; keep that file like the original table."""
-        write(arrow_table(open_frame(self.held)), path, overwrite, self.dialect or Dialect())
+        """Write the records that were held back, as they came, to a file that only its owner may read."""
+        held = arrow_table(open_frame(self.held))
+        write(held, path, overwrite, self.dialect or Dialect(), private=True)
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the batch."""

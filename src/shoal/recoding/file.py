@@ -1,4 +1,4 @@
-"""The file of a recoding: JSON, written whole or not at all, and read with suspicion."""
+"""The file of a recoding: JSON, readable by its owner alone, written whole or not at all, and read with suspicion."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: b
         "counts": list(recoding.counts),
     }
     text = json.dumps(content, ensure_ascii=False, indent=None) + "\n"
-    write_whole(target, overwrite, lambda file: file.write_text(text, encoding="utf-8"))
+    write_whole(
+        target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
+    )
 
 
 def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list[int], int]:

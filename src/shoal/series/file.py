@@ -30,14 +30,9 @@ def write_history(history: History, path: str | os.PathLike[str], overwrite: boo
     raise_problems([exists_already(target)] if target.exists() and not overwrite else [])
     content = {"shoal": OWN.kind, "version": OWN.version, **history.to_dict()}
     text = json.dumps(content, ensure_ascii=False) + "\n"
-
-    def fill(file: Path) -> None:
-        file.write_text(text, encoding="utf-8")
-
-    is_new = not target.exists()
-    write_whole(target, overwrite, fill)
-    if is_new and hasattr(os, "chown"):
-        target.chmod(0o600)
+    write_whole(
+        target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
+    )
 
 
 def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:

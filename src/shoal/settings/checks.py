@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import REASONS, near_miss, shown
-from shoal.methods import METHODS, Method
+from shoal.methods import METHODS, Auto, Cover, Method
 
 
 def read_names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
@@ -63,6 +63,17 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     unknown_keys(f"method {given}", options, names, problems)
     return kind(**{key: value for key, value in options.items() if key in names})
+
+
+def with_options(method: Method, options: Mapping[str, Any], problems: list[str]) -> Method:
+    """A method with some options changed; `auto` has none, and those given are of `cover`, which it takes."""
+    chosen = Cover() if isinstance(method, Auto) else method
+    changed = {own.name: getattr(chosen, own.name) for own in fields(chosen)}  # type: ignore[arg-type]
+    for name, value in options.items():
+        before = changed.get(name)
+        both = isinstance(before, Mapping) and isinstance(value, Mapping)
+        changed[name] = {**before, **value} if both else value  # type: ignore[dict-item]
+    return make_method(chosen.name, changed, problems) or chosen
 
 
 _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

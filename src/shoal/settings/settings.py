@@ -14,7 +14,7 @@ from shoal.measures.catalogue import ObjectiveName
 from shoal.methods import Auto, Method
 from shoal.privacy import Requirement
 from shoal.refine import Refine
-from shoal.settings.checks import wrong
+from shoal.settings.checks import with_options, wrong
 from shoal.settings.content import content_of, fields_of, json_ready
 from shoal.settings.normalizing import normalized
 from shoal.settings.problems import Others, settings_problems
@@ -129,11 +129,12 @@ class Settings:
 def make_settings(
     base: Settings | str | os.PathLike[str] | None,
     reading: Mapping[str, Any] | None = None,
+    method_options: Mapping[str, Any] | None = None,
     **given: Any,
 ) -> Settings:
     """Settings from a file, an object or nothing, with whatever else was given put in its place.
 
-    `reading` replaces single fields of `input`.
+    `reading` replaces single fields of `input`, `method_options` single options of the method.
     """
     problems: list[str] = []
     settings = base
@@ -147,6 +148,9 @@ def make_settings(
         )
     changes = {key: value for key, value in given.items() if value is not None}
     settings = normalized(replace(settings, **changes), problems)
+    if method_options:
+        method = with_options(settings.method, method_options, problems)
+        settings = replace(settings, method=method)
     if reading:
         settings = replace(
             settings, input=read_input({**vars(settings.input), **reading}, problems)

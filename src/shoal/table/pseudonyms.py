@@ -20,6 +20,7 @@ import pyarrow as pa
 from shoal.errors import LONGEST, InputError
 from shoal.generalization.models import labels_of
 from shoal.table.frames import Frame, arrow_column
+from shoal.whole import create_private, readable_by_others
 
 VARIABLE = "SHOAL_KEY"
 LEAST_BYTES = 16  # of a key
@@ -77,6 +78,11 @@ def _content(path: Path) -> bytes:
         if path.exists() and not path.is_file():
             raise InputError("The key file is not a regular file; name one.")
         with path.open("rb") as file:
+            if readable_by_others(os.fstat(file.fileno())):
+                raise InputError(
+                    "Other users of this machine can read the key file, and the key undoes pseudonyms; take that right "
+                    "from them with `chmod 600 FILE`, or make another key with `shoal key -o FILE`."
+                )
             return file.read(MOST_BYTES).removeprefix(_MARK)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else type(error).__name__
@@ -102,8 +108,7 @@ def write_key(path: Path) -> None:
         raise InputError(f"'{path}' exists and may hold a key that is in use; choose another name.")
     text = f"{secrets.token_hex(RANDOM_BYTES)}\n"
     try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        with os.fdopen(create_private(path), "w", encoding="ascii") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

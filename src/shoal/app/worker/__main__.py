@@ -25,6 +25,7 @@ Answer = Callable[[str, dict[str, Any]], None]
 
 def main() -> None:
     """Answer requests one after the other until the input ends."""
+    os.umask(0o077)  # releases, too, lie beside the table until they are downloaded
     out = _own_output()
     requests: queue.Queue[dict[str, Any]] = queue.Queue()
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()

@@ -51,7 +51,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     return {
         **cost_of(release),
         "warning": _warning(release),
-        **(_before(source, list(settings.quasi_identifiers)) if sampled is not source else {}),
+        **(_before(source, settings) if sampled is not source else {}),
         "records": records,
         "sampled": sampled.data.shape[0],
         "examples": _examples(release),
@@ -87,9 +87,11 @@ def _sample(source: Source) -> Source:
     return replace(source, data=source.data[places.tolist()])
 
 
-def _before(source: Source, columns: list[str]) -> dict[str, Any]:
+def _before(source: Source, settings: Settings) -> dict[str, Any]:
     """The risks of the table as it is, of all its records."""
-    sizes = grouped(codes_of(source, columns), columns, source.data.shape[0]).sizes()
+    columns = list(settings.quasi_identifiers)
+    codes = codes_of(source, columns, settings.input.missing)
+    sizes = grouped(codes, columns, source.data.shape[0]).sizes()
     return {
         "unique_before": int(np.count_nonzero(sizes == 1)),
         "highest_before": 1 / int(sizes.min()),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal import samples
 from shoal.app.files import read_toml_file, write_json, write_toml_file
@@ -23,6 +22,7 @@ from shoal.suggesting.singling import grouped
 from shoal.table.encode import encode_column
 from shoal.table.inference import infer
 from shoal.table.source import Input, Source
+from shoal.whole import make_private_folder
 
 PREVIEWED = 20  # rows
 LONGEST = 60  # characters of a cell in the preview
@@ -51,7 +51,7 @@ def _first_settings(folder: Path, found: Suggestions) -> None:
     for name, entry in content["quasi_identifiers"].items():
         if "rows" in entry:  # a tree is a file of the project, where it can be edited
             model: Any = settings.quasi_identifiers[name]
-            (folder / "trees").mkdir(mode=0o700, exist_ok=True)
+            make_private_folder(folder / "trees")
             number = list(content["quasi_identifiers"]).index(name)
             model.save(folder / "trees" / f"first-{number}.csv", overwrite=True)
             del entry["rows"]
@@ -64,7 +64,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     columns = []
     for column in found.columns:
         try:
-            values = column_of(source, column.name)
+            values = column_of(source, column.name, found.input.missing)
             if found.input.is_text(column.name):
                 values = values.cast(pa.large_string())
             bars, missing = bars_of(values), int(values.null_count)
@@ -112,9 +112,7 @@ def _type_read(values: pa.ChunkedArray, name: str, source: Source, how: Input) -
     is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if not is_string or not source.is_text or how.is_text(name):
         return str(values.type)
-    distinct = values.unique().cast(pa.large_string()).drop_null()
-    known = distinct.filter(pc.invert(pc.is_in(distinct, pa.array(how.missing, distinct.type))))
-    typed = infer(known, how).type
+    typed = infer(values.unique().cast(pa.large_string()).drop_null(), how).type
     return str(typed if is_ordered(typed) else values.type)
 
 
@@ -164,8 +162,9 @@ def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
 
 def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
     """How many records some columns single out together."""
-    source = open_project(project)
-    codes, records = codes_of(source, columns), source.data.shape[0]
+    how = input_of(project)
+    source = open_project(project, how)
+    codes, records = codes_of(source, columns, how.missing), source.data.shape[0]
     steps = []
     for number in range(1, len(columns) + 1):
         found = grouped(codes, columns[:number], records).singled()

@@ -13,7 +13,7 @@ from shoal.app.worker.tables import path_of
 from shoal.errors import ShoalError
 from shoal.estimate import estimate
 from shoal.examine import open_table
-from shoal.plan import prepare
+from shoal.plan import Plan
 from shoal.release import Release
 from shoal.settings import make_settings
 from shoal.way import make_release
@@ -42,12 +42,13 @@ def run(answer: Any, project: str, run: str) -> dict[str, Any]:
     tell("reading", 0, 1)
     source = open_table(path_of(project), settings.input)
     records = source.data.shape[0]
-    tell("encoding", 0, 1)
-    guess = estimate(prepare(source, settings))
-    answer(
-        "progress", {"stage": "encoding", "records": records, "seconds": [guess.least, guess.most]}
-    )
-    release = make_release(source, settings, tell)
+
+    def planned(plan: Plan) -> None:
+        guess = estimate(plan)
+        seconds = [guess.least, guess.most]
+        answer("progress", {"stage": "encoding", "records": records, "seconds": seconds})
+
+    release = make_release(source, settings, tell, planned=planned)
     tell("writing", 0, 1)
     problems = _save(release, folder)
     tell("reporting", 0, 1)

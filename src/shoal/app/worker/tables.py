@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.app.files import read_toml_file
 from shoal.examine import open_table
+from shoal.generalization.models import labels_of
 from shoal.settings.reading import read_input
 from shoal.table.frames import arrow_values
 from shoal.table.source import Input, Source
@@ -45,15 +47,24 @@ def open_project(project: str, how: Input | None = None) -> Source:
     return source
 
 
-def column_of(source: Source, name: str) -> pa.ChunkedArray:
-    """One column as Arrow."""
-    return arrow_values(source.data, name)
+def column_of(source: Source, name: str, missing: Sequence[str]) -> pa.ChunkedArray:
+    """One column as Arrow, null where it holds a text that stands for a missing value."""
+    values = arrow_values(source.data, name)
+    if not missing:
+        return values
+    encoded = values.combine_chunks().dictionary_encode()
+    is_missing = pa.array([label in missing for label in labels_of(encoded.dictionary)], pa.bool_())
+    nothing = pa.scalar(None, encoded.dictionary.type)
+    known = pc.if_else(is_missing, nothing, encoded.dictionary)
+    return pa.chunked_array([known.take(encoded.indices)])
 
 
-def codes_of(source: Source, columns: Sequence[str]) -> dict[str, npt.NDArray[np.int64]]:
+def codes_of(
+    source: Source, columns: Sequence[str], missing: Sequence[str]
+) -> dict[str, npt.NDArray[np.int64]]:
     """A number for each record's value in some columns, −1 where it is missing."""
     found = {}
     for name in columns:
-        encoded = column_of(source, name).combine_chunks().dictionary_encode()
+        encoded = column_of(source, name, missing).combine_chunks().dictionary_encode()
         found[name] = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
     return found

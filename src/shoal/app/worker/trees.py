@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.app.files import read_toml_file
-from shoal.app.worker.tables import column_of, open_project
+from shoal.app.worker.tables import column_of, input_of, open_project
 from shoal.errors import InputError
 from shoal.generalization import Hierarchy
 from shoal.settings import Settings
@@ -18,8 +18,9 @@ MOST_LINES = 5_000  # of an outline; larger trees are edited as a file
 
 def build(answer: Any, project: str, column: str, target: str, how: str) -> dict[str, Any]:
     """Make a hierarchy from the column's own values and write it."""
-    source = open_project(project)
-    values = column_of(source, column)
+    how_read = input_of(project)
+    source = open_project(project, how_read)
+    values = column_of(source, column, how_read.missing)
     makers = {
         "numbers": lambda: Hierarchy.from_numbers(values),
         "dates": lambda: Hierarchy.from_dates(values),
@@ -51,7 +52,8 @@ def write(answer: Any, project: str, column: str, target: str, outline: str) -> 
 def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
     """A hierarchy beside its column: what fits, each level, and the outline to edit."""
     found = Hierarchy.from_csv(Path(project) / target)
-    values = column_of(open_project(project), column)
+    how_read = input_of(project)
+    values = column_of(open_project(project, how_read), column, how_read.missing)
     outline = outline_of(found)
     return {
         "preview": found.preview(values).to_dict(),
