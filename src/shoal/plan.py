@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import LONGEST, InputError, near_miss, raise_problems
 from shoal.generalization import Interval, Order
 from shoal.generalization.forms import Ints, Records
 from shoal.privacy import check_feasible
@@ -108,7 +108,9 @@ def prepare(source: Source, settings: Settings) -> Plan:
     if person is None:
         check_feasible(encoded, settings.k, settings.requirements)
         return Plan(settings, roles, problem_of(encoded, settings), source, pseudonyms)
-    check_feasible_for(person, encoded, settings.k, settings.requirements)
+    # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
+    required = () if settings.series else settings.requirements
+    check_feasible_for(person, encoded, settings.k, required)
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
     return Plan(settings, roles, problem, source, pseudonyms, people)
@@ -153,10 +155,17 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
     if settings.person is None or settings.person not in frame.columns:
         return None
     try:
-        return person_numbers(frame, settings.person, settings.input.missing, problems)
+        person = person_numbers(frame, settings.person, settings.input.missing, problems)
     except InputError as error:
         problems += error.problems
         return None
+    if settings.series and np.unique(person).size < person.size:
+        problems.append(
+            f"A series needs exactly one record per person, and some persons in column '{settings.person[:LONGEST]}' "
+            "have several; people with several records cannot be released repeatedly: aggregate the table to one "
+            "record per person first."
+        )
+    return person
 
 
 def _pseudonyms(frame: Frame, settings: Settings, problems: list[str]) -> dict[str, pa.Array]:

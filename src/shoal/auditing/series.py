@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,7 @@ class Witness:
     m: int
     sensitive: str
     releases: int
+    spellings: Mapping[str, str] = field(default_factory=dict)  # of values, where they are texts
 
 
 def examine_series(
@@ -42,7 +43,8 @@ def examine_series(
 
     `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
     """
-    values = value_keys(table[witness.sensitive].to_pylist(), missing)
+    texts = table[witness.sensitive].to_pylist()
+    values = value_keys(texts, missing)
     if len(values) != witness.signature.size:
         return _proof(0, witness), "The release has other records than its series knows of"
     group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
@@ -66,6 +68,8 @@ def examine_series(
         misses.append(f"{moved} persons have another signature than before")
     if least < witness.m:
         misses.append(f"a signature has {least} values and {witness.m} are promised")
+    if links := misspelled(texts, values, witness.spellings):
+        misses.append(links)
     return _proof(least, witness), ", and ".join(misses)
 
 
@@ -86,6 +90,23 @@ def value_keys(texts: Sequence[str | None], missing: Sequence[str] = ()) -> list
         if text is not None and text not in missing:
             known[text] = same_value(text) or None
     return [known.get(text) for text in texts]
+
+
+def misspelled(
+    texts: Sequence[str | None], values: Sequence[str | None], spellings: Mapping[str, str]
+) -> str:
+    """How many values do not read the same in all releases, in words; empty where all do.
+
+    Whoever spells a value in another way than others could be followed from release to release.
+    """
+    found: dict[str | None, set[str | None]] = {}
+    for value, text in set(zip(values, texts, strict=True)):
+        found.setdefault(value, set()).add(text)
+    wrong = sum(
+        len(own) > 1 or (value in spellings and own != {spellings[value]})
+        for value, own in found.items()
+    )
+    return f"{wrong} sensitive values are not spelled as in all releases" if wrong else ""
 
 
 def is_night(

@@ -21,7 +21,7 @@ from shoal.evaluation.singled import Kept, values_of
 from shoal.generalization.forms import Ints
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
-from shoal.privacy import Verdict
+from shoal.privacy import Requirement, Verdict
 from shoal.refine import Refine
 from shoal.report import words
 from shoal.report.cells import cells_of, cells_of_texts, sentence_of
@@ -122,9 +122,10 @@ def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
 def _promises(release: Reported) -> tuple[Promise, ...]:
     """k and what was required beyond it, each with what the least safe group reaches."""
     settings, verdict = release.settings, release.verdict
-    required = [
+    required: list[Requirement | None] = [
         item for item in settings.requirements for _ in item.over(settings.sensitive)
     ]  # in the order of the proofs
+    required += [None] * (len(verdict.audit.proofs) - len(required))  # that of a series is the last
     of_k, *misses = verdict.misses
     return (
         Promise(
@@ -139,8 +140,8 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
         *(
             Promise(
                 proof.requirement,
-                words.promise_of(item),
-                f"at {'least' if item.rising else 'most'} {proof.required:.4g}",
+                words.PROMISE_OF_SERIES if item is None else words.promise_of(item),
+                f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}",
                 f"{proof.reached:.4g}",
                 miss,
             )

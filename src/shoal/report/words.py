@@ -93,6 +93,12 @@ MEASURES = {
 }  # where the catalogue takes more for granted
 
 
+PROMISE_OF_SERIES = (
+    "Over all releases of the series, everybody may have any of at least so many sensitive values, each of them "
+    "equally likely."
+)
+
+
 def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> str:
     """What k promises, in a sentence."""
     if k == 1:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from shoal.auditing.series import is_night, value_keys
+from shoal.auditing.series import is_night, misspelled, value_keys
 from shoal.auditing.texts import texts_of
 from shoal.auditing.verdict import Proof, Verdict
 from shoal.errors import InputError
@@ -34,7 +34,8 @@ def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Setting
     frame = open_frame(table if read is None else read)
     columns = released_columns(frame, settings)
     texts = texts_of(frame, [*columns, history.sensitive])
-    values = value_keys(texts[history.sensitive].to_pylist(), settings.input.missing)
+    written = texts[history.sensitive].to_pylist()
+    values = value_keys(written, settings.input.missing)
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):
@@ -51,6 +52,8 @@ def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Setting
         miss = "This table is none of the releases that the history knows of"
     elif least < m:
         miss = f"A signature has {least} values and {m} are promised"
+    else:
+        miss = misspelled(written, values, history.spellings)
     audit = replace(verdict.audit, proofs=(*verdict.audit.proofs, proof))
     return replace(verdict, audit=audit, misses=(*verdict.misses, miss))
 
