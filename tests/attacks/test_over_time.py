@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import product
+from collections import Counter, defaultdict
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -176,3 +176,95 @@ def test_every_value_of_a_signature_is_equally_likely(seed: int) -> None:
     for who in possible[0]:
         share = Counter(world[who] for world in possible)
         assert max(share.values()) / len(possible) <= 1 / 2 + 1e-9
+
+
+SIX = pd.DataFrame({"id": [f"p{i}" for i in range(6)], "age": [20, 24, 40, 44, 60, 64]})
+
+
+def seen(release: shoal.Release[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(map(tuple, release.data.astype(str).to_numpy())))
+
+
+def two_nights(world: tuple[str, ...], draws: int) -> tuple[Any, Any]:
+    """What is released of six people, the first of whom leaves before the second night."""
+    given: dict[str, Any] = {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["ill"],
+        "person": "id",
+        "k": 2,
+        "requirements": [shoal.LDiversity(2, kind="distinct")],
+        "suppression_limit": 0.6,
+        "order_seed": draws,
+    }
+    table = SIX.assign(ill=world)
+    one = shoal.anonymize(table, **given, previous=[])
+    two = shoal.anonymize(table[1:], **given, previous=[one])
+    return seen(one), seen(two)
+
+
+def surest_beliefs(runs: dict[tuple[tuple[str, ...], int], Any]) -> float:
+    """The surest that anybody can be of a value who runs shoal on all worlds with all draws and sees one outcome."""
+    fitting: dict[Any, list[tuple[str, ...]]] = defaultdict(list)
+    for (world, _), outcome in runs.items():
+        fitting[outcome].append(world)
+    shares = [np.mean([[v == "flu" for v in w] for w in own], axis=0) for own in fitting.values()]
+    return float(max(np.maximum(share, 1 - share).max() for share in shares))
+
+
+def test_running_shoal_on_all_worlds_tells_nobodys_value() -> None:
+    """Somebody must be left out of the second night, since somebody has left; who it is must tell nothing."""
+    worlds = [
+        tuple("flu" if i in ill else "asthma" for i in range(6))
+        for ill in combinations(range(6), 3)
+    ]
+    runs = {(world, draws): two_nights(world, draws) for world in worlds for draws in range(4)}
+    assert surest_beliefs(runs) == pytest.approx(1 / 2)
+
+
+@given(
+    seed=st.integers(0, 1_000),
+    people=st.integers(12, 80),
+    values=st.integers(2, 5),
+    k=st.integers(2, 5),
+    share=st.sampled_from([0.1, 0.3, 0.6]),
+)
+def test_exchanging_two_values_of_a_signature_changes_no_release(
+    seed: int, people: int, values: int, k: int, share: float
+) -> None:
+    """The heart of the theorem, draws included: both worlds make the same release out of the same history."""
+    rng = np.random.default_rng(seed)
+    [first] = nights(seed, 1, people, values)
+    try:
+        [one] = released([first], k, 2)
+    except shoal.Infeasible:
+        return
+    history = one.history
+    assert history is not None
+    stays = rng.random(people) >= share
+    stays[np.argmax(one.is_released)] = True
+    table = first[one.is_released & stays]
+    own = np.array([history.persons[history.key(str(who))] for who in table["id"]], dtype=int)
+    number = int(rng.integers(len(history.signatures)))
+    a, b = rng.permutation(history.signatures[number])[:2]
+    swapped = table.assign(
+        ill=np.where(own == number, table["ill"].replace({a: b, b: a}), table["ill"])
+    )
+    assert next_night(table, one, k) == next_night(swapped, one, k)
+
+
+def next_night(table: pd.DataFrame, before: shoal.Release[Any], k: int) -> Any:
+    """What is released of a table and how it is grouped, or why it cannot be released."""
+    try:
+        release = shoal.anonymize(
+            table,
+            quasi_identifiers=QI,
+            sensitive=["ill"],
+            person="id",
+            k=k,
+            requirements=[shoal.LDiversity(2)],
+            suppression_limit=0.9,
+            previous=[before],
+        )
+    except shoal.Infeasible as error:
+        return str(error)
+    return seen(release), release.groups.tolist()

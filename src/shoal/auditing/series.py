@@ -103,7 +103,7 @@ def misspelled(
     for value, text in set(zip(values, texts, strict=True)):
         found.setdefault(value, set()).add(text)
     wrong = sum(
-        len(own) > 1 or (value in spellings and own != {spellings[value]})
+        len(own) > 1 or (value is not None and own != {spellings.get(value, *own)})
         for value, own in found.items()
     )
     return f"{wrong} sensitive values are not spelled as in all releases" if wrong else ""

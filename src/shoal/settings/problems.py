@@ -184,7 +184,7 @@ def _person_problems(settings: Settings) -> list[str]:
             found.append(
                 f"If people have several records, {doing} cannot be combined with "
                 f"{' and '.join(dict.fromkeys(beyond))}; set {name} to 0, or require diversity of kind 'distinct' "
-                "(--require diversity:l=2,kind=distinct) or sensitivity instead."
+                "(--require diversity:l=2:kind=distinct) or sensitivity instead."
             )
     return found
 
