@@ -178,7 +178,7 @@ def test_every_value_of_a_signature_is_equally_likely(seed: int) -> None:
         assert max(share.values()) / len(possible) <= 1 / 2 + 1e-9
 
 
-SIX = pd.DataFrame({"id": [f"p{i}" for i in range(6)], "age": [20, 24, 40, 44, 60, 64]})
+SEVEN = pd.DataFrame({"id": [f"p{i}" for i in range(7)], "age": [20, 24, 40, 44, 60, 64, 22]})
 
 
 def seen(release: shoal.Release[Any]) -> tuple[Any, ...]:
@@ -186,7 +186,7 @@ def seen(release: shoal.Release[Any]) -> tuple[Any, ...]:
 
 
 def two_nights(world: tuple[str, ...], draws: int) -> tuple[Any, Any]:
-    """What is released of six people, the first of whom leaves before the second night."""
+    """What is released of six people, the first of whom leaves before the second night; a seventh comes then."""
     given: dict[str, Any] = {
         "quasi_identifiers": ["age"],
         "sensitive": ["ill"],
@@ -196,29 +196,49 @@ def two_nights(world: tuple[str, ...], draws: int) -> tuple[Any, Any]:
         "suppression_limit": 0.6,
         "order_seed": draws,
     }
-    table = SIX.assign(ill=world)
-    one = shoal.anonymize(table, **given, previous=[])
+    table = SEVEN[: len(world)].assign(ill=world)
+    one = shoal.anonymize(table[:6], **given, previous=[])
     two = shoal.anonymize(table[1:], **given, previous=[one])
     return seen(one), seen(two)
 
 
-def surest_beliefs(runs: dict[tuple[tuple[str, ...], int], Any]) -> float:
-    """The surest that anybody can be of a value who runs shoal on all worlds with all draws and sees one outcome."""
-    fitting: dict[Any, list[tuple[str, ...]]] = defaultdict(list)
-    for (world, _), outcome in runs.items():
-        fitting[outcome].append(world)
-    shares = [np.mean([[v == "flu" for v in w] for w in own], axis=0) for own in fitting.values()]
-    return float(max(np.maximum(share, 1 - share).max() for share in shares))
+def surest_belief(runs: dict[tuple[str, ...], list[Any]], flu: float = 0.5) -> float:
+    """The surest that anybody can be of the first six values who runs shoal on all worlds and sees one outcome.
+
+    `runs` are the outcomes of each world, one for each draw; `flu` is how likely it is that the seventh has it.
+    """
+    sums: dict[Any, list[Any]] = defaultdict(list)
+    for world, outcomes in runs.items():
+        weight = 1.0 if len(world) == 6 else flu if world[6] == "flu" else 1 - flu
+        for outcome in outcomes:
+            sums[outcome].append([weight, *(weight * (v == "flu") for v in world[:6])])
+    found = []
+    for own in sums.values():
+        total, *having = np.sum(own, axis=0)
+        found += [max(share, 1 - share) for share in np.array(having) / total]
+    return float(max(found))
+
+
+WORLDS = [
+    tuple("flu" if i in ill else "asthma" for i in range(6)) for ill in combinations(range(6), 3)
+]
 
 
 def test_running_shoal_on_all_worlds_tells_nobodys_value() -> None:
     """Somebody must be left out of the second night, since somebody has left; who it is must tell nothing."""
-    worlds = [
-        tuple("flu" if i in ill else "asthma" for i in range(6))
-        for ill in combinations(range(6), 3)
-    ]
-    runs = {(world, draws): two_nights(world, draws) for world in worlds for draws in range(4)}
-    assert surest_beliefs(runs) == pytest.approx(1 / 2)
+    runs = {world: [two_nights(world, draws) for draws in range(3)] for world in WORLDS}
+    assert surest_belief(runs) == pytest.approx(1 / 2)
+
+
+def test_whether_a_newcomer_is_left_out_tells_something_if_values_are_not_equally_likely() -> None:
+    """A limit that the docs name: the newcomer fits if their value is that of the person who left."""
+    runs = {
+        (*world, value): [two_nights((*world, value), 0)]
+        for world in WORLDS
+        for value in ("flu", "asthma")
+    }
+    assert surest_belief(runs) == pytest.approx(1 / 2)
+    assert surest_belief(runs, 0.8) == pytest.approx(0.8)
 
 
 @given(

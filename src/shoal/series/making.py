@@ -124,7 +124,7 @@ def make_tonight(
     kept = np.flatnonzero(groups >= 0)
     spelled = [_spelled(own, keys) for own in signatures[len(before.signatures) :]]
     together = sets_of(groups, secret.codes, drawn, 1 + max(before.sets.values(), default=NOBODY))
-    released = plan.source.data[kept.tolist()]
+    released = plan.source.data.select(name)[kept.tolist()]
     history = replace(
         before,
         m=m,
