@@ -136,6 +136,26 @@ def test_numbers_are_written_in_one_way(values: list[Any], tmp_path: Path) -> No
     assert texts.nunique() == 2
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_datetime(["2020-01-01", "2020-01-02 12:30"] * 4, format="ISO8601"),
+        pd.to_datetime(["2020-01-01", "2020-01-02"] * 4, utc=True),
+        [1.5, None] * 4,
+        [1e20, 1e-7] * 4,
+        [True, False] * 4,
+    ],
+    ids=["times", "times of a zone", "missing numbers", "large and small numbers", "yes and no"],
+)
+def test_values_of_every_type_are_proved_in_every_file(values: Any, tmp_path: Path) -> None:
+    release = made(table(ill=values))
+    for ending in ("csv", "parquet", "jsonl", "xlsx"):
+        path = tmp_path / f"night.{ending}"
+        release.save(path)
+        found = shoal.audit(path, settings=release.settings, previous=release.history)
+        assert found.proofs[-1].reached == 2
+
+
 def test_a_file_of_numbers_stays_one(tmp_path: Path) -> None:
     table(ill=[3, 4, 3, 4, 3, 4, 4, 3]).to_csv(tmp_path / "t.csv", index=False)
     release = made(tmp_path / "t.csv")

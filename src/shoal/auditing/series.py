@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.rows import combined, numbered
-from shoal.auditing.texts import same_value
+from shoal.auditing.texts import decimal_of, moment, same_value
 from shoal.auditing.verdict import Places, Proof
 
 Signature = Sequence[str | None]
@@ -44,7 +47,7 @@ def examine_series(
     `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
     """
     texts = table[witness.sensitive].to_pylist()
-    values = value_keys(texts, missing)
+    values = value_keys(texts, witness.signatures, missing)
     if len(values) != witness.signature.size:
         return _proof(0, witness), "The release has other records than its series knows of"
     group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
@@ -83,13 +86,30 @@ def _is_balanced(found: Counter[str | None], signature: Signature) -> bool:
     return set(found) == set(signature) and len(set(found.values())) == 1
 
 
-def value_keys(texts: Sequence[str | None], missing: Sequence[str] = ()) -> list[str | None]:
-    """Texts of a sensitive column such that those of one value are equal; None where it is missing."""
+def value_keys(
+    texts: Sequence[str | None], signatures: Sequence[Signature], missing: Sequence[str] = ()
+) -> list[str | None]:
+    """Texts of a sensitive column as the values of signatures, None where one is missing.
+
+    Files and frames write numbers and dates in different ways, so these count as the value that means the same.
+    """
+    named = {value for own in signatures for value in own if value is not None}
+    meant = {_meaning(value): value for value in named}
     known: dict[str | None, str | None] = {None: None}
     for text in set(texts):
         if text is not None and text not in missing:
-            known[text] = same_value(text) or None
+            value = same_value(text)
+            known[text] = (value if value in named else meant.get(_meaning(value), value)) or None
     return [known.get(text) for text in texts]
+
+
+def _meaning(value: str) -> Decimal | tuple[datetime, str] | str:
+    """The number or date that a text may stand for, or the text itself."""
+    with suppress(InvalidOperation, ValueError):
+        return decimal_of(value)
+    with suppress(ValueError, OverflowError):
+        return moment(value.upper(), None)
+    return value
 
 
 def misspelled(

@@ -83,18 +83,19 @@ def same_value(text: str) -> str:
 
 def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> list[int] | None:
     """The order of texts that are all numbers or all dates; None where they are neither."""
-    for read in (partial(_number, decimal=decimal), partial(moment, date_format=date_format)):
+    for read in (partial(decimal_of, decimal=decimal), partial(moment, date_format=date_format)):
         with suppress(ValueError, InvalidOperation, TypeError):
             found = [read(text) for text in texts]
             return sorted(range(len(texts)), key=found.__getitem__)
     return None
 
 
-def _number(text: str, decimal: str) -> Decimal:
-    number = Decimal(text.replace(decimal, ".") if decimal != "." else text)
-    if not number.is_finite():
+def decimal_of(text: str, decimal: str = ".") -> Decimal:
+    """A number as something that can be compared."""
+    found = Decimal(text.replace(decimal, ".") if decimal != "." else text)
+    if not found.is_finite():
         raise ValueError("not finite")
-    return number
+    return found
 
 
 def moment(text: str, date_format: str | None) -> tuple[datetime, str]:

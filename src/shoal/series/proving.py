@@ -35,7 +35,7 @@ def examine_night(table: Any, verdict: Verdict, previous: Any, settings: Setting
     columns = released_columns(frame, settings)
     texts = texts_of(frame, [*columns, history.sensitive])
     written = texts[history.sensitive].to_pylist()
-    values = value_keys(written, settings.input.missing)
+    values = value_keys(written, history.signatures, settings.input.missing)
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):
