@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -192,26 +193,29 @@ def test_spellings_and_sets_are_read_back(tmp_path: Path) -> None:
             History.load(tmp_path / "h.shoal")
 
 
-def left_out(tables: list[pd.DataFrame]) -> list[Any]:
-    """All that is said of the second of two nights."""
+def told_of_second(tables: list[pd.DataFrame], folder: Path) -> list[Any]:
+    """All that is said of the second of two nights, which leaves somebody out: JSON, notes and report."""
     one = made(tables[0], suppression_limit=0.5, k=2, order_seed=0)
     two = made(tables[1], one, suppression_limit=0.5, k=2, order_seed=0)
     assert two.suppressed == 1
     said = two.to_dict()
     said.pop("seconds")
-    return [said, list(two.notes)]
+    two.save_report(folder / "r.html", overwrite=True)
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    page = re.sub(r"<time[^>]*>.*?</time>|[0-9.]+ (s|seconds)\b", "", page)
+    return [said, list(two.notes), page]
 
 
-def test_nobody_is_told_whether_the_value_of_somebody_left_out_has_changed() -> None:
+def test_nobody_is_told_whether_the_value_of_somebody_left_out_has_changed(tmp_path: Path) -> None:
     """H's value changes in one world, and a newcomer takes H's place; in the other the newcomer is left out."""
     first = table(ill=["flu", "asthma"] * 4)
     comer = pd.DataFrame({"name": ["new"], "age": [63], "ill": ["asthma"]})
     changed = pd.concat([first.assign(ill=[*first["ill"][:7], "HIV"]), comer], ignore_index=True)
     stays = pd.concat([first, comer.assign(ill=["gout"])], ignore_index=True)
-    told = left_out([first, changed])
-    assert "changed" not in str(told)
+    told = told_of_second([first, changed], tmp_path)
+    assert "has changed" not in str(told)
     assert "HIV" not in str(told)
-    assert told == left_out([first, stays])
+    assert told == told_of_second([first, stays], tmp_path)
 
 
 def test_a_refused_night_does_not_tell_whose_value_has_changed() -> None:
