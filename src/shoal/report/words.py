@@ -79,8 +79,8 @@ WORDS = {
         "Settings",
         "What the columns are, what they may become and what is required. Where shoal made the release they are all "
         "that decides it: the same table, settings, version and hierarchy files give the same release, unless "
-        "refinement was given a number of seconds or values were loosened at random. A release of a series also depends "
-        "on its history.",
+        "refinement was given a number of seconds or values were loosened at random. A release of a series also "
+        "depends on its history.",
     ),
 }
 
