@@ -223,8 +223,8 @@ def anonymize(
         all, a number of seconds, or `shoal.Refine(steps=…)`. With seconds, two runs may differ. Methods other
         than local recoding are left as they are, and so are `enhanced_pk` and the optimum of a handful of records.
     seed
-        Makes the groups repeatable (default 0). The order of records is fresh chance all the same, and so is
-        what `loosen` and `non_homogeneous` draw.
+        Makes the groups repeatable (default 0). The order of records is random all the same, and so is what
+        `loosen` and `non_homogeneous` draw. In a series, who is left out also depends on a secret in its history.
     keep_order
         Keep the order of records, which can itself identify them. By default they are shuffled. The index of a
         pandas frame is not released either way: it may hold names.
@@ -245,8 +245,8 @@ def anonymize(
     query
         A SELECT to read from a database, in place of a table.
     order_seed
-        Makes the order of released records and the draws of `loosen` repeatable, for tests only: whoever
-        knows it may undo them.
+        Makes the order of released records and the draws of `loosen` and of a series repeatable, for tests only:
+        anyone who knows it can undo them.
     engine
         "memory", "duckdb", "polars" or "spark": where a file is worked on; by default in memory unless it outgrows
         that, and then on DuckDB. A frame decides for itself.
@@ -254,8 +254,9 @@ def anonymize(
         How much memory may be used, like "8GB"; by default most of what is free.
     previous
         Earlier releases of people who are still in the table: a list of releases, or of histories or their paths;
-        `[]` for the first. Makes a release that is safe beside all of them: `person` names who stays, and everybody
-        keeps the set of sensitive values of their group. See the page on running it nightly.
+        `[]` for the first. Makes a release that is safe beside all of them: `person` names who stays, with one record
+        each, and everybody keeps the set of sensitive values of their group. Whatever would link a person's records of
+        two releases is refused: pseudonyms, kept columns, `keep_order`. See the page on running it nightly.
     progress
         A function called with (stage, done, total); raise `shoal.Cancelled` in it to stop. A notebook shows a bar
         if none is given.

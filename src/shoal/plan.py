@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import (
+    LONGEST,
     InputError,
     Refusal,
     near_miss,
@@ -124,7 +125,9 @@ def prepare(source: Source, settings: Settings) -> Plan:
         check_feasible(encoded, settings.k, settings.requirements)
         problem = problem_of(encoded, settings)
         return Plan(settings, roles, problem, source, pseudonyms, None, allowed)
-    check_feasible_for(person, encoded, settings.k, settings.requirements)
+    # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
+    required = () if settings.series else settings.requirements
+    check_feasible_for(person, encoded, settings.k, required)
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
     return Plan(settings, roles, problem, source, pseudonyms, people, allowed)
@@ -193,10 +196,17 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
     if settings.person is None or settings.person not in frame.columns:
         return None
     try:
-        return person_numbers(frame, settings.person, settings.input.missing, problems)
+        person = person_numbers(frame, settings.person, settings.input.missing, problems)
     except InputError as error:
         problems += error.problems
         return None
+    if settings.series and np.unique(person).size < person.size:
+        problems.append(
+            f"A series needs exactly one record per person, and some persons in column '{settings.person[:LONGEST]}' "
+            "have several; people with several records cannot be released repeatedly: aggregate the table to one "
+            "record per person first."
+        )
+    return person
 
 
 def _pseudonyms(

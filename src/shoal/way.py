@@ -108,19 +108,24 @@ def make_large(
 def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) -> Release[Any]:
     """Do the work on a table whose kernels are compiled."""
     problem, settings = plan.problem, plan.settings
-    tonight = _tonight(plan, watch, previous)
+    tonight = _tonight(plan, watch, previous, order_seed)
     partition = group(plan, watch) if tonight is None else tonight.partition
     groups = partition.groups
     if tonight is None:
         groups = watch("leaving out", lambda: _leave_out(plan, partition))
     frame, closed = watch("closing", lambda: _close(plan, groups, partition, order_seed))
+    if tonight is not None:
+        frame = tonight.respelled(frame)
     order = _order(closed, settings, order_seed)
     released = watch("rendering", lambda: _render(frame, closed, plan, order, groups >= 0))
     known = known_of(frame, plan.spelled_out, order)
     if tonight is not None:
         known = replace(known, series=tonight.witness(order))
     found = watch("auditing", lambda: _judged(plan, frame, closed, released, known, order))
-    notes = (*partition.notes, *group_notes(problem.rules, problem.values, problem.table))
+    notes = tuple(partition.notes)
+    # The method of a series knows of no other groups, and people left out must leave no trace.
+    if tonight is None:
+        notes = (*notes, *group_notes(problem.rules, problem.values, problem.table))
     return Release(
         data=released.to_native(),
         settings=plan.spelled_out,
@@ -153,11 +158,11 @@ def _judged(
     return judged(found, settings, unprotected, plan.allowed, persons)
 
 
-def _tonight(plan: Plan, watch: Watch, previous: Any) -> Tonight | None:
+def _tonight(plan: Plan, watch: Watch, previous: Any, order_seed: int | None) -> Tonight | None:
     """The groups of a release of a series, None for any other."""
     if previous is None:
         return None
-    return watch("grouping", lambda: make_tonight(plan, previous, watch.progress))
+    return watch("grouping", lambda: make_tonight(plan, previous, watch.progress, order_seed))
 
 
 def _remembered(tonight: Tonight, released: Frame, settings: Settings, order: Places) -> History:

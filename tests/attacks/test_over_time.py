@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import product
+from collections import Counter, defaultdict
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -176,3 +176,115 @@ def test_every_value_of_a_signature_is_equally_likely(seed: int) -> None:
     for who in possible[0]:
         share = Counter(world[who] for world in possible)
         assert max(share.values()) / len(possible) <= 1 / 2 + 1e-9
+
+
+SEVEN = pd.DataFrame({"id": [f"p{i}" for i in range(7)], "age": [20, 24, 40, 44, 60, 64, 22]})
+
+
+def seen(release: shoal.Release[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(map(tuple, release.data.astype(str).to_numpy())))
+
+
+def two_nights(world: tuple[str, ...], draws: int) -> tuple[Any, Any]:
+    """What is released of six people, the first of whom leaves before the second night; a seventh comes then."""
+    given: dict[str, Any] = {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["ill"],
+        "person": "id",
+        "k": 2,
+        "requirements": [shoal.LDiversity(2, kind="distinct")],
+        "suppression_limit": 0.6,
+        "order_seed": draws,
+    }
+    table = SEVEN[: len(world)].assign(ill=world)
+    one = shoal.anonymize(table[:6], **given, previous=[])
+    two = shoal.anonymize(table[1:], **given, previous=[one])
+    return seen(one), seen(two)
+
+
+def surest_belief(runs: dict[tuple[str, ...], list[Any]], flu: float = 0.5) -> float:
+    """The surest that anybody can be of the first six values who runs shoal on all worlds and sees one outcome.
+
+    `runs` are the outcomes of each world, one for each draw; `flu` is how likely it is that the seventh has it.
+    """
+    sums: dict[Any, list[Any]] = defaultdict(list)
+    for world, outcomes in runs.items():
+        weight = 1.0 if len(world) == 6 else flu if world[6] == "flu" else 1 - flu
+        for outcome in outcomes:
+            sums[outcome].append([weight, *(weight * (v == "flu") for v in world[:6])])
+    found = []
+    for own in sums.values():
+        total, *having = np.sum(own, axis=0)
+        found += [max(share, 1 - share) for share in np.array(having) / total]
+    return float(max(found))
+
+
+WORLDS = [
+    tuple("flu" if i in ill else "asthma" for i in range(6)) for ill in combinations(range(6), 3)
+]
+
+
+def test_running_shoal_on_all_worlds_tells_nobodys_value() -> None:
+    """Somebody must be left out of the second night, since somebody has left; who it is must tell nothing."""
+    runs = {world: [two_nights(world, draws) for draws in range(3)] for world in WORLDS}
+    assert surest_belief(runs) == pytest.approx(1 / 2)
+
+
+def test_whether_a_newcomer_is_left_out_tells_something_if_values_are_not_equally_likely() -> None:
+    """A limit that the docs name: the newcomer fits if their value is that of the person who left."""
+    runs = {
+        (*world, value): [two_nights((*world, value), 0)]
+        for world in WORLDS
+        for value in ("flu", "asthma")
+    }
+    assert surest_belief(runs) == pytest.approx(1 / 2)
+    assert surest_belief(runs, 0.8) == pytest.approx(0.8)
+
+
+@given(
+    seed=st.integers(0, 1_000),
+    people=st.integers(12, 80),
+    values=st.integers(2, 5),
+    k=st.integers(2, 5),
+    share=st.sampled_from([0.1, 0.3, 0.6]),
+)
+def test_exchanging_two_values_of_a_signature_changes_no_release(
+    seed: int, people: int, values: int, k: int, share: float
+) -> None:
+    """The heart of the theorem, draws included: both worlds make the same release out of the same history."""
+    rng = np.random.default_rng(seed)
+    [first] = nights(seed, 1, people, values)
+    try:
+        [one] = released([first], k, 2)
+    except shoal.Infeasible:
+        return
+    history = one.history
+    assert history is not None
+    stays = rng.random(people) >= share
+    stays[np.argmax(one.is_released)] = True
+    table = first[one.is_released & stays]
+    own = np.array([history.persons[history.key(str(who))] for who in table["id"]], dtype=int)
+    number = int(rng.integers(len(history.signatures)))
+    a, b = rng.permutation(history.signatures[number])[:2]
+    swapped = table.assign(
+        ill=np.where(own == number, table["ill"].replace({a: b, b: a}), table["ill"])
+    )
+    assert next_night(table, one, k) == next_night(swapped, one, k)
+
+
+def next_night(table: pd.DataFrame, before: shoal.Release[Any], k: int) -> Any:
+    """What is released of a table and how it is grouped, or why it cannot be released."""
+    try:
+        release = shoal.anonymize(
+            table,
+            quasi_identifiers=QI,
+            sensitive=["ill"],
+            person="id",
+            k=k,
+            requirements=[shoal.LDiversity(2)],
+            suppression_limit=0.9,
+            previous=[before],
+        )
+    except shoal.Infeasible as error:
+        return str(error)
+    return seen(release), release.groups.tolist()

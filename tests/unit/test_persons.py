@@ -407,11 +407,11 @@ def test_a_dry_run_says_whom_k_counts(tmp_path: Path, shell: Shell) -> None:
         ({"person": "patient", "method": "non_homogeneous"}, "no persons can be counted"),
         (
             {"person": "patient", "loosen": 0.2, "requirements": [shoal.LDiversity(1.5)]},
-            "With 'loosen', groups may come to read the same",
+            "loosening cannot be combined with this kind of diversity; set loosen to 0",
         ),
         (
             {"person": "patient", "suppression_limit": 0.1, "requirements": [shoal.AlphaK(0.9)]},
-            "With 'suppression_limit', groups may come to read the same",
+            "leaving records out cannot be combined with alpha; set suppression_limit to 0",
         ),
     ],
 )

@@ -174,9 +174,9 @@ def test_a_gap_is_filled_by_whoever_is_near_it() -> None:
     cell = np.array([0] * 6 + [1] * 6 + [2] * 2, dtype=np.int32)
     signatures = [frozenset({0, 1, 2}), frozenset({0, 3, 4})]
     for seed in range(5):
-        rng = np.random.default_rng(seed)
+        turn = np.random.default_rng(seed).permutation(14)
         cells = [cell, np.zeros(14, dtype=np.int32)]
-        placed, _ = place_people(value, before, signatures, 5, 3, 6, rng, cells)
+        placed, _ = place_people(value, before, signatures, 5, 3, 6, turn, cells)
         assert placed.tolist() == [0] * 6 + [1] * 6 + [-1] * 2
 
 
@@ -194,7 +194,8 @@ def test_whoever_is_placed_is_balanced(seed: int, people: int, values: int, stay
     fits = np.array([v in signatures[s] for v, s in zip(value.tolist(), own, strict=True)])
     before = np.where(fits & (rng.random(people) < staying), own, -1).astype(np.int32)
     cells = [rng.integers(0, 4, people).astype(np.int32), np.zeros(people, dtype=np.int32)]
-    placed, known = place_people(value, before, signatures, values, 2, 4, rng, cells)
+    turn = rng.permutation(people)
+    placed, known = place_people(value, before, signatures, values, 2, 4, turn, cells)
     assert known[:3] == signatures
     stays = (before >= 0) & (placed >= 0)
     assert (placed[stays] == before[stays]).all()

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.examination import Places, Proof
 from shoal.auditing.rows import combined, numbered
-from shoal.auditing.texts import same_value
+from shoal.auditing.texts import decimal_of, moment, same_value
 
 Signature = Sequence[str | None]
 
@@ -33,6 +36,7 @@ class Witness:
     m: int
     sensitive: str
     releases: int
+    spellings: Mapping[str, str] = field(default_factory=dict)  # of values, where they are texts
 
 
 def examine_series(
@@ -42,7 +46,8 @@ def examine_series(
 
     `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
     """
-    values = value_keys(table[witness.sensitive].to_pylist(), missing)
+    texts = table[witness.sensitive].to_pylist()
+    values = value_keys(texts, witness.signatures, missing)
     if len(values) != witness.signature.size:
         return _proof(0, witness), "The release has other records than its series knows of"
     group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
@@ -66,6 +71,8 @@ def examine_series(
         misses.append(f"{moved} persons have another signature than before")
     if least < witness.m:
         misses.append(f"a signature has {least} values and {witness.m} are promised")
+    if links := misspelled(texts, values, witness.spellings):
+        misses.append(links)
     return _proof(least, witness), ", and ".join(misses)
 
 
@@ -79,13 +86,47 @@ def _is_balanced(found: Counter[str | None], signature: Signature) -> bool:
     return set(found) == set(signature) and len(set(found.values())) == 1
 
 
-def value_keys(texts: Sequence[str | None], missing: Sequence[str] = ()) -> list[str | None]:
-    """Texts of a sensitive column such that those of one value are equal; None where it is missing."""
+def value_keys(
+    texts: Sequence[str | None], signatures: Sequence[Signature], missing: Sequence[str] = ()
+) -> list[str | None]:
+    """Texts of a sensitive column as the values of signatures, None where one is missing.
+
+    Files and frames write numbers and dates in different ways, so these count as the value that means the same.
+    """
+    named = {value for own in signatures for value in own if value is not None}
+    meant = {_meaning(value): value for value in named}
     known: dict[str | None, str | None] = {None: None}
     for text in set(texts):
         if text is not None and text not in missing:
-            known[text] = same_value(text) or None
+            value = same_value(text)
+            known[text] = (value if value in named else meant.get(_meaning(value), value)) or None
     return [known.get(text) for text in texts]
+
+
+def _meaning(value: str) -> Decimal | tuple[datetime, str] | str:
+    """The number or date that a text may stand for, or the text itself."""
+    with suppress(InvalidOperation, ValueError):
+        return decimal_of(value)
+    with suppress(ValueError, OverflowError):
+        return moment(value.upper(), None)
+    return value
+
+
+def misspelled(
+    texts: Sequence[str | None], values: Sequence[str | None], spellings: Mapping[str, str]
+) -> str:
+    """How many values do not read the same in all releases, in words; empty where all do.
+
+    Whoever spells a value in another way than others could be followed from release to release.
+    """
+    found: dict[str | None, set[str | None]] = {}
+    for value, text in set(zip(values, texts, strict=True)):
+        found.setdefault(value, set()).add(text)
+    wrong = sum(
+        len(own) > 1 or (value is not None and own != {spellings.get(value, *own)})
+        for value, own in found.items()
+    )
+    return f"{wrong} sensitive values are not spelled as in all releases" if wrong else ""
 
 
 def is_night(

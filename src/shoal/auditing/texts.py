@@ -106,7 +106,7 @@ def same_value(text: str) -> str:
 def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> list[int] | None:
     """The order of texts that are all numbers, dates, or ranges of these; None where they are none of them."""
     for read in (
-        partial(_number, decimal=decimal),
+        partial(decimal_of, decimal=decimal),
         partial(moment, date_format=date_format),
         _days,
         partial(_range, decimal=decimal),
@@ -131,16 +131,17 @@ def _range(text: str, decimal: str) -> tuple[Decimal, Decimal]:
     """The ends of a range of numbers like 20–29 or ≥ 90."""
     low, high = ends_of(text)
     return (
-        _number("-1e9999" if low is None else low.removeprefix(">"), decimal),
-        _number("1e9999" if high is None else high.removeprefix("<"), decimal),
+        decimal_of("-1e9999" if low is None else low.removeprefix(">"), decimal),
+        decimal_of("1e9999" if high is None else high.removeprefix("<"), decimal),
     )
 
 
-def _number(text: str, decimal: str) -> Decimal:
-    number = Decimal(text.replace(decimal, ".") if decimal != "." else text)
-    if not number.is_finite():
+def decimal_of(text: str, decimal: str = ".") -> Decimal:
+    """A number as something that can be compared."""
+    found = Decimal(text.replace(decimal, ".") if decimal != "." else text)
+    if not found.is_finite():
         raise ValueError("not finite")
-    return number
+    return found
 
 
 def moment(text: str, date_format: str | None) -> tuple[datetime, str]:

@@ -183,8 +183,9 @@ def recoding_problems(settings: Settings) -> list[str]:
         )
     if settings.person:
         found.append(
-            "New records are counted as records, and 'person' counts persons; where the same persons come again, make "
-            "every release with previous= in place of a recoding."
+            "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
+            "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
+            "previous= (--save-history) instead of a recoding if the same people come again."
         )
     return found
 

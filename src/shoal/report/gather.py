@@ -22,7 +22,7 @@ from shoal.evaluation.singled import Kept, values_of
 from shoal.generalization.forms import Ints
 from shoal.measures import MEASURES, column_losses, loss
 from shoal.measures.catalogue import NEEDS_SENSITIVE
-from shoal.privacy import Examination
+from shoal.privacy import Examination, Requirement
 from shoal.refine import Refine
 from shoal.report import words
 from shoal.report.cells import cells_of, cells_of_texts, sentence_of
@@ -126,9 +126,12 @@ def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
 def _promises(release: Reported) -> tuple[Promise, ...]:
     """k and what was required beyond it, each with what the least safe group reaches."""
     settings, examination = release.settings, release.examination
-    required = [
+    required: list[Requirement | None] = [
         item for item in settings.requirements for _ in item.over(settings.sensitive)
     ]  # in the order of the proofs
+    required += [None] * (
+        len(examination.audit.proofs) - len(required)
+    )  # that of a series is the last
     of_k, *misses = examination.misses
     return (
         Promise(
@@ -143,8 +146,8 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
         *(
             Promise(
                 proof.requirement,
-                words.promise_of(item),
-                f"at {'least' if item.rising else 'most'} {proof.required:.4g}",
+                words.PROMISE_OF_SERIES if item is None else words.promise_of(item),
+                f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}",
                 f"{proof.reached:.4g}",
                 miss,
             )

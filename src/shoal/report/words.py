@@ -80,7 +80,8 @@ WORDS = {
         "Settings",
         "What the columns are, what they may become and what is required. Where shoal made the release they are all "
         "that decides it: the same table, settings, version and hierarchy files give the same release, unless "
-        "refinement was given a number of seconds or values were loosened at random.",
+        "refinement was given a number of seconds or values were loosened at random. A release of a series also "
+        "depends on its history.",
     ),
 }
 
@@ -92,6 +93,12 @@ MEASURES = {
     "c_avg": "Mean group size, in multiples of k",
     "dm": "Sum of squared group sizes",
 }  # where the catalogue takes more for granted
+
+
+PROMISE_OF_SERIES = (
+    "Over all releases of the series, everybody may have any of at least so many sensitive values, each of them "
+    "equally likely."
+)
 
 
 def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> str:

@@ -4,6 +4,9 @@ People who stay keep their signature. Newcomers fill up what those who left have
 in whole sets, one of each value. Sets are made of people who are near each other: small cells of newcomers come first,
 then the larger ones around them. What is left makes signatures of its own: the m most frequent values at a time, as
 long as no value is left with more than 1/m of the rest. Who cannot be placed is left out tonight.
+
+Whose turn it is never depends on sensitive values: one order of all people decides, drawn in secret. So exchanging two
+values among all people of a signature changes nothing, and who is left out tells nobody's value.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class Buckets:
     signatures: list[frozenset[int]]  # codes of values that occur tonight, or negative numbers
     m: int
     k: int
-    rng: np.random.Generator
+    turn: Records  # of each person: the lower, the sooner one is placed
     cells: Sequence[
         Ints
     ] = ()  # numbers of nested cells of people who are near each other, the smallest first
@@ -43,7 +46,7 @@ class Buckets:
     def place(self, before: Ints, values: int) -> Ints:
         """Place everybody; `before` has the signature that each person has already, −1 for newcomers."""
         self.signature = np.full(self.value.size, OUT, dtype=np.int32)
-        newcomers = self.rng.permutation(np.flatnonzero(before == OUT))
+        newcomers = self._in_turn(np.flatnonzero(before == OUT))[::-1]  # the last is taken first
         self.free = [newcomers[self.value[newcomers] == v].tolist() for v in range(values)]
         stayers = np.bincount(before[before != OUT], minlength=len(self.signatures))
         known = np.argsort(-stayers, kind="stable").tolist()
@@ -59,6 +62,9 @@ class Buckets:
             pass
         return self.signature
 
+    def _in_turn(self, people: Records) -> Records:
+        return people[np.argsort(self.turn[people])]
+
     def _least(self, number: int) -> int:
         """How often each value of a signature must occur at least, so that its people are k."""
         return -(-self.k // len(self.signatures[number]))
@@ -68,7 +74,7 @@ class Buckets:
         if not stayers.size:
             return
         own = {
-            v: self.rng.permutation(stayers[self.value[stayers] == v]).tolist()
+            v: self._in_turn(stayers[self.value[stayers] == v]).tolist()
             for v in self.signatures[number]
         }
         most = max(len(people) for people in own.values())
@@ -194,9 +200,12 @@ def place_people(
     values: int,
     m: int,
     k: int,
-    rng: np.random.Generator,
+    turn: Records,
     cells: Sequence[Ints] = (),
 ) -> tuple[Ints, list[frozenset[int]]]:
-    """The signature of each person tonight, −1 for those who are left out, and all signatures."""
-    buckets = Buckets(value, list(signatures), m, k, rng, cells)
+    """The signature of each person tonight, −1 for those who are left out, and all signatures.
+
+    `turn` has a different number for each person, which must not depend on sensitive values.
+    """
+    buckets = Buckets(value, list(signatures), m, k, turn, cells)
     return buckets.place(before, values), buckets.signatures

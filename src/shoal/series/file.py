@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 OWN = OwnFile(
     kind="history",
-    version=1,
+    version=2,
     name="History",
     what="no history of a series; give a file that release.history.save or --save-history wrote",
     remedy="use that version, or begin another series",
 )
-MOST = 10**12  # records that read the same: more are a mistake
+MOST = 10**12  # records that read the same, or sets of people: more are a mistake
 
 
 def write_history(history: History, path: str | os.PathLike[str], overwrite: bool) -> None:
@@ -53,9 +53,15 @@ def _is_whole(content: dict[str, Any]) -> bool:
     if not (isinstance(nights, list) and type(m) is int and m >= 1):
         return False
     numbers = range(len(signatures))
+    sets, spellings = content.get("sets"), content.get("spellings")
+    if not (isinstance(sets, dict) and isinstance(spellings, dict)):
+        return False
     return (
         all(_is_signature(own, m) for own in signatures)
         and all(type(number) is int and number in numbers for number in persons.values())
+        and sets.keys() == persons.keys()
+        and all(type(number) is int and 0 <= number <= MOST for number in sets.values())
+        and all(isinstance(text, str) for text in spellings.values())
         and all(_is_night(night, len(signatures)) for night in nights)
     )
 

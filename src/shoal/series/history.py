@@ -31,7 +31,8 @@ class History:
     """The signatures of all persons who were in a release of a series.
 
     It is written and read by `save` and `load`. The file says which persons were in the releases and what their
-    sensitive values may be, under salted hashes that whoever knows all persons can undo: keep it like the original.
+    sensitive values may be, under salted hashes that anyone who knows all persons can undo. Its salt also decides who
+    is left out of a release, which nobody may be able to repeat. Keep it like the original table.
 
     Attributes
     ----------
@@ -49,6 +50,8 @@ class History:
     salt: str
     signatures: tuple[Signature, ...] = ()
     persons: Mapping[str, int] = field(default_factory=dict)  # the signature of each
+    sets: Mapping[str, int] = field(default_factory=dict)  # with whom each was released last
+    spellings: Mapping[str, str] = field(default_factory=dict)  # by folded value
     nights: tuple[Night, ...] = ()
 
     def key(self, text: str) -> str:
@@ -73,6 +76,8 @@ class History:
             content["salt"],
             tuple(tuple(own) for own in content["signatures"]),
             content["persons"],
+            content["sets"],
+            content["spellings"],
             nights,
         )
 
@@ -86,6 +91,8 @@ class History:
             "salt": self.salt,
             "signatures": [list(own) for own in self.signatures],
             "persons": dict(self.persons),
+            "sets": dict(self.sets),
+            "spellings": dict(self.spellings),
             "nights": nights,
         }
 
@@ -159,8 +166,12 @@ def _merged(found: Sequence[History]) -> History:
     first = found[0]
     signatures: dict[Signature, int] = {}
     persons: dict[str, int] = {}
+    sets: dict[str, int] = {}
+    spellings: dict[str, str] = {}
     nights: dict[str, Night] = {}
-    for own in found:
+    for own in sorted(found, key=lambda history: len(history.nights)):
+        sets |= own.sets  # the last counts
+        spellings = {**own.spellings, **spellings}  # the first counts
         number = [signatures.setdefault(item, len(signatures)) for item in own.signatures]
         for who, old in own.persons.items():
             if persons.setdefault(who, number[old]) != number[old]:
@@ -182,5 +193,7 @@ def _merged(found: Sequence[History]) -> History:
         first.salt,
         tuple(signatures),
         persons,
+        sets,
+        spellings,
         tuple(nights.values()),
     )

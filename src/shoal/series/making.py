@@ -13,19 +13,23 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.auditing.series import Witness
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible
 from shoal.generalization.forms import Ints, Records
 from shoal.methods import Partition
 from shoal.plan import Plan
 from shoal.privacy import LDiversity
 from shoal.progress import Progress
 from shoal.series.buckets import OUT, place_people
+from shoal.series.drawing import NOBODY, draw_order, sets_of, turns_of
 from shoal.series.history import History, Night, Signature, history_of
 from shoal.series.improving import improve_groups
 from shoal.series.parting import part_signatures
+from shoal.series.spelling import Key, respelled, spellings_of
 from shoal.series.splitting import cells_of, split_people
 from shoal.settings import Settings
+from shoal.table.encode import Sensitive
 from shoal.table.folding import fold_all, value_key
+from shoal.table.frames import Frame
 from shoal.table.pseudonyms import canonical_texts
 
 CELL = 3  # times k: the people of the smallest cells in which newcomers are placed, on average
@@ -40,6 +44,17 @@ class Tonight:
     history: History  # with everybody's signature, without this night
     signature: Ints  # of each record, −1 for those who are left out
     known: Ints  # the signature that each record had before, −1 for newcomers
+    keys: list[Key]  # of the sensitive values
+    codes: Ints  # the place of each record's value in `keys`
+
+    @property
+    def is_released(self) -> Any:
+        return self.signature >= 0
+
+    def respelled(self, frame: Frame) -> Frame:
+        """The released records, in their input order, with one spelling of each sensitive value."""
+        name, spellings = self.history.sensitive, self.history.spellings
+        return respelled(frame, name, self.keys, self.codes[self.is_released], spellings)
 
     def witness(self, order: Records) -> Witness:
         """What the audit must know of the released records, in their order."""
@@ -51,6 +66,7 @@ class Tonight:
             self.history.m,
             self.history.sensitive,
             len(self.history.nights) + 1,
+            self.history.spellings,
         )
 
     def remembered(self, texts: pa.Table, order: Records) -> History:
@@ -72,63 +88,86 @@ def reading_key(read: list[str | None]) -> str:
     return sha256(dumps(read).encode()).hexdigest()[:32]
 
 
-def make_tonight(plan: Plan, previous: Any, progress: Progress) -> Tonight:
+def make_tonight(
+    plan: Plan, previous: Any, progress: Progress, order_seed: int | None = None
+) -> Tonight:
     """Group a table so that its release is safe beside the earlier ones of its series.
+
+    `order_seed` fixes the secret draws, for tests only.
 
     Raises
     ------
     InputError
-        Where a person has several records, or the earlier releases are no series.
+        Where the earlier releases are no series.
     Infeasible
         Where more people would have to be left out than the settings allow.
     """
-    settings, table = plan.settings, plan.problem.table
+    settings, problem = plan.settings, plan.problem
     assert settings.person is not None
-    assert plan.people is not None
-    if int(plan.people.person.max()) + 1 < table.records:
-        raise InputError(
-            f"Some persons have several records in column '{settings.person}', and a series promises something for one "
-            "record of each; keep one record per person, or release the others without previous=."
-        )
-    name, m = settings.sensitive[0], promised(plan.settings)
+    name, m = settings.sensitive[0], promised(settings)
     before = history_of(previous, settings.person, name, m)
-    secret = table.sensitive[name]
+    secret = problem.table.sensitive[name]
     keys = [None if label is None else value_key(label) for label in secret.all_labels]
     people = _people(plan, before)
     known = np.array([before.persons.get(who, OUT) for who in people], dtype=np.int32)
+    drawn = draw_order(before, settings.seed, order_seed, problem.table.records)
+    sets = np.array([before.sets.get(who, NOBODY) for who in people], dtype=np.int64)
     signatures = [_codes(own, keys) for own in before.signatures]
-    stays = known >= 0
-    has_changed = np.zeros(table.records, dtype=np.bool_)
-    for i in np.flatnonzero(stays).tolist():
-        has_changed[i] = int(secret.codes[i]) not in signatures[known[i]]
-    active = np.flatnonzero(~has_changed)
-    rng = np.random.default_rng([settings.seed, len(before.nights)])
-    cells = cells_of(plan.problem, active, CELL * settings.k)
+    signature, signatures = _placed(plan, secret, known, signatures, sets, drawn)
+    width = np.array([len(own) for own in signatures], dtype=np.int64)
+    groups = split_people(problem, signature, width, secret.codes, progress)
+    is_new = known == OUT
+    groups = improve_groups(problem, groups, signature, width, secret.codes, is_new, progress)
+    groups = part_signatures(plan, groups, signature)
+    signature[groups < 0] = OUT
+    _check_limit(plan, signature)
+    kept = np.flatnonzero(groups >= 0)
+    spelled = [_spelled(own, keys) for own in signatures[len(before.signatures) :]]
+    together = sets_of(groups, secret.codes, drawn, 1 + max(before.sets.values(), default=NOBODY))
+    released = plan.source.data.select(name)[kept.tolist()]
+    history = replace(
+        before,
+        m=m,
+        signatures=(*before.signatures, *spelled),
+        persons={**before.persons, **{people[i]: int(signature[i]) for i in kept.tolist()}},
+        sets={**before.sets, **{people[i]: int(together[i]) for i in kept.tolist()}},
+        spellings=spellings_of(released, name, keys, secret.codes[kept], before.spellings),
+    )
+    partition = Partition(groups, (_note(before, signature),))
+    return Tonight(partition, before, history, signature, known, keys, secret.codes)
+
+
+def _placed(
+    plan: Plan,
+    secret: Sensitive,
+    known: Ints,
+    signatures: list[frozenset[int]],
+    sets: Records,
+    drawn: Records,
+) -> tuple[Ints, list[frozenset[int]]]:
+    """The signature of everybody tonight, −1 for those who are left out, and all signatures.
+
+    Somebody whose sensitive value is not in their signature any more is left out.
+    """
+    fits = np.ones(known.size, dtype=np.bool_)
+    for i in np.flatnonzero(known >= 0).tolist():
+        fits[i] = int(secret.codes[i]) in signatures[known[i]]
+    active, k = np.flatnonzero(fits), plan.settings.k
+    width = np.array([*(len(own) for own in signatures), 0], dtype=np.int64)  # OUT is the last
+    cells = cells_of(plan.problem, active, CELL * k)
     placed, extended = place_people(
         secret.codes[active],
         known[active],
         signatures,
         secret.size,
-        m,
-        settings.k,
-        rng,
+        promised(plan.settings),
+        k,
+        turns_of(sets[active], width[known[active]], drawn[active]),
         [own[active] for own in cells],
     )
-    signature = np.full(table.records, OUT, dtype=np.int32)
+    signature = np.full(known.size, OUT, dtype=np.int32)
     signature[active] = placed
-    width = np.array([len(own) for own in extended], dtype=np.int64)
-    groups = split_people(plan.problem, signature, width, secret.codes, progress)
-    groups = improve_groups(plan.problem, groups, signature, width, secret.codes, ~stays, progress)
-    groups = part_signatures(plan, groups, signature)
-    signature[groups < 0] = OUT
-    _check_limit(plan, signature, has_changed)
-    spelled = [*before.signatures, *(_spelled(own, keys) for own in extended[len(signatures) :])]
-    newly = {
-        people[i]: int(signature[i]) for i in np.flatnonzero((signature >= 0) & ~stays).tolist()
-    }
-    history = replace(before, m=m, signatures=tuple(spelled), persons={**before.persons, **newly})
-    notes = (_note(signature, stays, has_changed),)
-    return Tonight(Partition(groups, notes), before, history, signature, known)
+    return signature, extended
 
 
 def promised(settings: Settings) -> int:
@@ -156,32 +195,26 @@ def _spelled(own: frozenset[int], keys: list[str | None]) -> Signature:
     return tuple(sorted(found, key=lambda key: (key is None, key or "")))
 
 
-def _check_limit(plan: Plan, signature: Ints, has_changed: Any) -> None:
-    """Refuse to leave out more people than the settings allow."""
+def _check_limit(plan: Plan, signature: Ints) -> None:
+    """Refuse to leave out more people than the settings allow.
+
+    Nobody is told why somebody is left out, not even how many for the same reason: logs may be read by others.
+    """
     out, records = int(np.count_nonzero(signature < 0)), signature.size
     if out == records:
         raise Infeasible(
             "Nobody can be released: the sensitive values of these people do not make groups in which each of at least "
             f"{promised(plan.settings)} values is as frequent as any other; lower l or k, or give more records."
         )
-    if out <= plan.settings.suppression_limit * records:
-        return
-    changed = int(np.count_nonzero(has_changed))
-    because = f", {changed:,} of them because their sensitive value has changed" if changed else ""
-    raise Infeasible(
-        f"{out:,} of {records:,} records must be left out of this release, so that nobody's set of sensitive values "
-        f"changes{because}; allow it with suppression_limit = {np.ceil(1000 * out / records) / 1000:.3g}."
-    )
+    if out > plan.settings.suppression_limit * records:
+        raise Infeasible(
+            f"{out:,} of {records:,} records must be left out of this release, so that nobody's set of sensitive "
+            f"values changes; allow it with suppression_limit = {np.ceil(1000 * out / records) / 1000:.3g}."
+        )
 
 
-def _note(signature: Ints, stays: Any, has_changed: Any) -> str:
+def _note(before: History, signature: Ints) -> str:
+    """What can be told of a release: nothing about the people who are left out but their number, told elsewhere."""
     used = np.unique(signature[signature >= 0]).size
-    parts = [
-        f"{np.count_nonzero(stays & (signature >= 0)):,} people stay",
-        f"{np.count_nonzero(~stays & (signature >= 0)):,} are new",
-        f"{np.count_nonzero(signature < 0):,} are left out",
-    ]
-    changed = int(np.count_nonzero(has_changed))
-    if changed:
-        parts.append(f"{changed:,} of them for a sensitive value that has changed")
-    return f"{', '.join(parts)}; {used:,} signatures"
+    sets = f"{used:,} different sets" if used > 1 else "one set"
+    return f"release {len(before.nights) + 1:,} of a series, with {sets} of sensitive values"

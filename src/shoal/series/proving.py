@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.auditing.examination import Examination, Proof
-from shoal.auditing.series import is_night, value_keys
+from shoal.auditing.series import is_night, misspelled, value_keys
 from shoal.auditing.texts import texts_of
 from shoal.auditing.verdict import judge
 from shoal.errors import InputError
@@ -37,7 +37,8 @@ def examine_night(
     frame = open_frame(table if read is None else read)
     columns = released_columns(frame, settings)
     texts = texts_of(frame, [*columns, history.sensitive])
-    values = value_keys(texts[history.sensitive].to_pylist(), settings.input.missing)
+    written = texts[history.sensitive].to_pylist()
+    values = value_keys(written, history.signatures, settings.input.missing)
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):
@@ -54,6 +55,8 @@ def examine_night(
         miss = "This table is none of the releases that the history knows of"
     elif least < m:
         miss = f"A signature has {least} values and {m} are promised"
+    else:
+        miss = misspelled(written, values, history.spellings)
     audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
     found = replace(examination, audit=audit, misses=(*examination.misses, miss))
     if audit.verdict is None or not miss:

@@ -109,7 +109,7 @@ def _best_cuts(
     cost, lower = before.copy(), np.zeros(people.size, dtype=np.bool_)
     can = copies >= 2 * least
     for key in keys:
-        rank = _ranks(part, value, key, ties)
+        rank = rank_among(part, value, key, ties)
         for asked in _sizes(part, value, key, copies):
             size = np.clip(asked, least, copies - least)
             is_lower = can[part] & (rank < size[part])
@@ -145,7 +145,7 @@ def _sizes(part: Ints, value: Ints, key: Records, copies: Records) -> Iterator[R
         yield np.maximum.reduceat(below, start).astype(np.int64)
 
 
-def _ranks(part: Ints, value: Ints, key: Records, ties: Records) -> Records:
+def rank_among(part: Ints, value: Ints, key: Records, ties: Records) -> Records:
     """The place of everybody among those of the same part and value, by a quasi-identifier."""
     order = np.lexsort((ties, key, value, part))
     begins = np.ones(order.size, dtype=np.bool_)

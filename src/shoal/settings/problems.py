@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from shoal.errors import near_miss, shown
+from shoal.errors import listed, near_miss, shown
 from shoal.generalization import Order
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import Auto
@@ -219,13 +219,17 @@ def _person_problems(settings: Settings) -> list[str]:
             f"Records of method '{settings.method.name}' do not read the same in groups, so that no persons can be "
             "counted in them; choose another method or leave 'person' out."
         )
-    beyond = [item.name for item in settings.requirements if not is_monotone(item)]
-    for name in ("loosen", "suppression_limit"):
+    beyond = [
+        "this kind of diversity" if isinstance(item, LDiversity) else item.name
+        for item in settings.requirements
+        if not is_monotone(item)
+    ]
+    for name, doing in (("loosen", "loosening"), ("suppression_limit", "leaving records out")):
         if getattr(settings, name) and beyond and settings.series is not True:
             found.append(
-                f"With '{name}', groups may come to read the same, and persons of two groups who keep "
-                f"{' and '.join(dict.fromkeys(beyond))} need not keep it together; set {name} to 0, require distinct "
-                "diversity or sensitivity, or leave 'person' out."
+                f"If people have several records, {doing} cannot be combined with "
+                f"{' and '.join(dict.fromkeys(beyond))}; set {name} to 0, or require diversity of kind 'distinct' "
+                "(--require diversity:l=2:kind=distinct) or sensitivity instead."
             )
     return found
 
@@ -262,6 +266,37 @@ def _series_problems(settings: Settings) -> list[str]:
     if settings.loosen:
         found.append(
             "A series cannot be loosened: the draws differ from night to night; set loosen to 0."
+        )
+    return found + _linking_problems(settings)
+
+
+def _linking_problems(settings: Settings) -> list[str]:
+    """What would tell which records of two releases of a series are one person's."""
+    found = []
+    if settings.pseudonyms:
+        found.append(
+            "Pseudonyms link the releases of a series, which reveals sensitive values; leave 'pseudonyms' "
+            "(--pseudonym) out."
+        )
+    if settings.keep:
+        found.append(
+            f"Kept columns link the releases of a series, which reveals sensitive values: {listed(settings.keep)}; "
+            "make each a quasi-identifier (-q) or remove it (-i)."
+        )
+    if settings.others == "keep":
+        found.append(
+            "Kept columns link the releases of a series, which reveals sensitive values; set others to 'drop' or "
+            "'refuse'."
+        )
+    if settings.keep_order is True:
+        found.append(
+            "The order of records links the releases of a series, which reveals sensitive values; set keep_order to "
+            "false."
+        )
+    if settings.render in SINGLE:
+        found.append(
+            f"In a series, groups with different sensitive values must read differently, and with render = "
+            f"'{settings.render}' they may show the same number; set render to 'text' or 'bounds'."
         )
     return found
 
