@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pyarrow as pa
 
-from shoal.errors import InputError, near_miss, raise_problems
+from shoal.errors import LONGEST, InputError, near_miss, raise_problems
 from shoal.generalization import Interval, Order
 from shoal.generalization.forms import Ints, Records
 from shoal.privacy import check_feasible
@@ -18,12 +18,13 @@ from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
 from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
+from shoal.table.date_formats import in_words
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
 from shoal.table.pseudonyms import canonical_texts, pseudonyms_of, read_key, repeat_problems
 from shoal.table.render import bound_names
 from shoal.table.roles import Roles, roles_of
-from shoal.table.source import Source
+from shoal.table.source import Dialect, Source
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,16 @@ class Outlook:
     settings: Settings
     roles: Roles
     problem: Problem
+
+    @property
+    def reading_notes(self) -> tuple[str, ...]:
+        """What was found out about how the table is written, which the user must hear of."""
+        return tuple(
+            f"Column '{column.name[:LONGEST]}' holds dates; they are read as {in_words(column.date_format)} "
+            f"({column.date_format})."
+            for column in self.problem.columns
+            if column.date_format
+        )
 
 
 @dataclass(frozen=True)
@@ -103,6 +114,8 @@ def prepare(source: Source, settings: Settings) -> Plan:
         encoded = encode_source(source, settings)
     except InputError as error:
         raise_problems([*problems, *error.problems])
+    settings = with_formats(settings, encoded.columns)
+    source = replace(source, dialect=formatted(source.dialect, settings))
     kept = [name for name in roles.kept if name in frame.columns]
     raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
     if person is None:
@@ -112,6 +125,17 @@ def prepare(source: Source, settings: Settings) -> Plan:
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
     return Plan(settings, roles, problem, source, pseudonyms, people)
+
+
+def with_formats(settings: Settings, columns: Sequence[Column]) -> Settings:
+    """Settings that say how dates are written where that was found out, for the audit and for the next run."""
+    found = {column.name: column.date_format for column in columns if column.date_format}
+    return replace(settings, input=settings.input.with_formats(found)) if found else settings
+
+
+def formatted(dialect: Dialect | None, settings: Settings) -> Dialect | None:
+    """The way a file is written, with the formats of dates that the settings say."""
+    return None if dialect is None else replace(dialect, date_format=settings.input.date_format)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
@@ -144,7 +168,9 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
             f"None of the columns named is among the {len(columns):,} of the table; check the names, and that "
             "the first row of a file holds the names of its columns."
         )
-    problems = roles.problems() + column_problems(columns, [*settings.keep, *settings.input.types])
+    problems = roles.problems() + column_problems(
+        columns, [*settings.keep, *settings.input.named_columns]
+    )
     return roles, problems + _render_problems(columns, settings)
 
 
@@ -153,7 +179,9 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
     if settings.person is None or settings.person not in frame.columns:
         return None
     try:
-        return person_numbers(frame, settings.person, settings.input.missing, problems)
+        return person_numbers(
+            frame, settings.person, settings.input.missing_in(settings.person), problems
+        )
     except InputError as error:
         problems += error.problems
         return None
@@ -173,7 +201,7 @@ def _pseudonyms(frame: Frame, settings: Settings, problems: list[str]) -> dict[s
         if name not in frame.columns:
             continue
         try:
-            texts = canonical_texts(frame, name, settings.input.missing)
+            texts = canonical_texts(frame, name, settings.input.missing_in(name))
         except InputError as error:
             problems += error.problems
             continue
@@ -191,7 +219,6 @@ def encode_source(source: Source, settings: Settings, may_be_empty: bool = False
         settings.sensitive,
         (*settings.removed, *settings.pseudonyms),
         settings.input,
-        source.is_text,
         may_be_empty,
     )
 

@@ -174,27 +174,57 @@ def reading(
     encoding: str | None,
     delimiter: str | None,
     decimal: str | None,
-    date_format: str | None,
+    date_format: Sequence[str] | None,
     sheet: str | None,
-    missing: str | None,
+    missing: Sequence[str] | None,
     types: Sequence[str] | None = None,
     table: str | None = None,
     query: str | None = None,
+    header_row: int | None = None,
+    skip_last: int | None = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
     said = {
         "encoding": encoding,
         "delimiter": delimiter,
         "decimal": decimal,
-        "date_format": date_format,
+        "date_format": _date_formats(date_format),
         "sheet": sheet,
-        "missing": None if missing is None else _listed(missing),
+        "missing": _missing(missing),
         "types": dict(text.rpartition(":")[::2] for text in types) if types else None,
+        "header_row": header_row,
+        "skip_last": skip_last,
     }
     found: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     if table is not None or query is not None:  # one takes the place of the other
         found |= {"table": table, "query": query}
     return found
+
+
+def _date_formats(given: Sequence[str] | None) -> str | dict[str, str] | None:
+    """A format for all columns, or COLUMN:FORMAT for some; a format begins with the first %."""
+    from shoal.table.source import ALL_COLUMNS
+
+    found = {}
+    for text in given or ():
+        column, sign, rest = text.partition("%")
+        if column.endswith(":"):
+            found[column[:-1]] = sign + rest
+        else:
+            found[ALL_COLUMNS] = text
+    return found.get(ALL_COLUMNS) if found.keys() <= {ALL_COLUMNS} else found
+
+
+def _missing(given: Sequence[str] | None) -> list[str] | dict[str, list[str]] | None:
+    """Texts for all columns, or COLUMN:TEXT,TEXT for some; `\\:` is a plain colon."""
+    from shoal.table.source import ALL_COLUMNS
+
+    found: dict[str, list[str]] = {}
+    for text in given or ():
+        *column, rest = re.split(r"(?<!\\):", text)
+        texts = [part.replace("\\:", ":") for part in _listed(rest)]
+        found.setdefault(":".join(column) or ALL_COLUMNS, []).extend(texts)
+    return found.get(ALL_COLUMNS) if found.keys() <= {ALL_COLUMNS} else found
 
 
 def _listed(text: str) -> list[str]:

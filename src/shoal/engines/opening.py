@@ -56,11 +56,6 @@ class Opened:
         """How CSV files are written that the table comes from."""
         return self.texts.dialect if self.texts else None
 
-    @property
-    def is_text(self) -> bool:
-        """Whether texts may be numbers or dates."""
-        return self.texts is not None
-
     def staged(self, name: str) -> Path:
         """A path in the folder where the work is done."""
         assert isinstance(self.staging, Staging)

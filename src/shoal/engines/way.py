@@ -23,7 +23,7 @@ from shoal.engines.persons import columns_of, count_persons, with_persons
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.forms import Records
-from shoal.plan import Outlook, check_roles, problem_of, spelled_out
+from shoal.plan import Outlook, check_roles, formatted, problem_of, spelled_out, with_formats
 from shoal.privacy import check_feasible, group_notes
 from shoal.problem import Problem
 from shoal.progress import Progress, Watch, silent
@@ -48,6 +48,7 @@ def make_large_release(
         counted = _count(opened, settings, watch)
         roles, codes, frame = counted.roles, counted.codes, counted.frame
         problem, told_apart = counted.problem, counted.told_apart
+        settings = counted.settings
         table = problem.table
         secret = secret_of(engine, frame, settings.seed)
         with compiling_for(settings, table.records, watch.progress, watch.again):
@@ -79,9 +80,10 @@ def make_large_release(
             closed=closed,
             is_released=np.zeros(0, dtype=np.bool_),
             removed=roles.removed,
-            dialect=opened.dialect,
+            dialect=formatted(opened.dialect, settings),
             stored=opened.stored,
             notes=notes,
+            reading_notes=Outlook(settings, roles, problem).reading_notes,
             seconds=watch.seconds,
             opened=opened,
         )
@@ -91,13 +93,14 @@ def look_ahead_large(opened: Opened, settings: Settings, progress: Progress = si
     """Check and count a frame of an engine, without anonymizing it."""
     with speaking_of(opened.engine.name):
         counted = _count(opened, settings, Watch(progress))
-    return Outlook(settings, counted.roles, counted.problem)
+    return Outlook(counted.settings, counted.roles, counted.problem)
 
 
 @dataclass(frozen=True)
 class _Counted:
     """A large table as counts, checked and ready to be solved."""
 
+    settings: Settings  # with what was found out about the table
     roles: Roles
     codes: Codes
     frame: Lazy  # staged
@@ -110,7 +113,7 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     """Encode and count a large table, and judge whether it can be released as the settings say."""
     engine, names = opened.engine, opened.frame.collect_schema().names()
     roles = _checked(opened, names, settings)
-    codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
+    codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings))
     refuse_slow(settings, codes.records)
     told_apart = [name for name in settings.identifiers if name not in settings.allow]
     frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
@@ -118,7 +121,8 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     watch.progress("reducing", table.records, 0)
     raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
     check_feasible(table, settings.k, settings.requirements)
-    return _Counted(roles, codes, frame, keys, problem_of(table, settings), told_apart)
+    settings = with_formats(settings, table.columns)
+    return _Counted(settings, roles, codes, frame, keys, problem_of(table, settings), told_apart)
 
 
 def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
@@ -199,7 +203,7 @@ def _close(
     merged, closed = kept.close(problem)
     if assignment.left_out:
         left = problem.table.pick(kept.rows, kept.counts)
-        fresh = codes.without(left, spelled_out(settings, problem.columns, None), opened.is_text)
+        fresh = codes.without(left, spelled_out(settings, problem.columns, None))
         plain = replace(settings, requirements=())
         own = Assignment(np.arange(kept.rows.size), kept.counts, kept.groups, kept.forms)
         again, closed = own.close(problem_of(fresh, plain))

@@ -112,7 +112,7 @@ def _delimited_tables(
                         table = delimited.read_rest(path, block, names, found[-1].delimiter)
                 lines += block.count(b"\n")
                 for name in names:
-                    types.add(name, typed_without_loss(table[name], input))
+                    types.add(name, typed_without_loss(table[name], input.of_column(name)))
                 yield table.cast(pa.schema([(name, pa.string()) for name in names]))
 
 
@@ -150,7 +150,7 @@ def _json_tables(
                 kinds[field.name] = kind
             if kind == "number":
                 types.add(field.name, numbers_without_loss(column))
-            elif kind == "string" and input.date_format is None:
+            elif kind == "string" and input.format_of(field.name) is None:
                 types.add(field.name, dates_without_loss(column, "T"))
     numbers += [name for name, kind in kinds.items() if kind == "number"]
     texts = {name: pa.bool_() if kind == "bool" else pa.string() for name, kind in kinds.items()}

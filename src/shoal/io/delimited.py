@@ -33,8 +33,9 @@ def read(path: Path, input: Input) -> Source:
     """Read a CSV file whose first row names the columns, typed where nothing is lost."""
     table, dialect = _read(path, input, check_header)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
-        typed = list(threads.map(lambda c: typed_without_loss(c, input), table.columns))
-    return Source(pa.table(typed, table.column_names), dialect, is_text=True)
+        readings = [input.of_column(name) for name in table.column_names]
+        typed = list(threads.map(typed_without_loss, table.columns, readings))
+    return Source(pa.table(typed, table.column_names), dialect)
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:

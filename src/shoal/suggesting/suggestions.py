@@ -214,7 +214,7 @@ def _suggested(
     broken: Mapping[str, str],
     remarks: list[str],
 ) -> Suggestions:
-    frame, said = source.data, tuple(given.missing)
+    frame = source.data
     writing, looked = _looked_at(source, given, usable)
     input = writing.input
     profiles = {name: profile for name, (profile, _) in looked.items()}
@@ -224,8 +224,8 @@ def _suggested(
         name: model_for(profiles[name], order_of(frame, name) is not None)
         for name in chooser.quasi_identifiers
     }
-    missing, doubtful = missing_texts(profiles, verdicts)
-    input = replace(input, missing=tuple(dict.fromkeys((*said, *missing))))
+    missing, about_missing = missing_texts(profiles, verdicts, given)
+    input = replace(input, missing=missing)
     persons = person_columns(profiles, verdicts)
     named = [name for name in persons[:1] if profiles[name].known == profiles[name].records]
     counted = profiles[named[0]].distinct if named else frame.shape[0]
@@ -244,7 +244,7 @@ def _suggested(
         remarks=(
             *remarks,
             *writing.remarks,
-            *doubtful,
+            *about_missing,
             *about_persons(profiles, persons),
             *about_kept(chooser, verdicts),
         ),
@@ -261,27 +261,28 @@ def _looked_at(
     source: Source, given: Input, usable: Mapping[str, Found]
 ) -> tuple[Writing, dict[str, tuple[Profile, Verdict | None]]]:
     """How the table is written, and of each usable column its profile and what that says on its own."""
-    names, said = words.names_in_words(source.data.columns), tuple(given.missing)
+    names = words.names_in_words(source.data.columns)
+    usable = {name: found.without(given.missing_in(name)) for name, found in usable.items()}
     with ThreadPoolExecutor() as threads:
         markers = dict(
             zip(
                 usable,
-                threads.map(lambda c: text_markers(c.without(said)), usable.values()),
+                threads.map(text_markers, usable.values()),
                 strict=True,
             )
         )
-        plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
+        plain = {name: found.without(markers[name]) for name, found in usable.items()}
         told = [found for name, found in plain.items() if not given.is_text(name)]
-        writing = writing_of(told, given, source.is_text)
+        writing = writing_of(told, given)
 
         def look(name: str) -> tuple[Profile, Verdict | None]:
             profile = profile_of(
-                usable[name].without(said),
+                usable[name],
                 names[name],
                 markers[name],
                 writing.input,
-                writing.formats.get(name, []),
-                source.is_text,
+                writing.doubts.get(name),
+                source.dialect is not None,
             )
             return profile, _formulas(usable[name]) or verdict_of(profile)
 

@@ -68,7 +68,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
             if found.input.is_text(column.name):
                 values = values.cast(pa.large_string())
             bars, missing = bars_of(values), int(values.null_count)
-            kind = _type_read(values, column.name, source, found.input)
+            kind = _type_read(values, column.name, found.input)
         except InputError:
             bars, missing, kind = [], 0, "cannot be read"
         columns.append(
@@ -107,12 +107,13 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     }
 
 
-def _type_read(values: pa.ChunkedArray, name: str, source: Source, how: Input) -> str:
-    """The type of a column as it is used: texts of a CSV file may be numbers or dates."""
+def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
+    """The type of a column as it is used: texts may be numbers or dates."""
     is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    if not is_string or not source.is_text or how.is_text(name):
+    if not is_string or how.is_text(name):
         return str(values.type)
     distinct = values.unique().cast(pa.large_string()).drop_null()
+    how = how.of_column(name)
     known = distinct.filter(pc.invert(pc.is_in(distinct, pa.array(how.missing, distinct.type))))
     typed = infer(known, how).type
     return str(typed if is_ordered(typed) else values.type)
@@ -155,7 +156,7 @@ def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
     problems: list[str] = []
     for name in types:
         try:
-            encode_column(source.data, name, Suppression(), how, source.is_text, True)
+            encode_column(source.data, name, Suppression(), how, True)
         except InputError as error:
             problems += error.problems
     raise_problems(problems)
