@@ -184,13 +184,15 @@ def reading(
     skip_last: int | None = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
+    from shoal.settings.by_column import read_formats, read_missing
+
     said = {
         "encoding": encoding,
         "delimiter": delimiter,
         "decimal": decimal,
-        "date_format": _date_formats(date_format),
+        "date_format": read_formats(date_format or []),
         "sheet": sheet,
-        "missing": _missing(missing),
+        "missing": read_missing(missing or []),
         "types": dict(text.rpartition(":")[::2] for text in types) if types else None,
         "header_row": header_row,
         "skip_last": skip_last,
@@ -199,32 +201,6 @@ def reading(
     if table is not None or query is not None:  # one takes the place of the other
         found |= {"table": table, "query": query}
     return found
-
-
-def _date_formats(given: Sequence[str] | None) -> str | dict[str, str] | None:
-    """A format for all columns, or COLUMN:FORMAT for some; a format begins with the first %."""
-    from shoal.table.source import ALL_COLUMNS
-
-    found = {}
-    for text in given or ():
-        column, sign, rest = text.partition("%")
-        if column.endswith(":"):
-            found[column[:-1]] = sign + rest
-        else:
-            found[ALL_COLUMNS] = text
-    return found.get(ALL_COLUMNS) if found.keys() <= {ALL_COLUMNS} else found
-
-
-def _missing(given: Sequence[str] | None) -> list[str] | dict[str, list[str]] | None:
-    """Texts for all columns, or COLUMN:TEXT,TEXT for some; `\\:` is a plain colon."""
-    from shoal.table.source import ALL_COLUMNS
-
-    found: dict[str, list[str]] = {}
-    for text in given or ():
-        *column, rest = re.split(r"(?<!\\):", text)
-        texts = [part.replace("\\:", ":") for part in _listed(rest)]
-        found.setdefault(":".join(column) or ALL_COLUMNS, []).extend(texts)
-    return found.get(ALL_COLUMNS) if found.keys() <= {ALL_COLUMNS} else found
 
 
 def _listed(text: str) -> list[str]:

@@ -19,6 +19,7 @@ from shoal.io.columns import table_from_values
 from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
 from shoal.io.inference import dates_without_loss, numbers_without_loss, typed_without_loss
+from shoal.io.totals import check_total
 from shoal.table.plain import is_number
 from shoal.table.source import Dialect, Input
 
@@ -50,6 +51,11 @@ def texts_to_parquet(
         types = _Types()
         _write(target, _json_tables(paths, input, numbers, types), tell)
         return Read(None, types.common(), tuple(numbers))
+    if input.skip_last:
+        raise InputError(
+            f"'{paths[0]}' is read block by block, and no rows at its end can be skipped there; remove them and leave "
+            "out skip_last (--skip-last)."
+        )
     found: list[Dialect] = []
     types = _Types()
     _write(target, _delimited_tables(paths, input, found, types), tell)
@@ -95,7 +101,7 @@ def _delimited_tables(
     """The records of CSV files with the columns of the first, block by block."""
     names: list[str] = []
     for path in paths:
-        lines = 0
+        lines, table = 0, pa.table({})
         with closing(_blocks(path, input)) as blocks:
             for block in blocks:
                 if not lines:
@@ -114,6 +120,7 @@ def _delimited_tables(
                 for name in names:
                     types.add(name, typed_without_loss(table[name], input.of_column(name)))
                 yield table.cast(pa.schema([(name, pa.string()) for name in names]))
+        check_total(path, table, input)
 
 
 @contextmanager

@@ -92,4 +92,4 @@ def _rows(name: str, given: Any, problems: list[str]) -> int | None:
     problems.append(
         f"'{name}' in [input] must be a whole number of at least {least}. Got {shown(given)} instead."
     )
-    return None if name == "header_row" else 0
+    return None

@@ -241,8 +241,9 @@ def writing_of(columns: Sequence[Found], input: Input) -> Writing:
     most = max(votes.values())
     best = next(form for form in votes if votes[form] == most)  # days come before months
     chosen = {name: best if best in found else found[0] for name, found in formats.items()}
-    if input.date_format is None and set(chosen.values()) == {best}:
+    if input.date_format is None:
         input = replace(input, date_format=best)
+        input = input.with_formats({n: form for n, form in chosen.items() if form != best})
     else:
         input = input.with_formats(chosen)
     for form in dict.fromkeys(chosen.values()):

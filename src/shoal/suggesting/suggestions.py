@@ -14,7 +14,7 @@ from shoal.databases import is_address, reading_of
 from shoal.errors import InputError, raise_problems, shown
 from shoal.examine import open_table
 from shoal.generalization import Model
-from shoal.io import formula_columns, guess_encoding
+from shoal.io import BelowTitles, TotalBelow, formula_columns, guess_encoding
 from shoal.settings import Settings
 from shoal.settings.reading import read_input
 from shoal.suggesting import words
@@ -177,17 +177,31 @@ def suggest(
 
 
 def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
-    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest."""
-    try:
-        return open_table(table, given), given, []
-    except InputError:
-        is_path = isinstance(table, str | os.PathLike) and not is_address(table)
-        guess = guess_encoding(table) if is_path and given.encoding is None else None
-        if guess is None:
-            raise
-    told = replace(given, encoding=guess)
-    remark = f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
-    return open_table(table, told), told, [remark]
+    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest.
+
+    Titles above the column names and a total below the records are skipped, which remarks tell.
+    """
+    remarks: list[str] = []
+    while True:
+        try:
+            return open_table(table, given), given, remarks
+        except BelowTitles as error:  # which is raised only where nothing is said of the row
+            given = replace(given, header_row=error.row)
+            remarks.append(
+                f"The column names are in row {error.row}; the rows above it are skipped (header_row)."
+            )
+        except TotalBelow:
+            given = replace(given, skip_last=1)
+            remarks.append("The last row looks like a total; it is left out (skip_last).")
+        except InputError:
+            is_path = isinstance(table, str | os.PathLike) and not is_address(table)
+            guess = guess_encoding(table) if is_path and given.encoding is None else None
+            if guess is None:
+                raise
+            given = replace(given, encoding=guess)
+            remarks.append(
+                f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
+            )
 
 
 def _columns(frame: Frame, given: Input) -> tuple[dict[str, Found], dict[str, str]]:

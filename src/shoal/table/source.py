@@ -50,7 +50,8 @@ class Input:
         The row of a CSV file or of a sheet that holds the column names, counted from 1; by default the first. Rows
         above it are skipped.
     skip_last
-        How many rows at the end of a CSV file or of a sheet are no records, like a row of totals; by default none.
+        How many rows at the end of a CSV file or of a sheet are no records, like a row of totals. By default a file
+        whose last row looks like a total is refused; 0 says that it is a record.
     """
 
     encoding: str | None = None
@@ -63,7 +64,7 @@ class Input:
     query: str | None = None
     types: Mapping[str, str] = field(default_factory=dict, hash=False)
     header_row: int | None = None
-    skip_last: int = 0
+    skip_last: int | None = None
 
     def is_text(self, column: str) -> bool:
         """Whether a column is said to hold text, whatever its values look like."""

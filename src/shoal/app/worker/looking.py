@@ -67,6 +67,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
             values = column_of(source, column.name)
             if found.input.is_text(column.name):
                 values = values.cast(pa.large_string())
+            values = _without(values, found.input.missing_in(column.name))
             bars, missing = bars_of(values), int(values.null_count)
             kind = _type_read(values, column.name, found.input)
         except InputError:
@@ -101,10 +102,22 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
             "delimiter": found.input.delimiter,
             "decimal": found.input.decimal,
             "date_format": found.input.date_format,
-            "missing": list(found.input.missing),
+            "missing": found.input.missing,
             "sheet": found.input.sheet,
         },
     }
+
+
+def _without(values: pa.ChunkedArray, missing: tuple[str, ...]) -> pa.ChunkedArray:
+    """A column with null in place of what stands for a missing value."""
+    if not missing:
+        return values
+    try:
+        texts = values.cast(pa.large_string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # no texts stand for missing values then
+        return values
+    stands = pc.is_in(texts, pa.array(missing, texts.type))
+    return pc.if_else(stands, pa.scalar(None, values.type), values)
 
 
 def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
@@ -113,9 +126,7 @@ def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
     if not is_string or how.is_text(name):
         return str(values.type)
     distinct = values.unique().cast(pa.large_string()).drop_null()
-    how = how.of_column(name)
-    known = distinct.filter(pc.invert(pc.is_in(distinct, pa.array(how.missing, distinct.type))))
-    typed = infer(known, how).type
+    typed = infer(distinct, how.of_column(name)).type
     return str(typed if is_ordered(typed) else values.type)
 
 
