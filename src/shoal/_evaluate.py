@@ -24,6 +24,7 @@ from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
 from shoal.examine import AnyTable, examine_table, examine_unordered, open_table, stored_in
 from shoal.generalization import Model
+from shoal.plan import with_formats
 from shoal.privacy import Audit, Requirement
 from shoal.series import examine_night
 from shoal.settings import Settings, make_settings
@@ -243,10 +244,11 @@ def _compared(
 ) -> Foreign:
     """A release beside its table, examined."""
     table, release = source.data, released.data
-    comparison = read_comparison(table, release, settings, others, source.is_text)
+    comparison = read_comparison(table, release, settings, others)
     columns = comparison.table.columns
     known = {*release.columns, *settings.quasi_identifiers}
     chosen = replace(settings, quasi_identifiers={c.name: c.model for c in columns})
+    chosen = with_formats(chosen, columns)
     return Foreign(
         data=release.to_native(),
         settings=chosen,

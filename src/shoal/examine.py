@@ -70,7 +70,7 @@ def texts_in(table: Any, input: Input) -> pa.Table | None:
 
 def of_release(input: Input) -> Input:
     """How to read a release by the settings it was made with: their sheet, table and query are the original's."""
-    return replace(input, sheet=None, table=None, query=None)
+    return replace(input.of_written(), table=None, query=None)
 
 
 def originals_of(table: Frame, settings: Settings) -> Originals | None:
@@ -102,7 +102,9 @@ def known_of(table: Frame, settings: Settings, order: Places) -> Known:
     if settings.pseudonyms:
         replaced = read_replaced(table, settings.pseudonyms, _linking(settings))
     if settings.person:
-        crowd = read_crowd(table, settings.person, settings.input.missing).taken(order)
+        crowd = read_crowd(
+            table, settings.person, settings.input.missing_in(settings.person)
+        ).taken(order)
     return Known(originals_of(table, settings), replaced, crowd)
 
 
@@ -249,7 +251,8 @@ def _with_series(
     """The examination with what is proved beside the earlier releases."""
     columns = released_columns(released, settings)
     texts = texts_of(released, [*columns, witness.sensitive])
-    proof, miss = examine_series(texts, columns, witness, settings.input.missing)
+    missing = settings.input.missing_in(witness.sensitive)
+    proof, miss = examine_series(texts, columns, witness, missing)
     audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
     return replace(examination, audit=audit, misses=(*examination.misses, miss))
 

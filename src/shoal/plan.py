@@ -27,12 +27,13 @@ from shoal.settings import Others, Settings
 from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
 from shoal.table.coarsening import coarse_input, coarsened, range_columns
+from shoal.table.date_formats import in_words
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
 from shoal.table.pseudonyms import canonical_texts, pseudonyms_of, read_key, repeat_problems
 from shoal.table.render import bound_names
 from shoal.table.roles import Roles, roles_of
-from shoal.table.source import Source
+from shoal.table.source import Dialect, Source
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,16 @@ class Outlook:
     settings: Settings
     roles: Roles
     problem: Problem
+
+    @property
+    def reading_notes(self) -> tuple[str, ...]:
+        """What was found out about how the table is written, which the user must hear of."""
+        return tuple(
+            f"Column '{column.name[:LONGEST]}' holds dates; they are read as {in_words(column.date_format)} "
+            f"({column.date_format})."
+            for column in self.problem.columns
+            if column.date_format
+        )
 
 
 @dataclass(frozen=True)
@@ -116,8 +127,10 @@ def prepare(source: Source, settings: Settings) -> Plan:
         encoded = encode_source(source, settings)
     except InputError as error:
         raise_problems([*problems, *error.problems])
-    if coarse is None:  # what a column betrays that could not be coarsened does not matter
+    if coarse is None:  # what a column gives away that could not be coarsened does not matter
         raise_problems(problems)
+    settings = with_formats(settings, encoded.columns)
+    source = replace(source, dialect=formatted(source.dialect, settings))
     kept = [name for name in roles.kept if name in frame.columns]
     found = leaks(frame, encoded, kept, settings.allow, settings.identified_limit)
     allowed = refuse(problems, Leaks.of(linking, settings.allow), found)
@@ -140,6 +153,17 @@ def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
         raise_problems([*problems, *refusal_lines(refused)])
     raise_refusals(refused)
     return tuple(leak for leaks_ in found for leak in leaks_.allowed)
+
+
+def with_formats(settings: Settings, columns: Sequence[Column]) -> Settings:
+    """Settings that say how dates are written where that was found out, for the audit and for the next run."""
+    found = {column.name: column.date_format for column in columns if column.date_format}
+    return replace(settings, input=settings.input.with_formats(found)) if found else settings
+
+
+def formatted(dialect: Dialect | None, settings: Settings) -> Dialect | None:
+    """The way a file is written, with the formats of dates that the settings say."""
+    return None if dialect is None else replace(dialect, date_format=settings.input.date_format)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
@@ -179,7 +203,7 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
 def _named(settings: Settings) -> list[str]:
     """Columns that the settings name and that nothing else looks for in the table."""
     coarsened = [name for name in settings.coarsen if name not in settings.sensitive]
-    return list(dict.fromkeys([*settings.keep, *settings.input.types, *coarsened]))
+    return list(dict.fromkeys([*settings.keep, *settings.input.named_columns, *coarsened]))
 
 
 def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:
@@ -196,7 +220,8 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
     if settings.person is None or settings.person not in frame.columns:
         return None
     try:
-        person = person_numbers(frame, settings.person, settings.input.missing, problems)
+        missing = settings.input.missing_in(settings.person)
+        person = person_numbers(frame, settings.person, missing, problems)
     except InputError as error:
         problems += error.problems
         return None
@@ -225,7 +250,7 @@ def _pseudonyms(
         if name not in frame.columns:
             continue
         try:
-            texts = canonical_texts(frame, name, settings.input.missing)
+            texts = canonical_texts(frame, name, settings.input.missing_in(name))
         except InputError as error:
             problems += error.problems
             continue
@@ -242,7 +267,6 @@ def encode_source(source: Source, settings: Settings, may_be_empty: bool = False
         settings.sensitive,
         (*settings.removed, *settings.pseudonyms),
         coarse_input(settings.input, settings.coarsen),
-        source.is_text,
         may_be_empty,
         range_columns(settings.coarsen),
     )

@@ -199,14 +199,15 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     """Read one quasi-identifier by its model, or by what it holds where the settings name none."""
     kind = None if model is None else model.name
     if name not in frame.columns and set(bound_names(name)) <= set(frame.columns):
-        return _read_two_columns(frame, name, kind, settings.input)
+        return _read_two_columns(frame, name, kind, settings.input.of_column(name))
     raise_problems(column_problems(frame.columns, [name]))
     released = released_of(arrow_column(frame, name))
-    how = None if settings.input.is_text(name) else settings.input
+    input = settings.input.of_column(name)
+    how = None if input.is_text(name) else input
     if how is None and kind is None:
         kind = "suppression"
     if settings.render in SINGLE and kind in ("interval", None):
-        single = _read_single(name, released, settings.input)
+        single = _read_single(name, released, input)
         if single is not None:
             return single
     if isinstance(model, Hierarchy):
@@ -216,7 +217,7 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     if kind == "order":
         return _read_ranges(name, released, run_ends, kind, None)
     if kind in ("interval", None):
-        return _read_ranges(name, released, range_ends, kind, settings.input)
+        return _read_ranges(name, released, range_ends, kind, input)
     if kind == "suppression":
         return _Read(kind, {name: read_values(released, how)}, hidden=released.hidden)
     if kind == "calendar" and (days := read_periods(released)) is not None:

@@ -80,6 +80,8 @@ class Release(Generic[FrameT]):
         It tells who was released, so keep it like the original.
     notes
         What the method had to say about its run.
+    reading_notes
+        What was found out about how the table is written, like the format of its dates.
     seconds
         Seconds by stage.
     """
@@ -98,6 +100,7 @@ class Release(Generic[FrameT]):
     dialect: Dialect | None = None
     stored: Stored | None = field(default=None, repr=False)  # of a table of a database
     notes: Sequence[str] = ()
+    reading_notes: Sequence[str] = ()
     seconds: dict[str, float] = field(default_factory=dict)
 
     @cached_property
@@ -165,7 +168,7 @@ class Release(Generic[FrameT]):
         impossible = self.suppressed or not self.settings.method.homogeneous
         asked = impossible or "_certifier" in vars(self)
         return Making(
-            self.notes,
+            (*self.reading_notes, *self.notes),
             self.seconds,
             self.certificate if asked else None,
             self.certificate_reason if asked else UNASKED,

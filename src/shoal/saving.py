@@ -56,8 +56,7 @@ class Saving:
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the release."""
-        reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
-        texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
+        texts = open_frame(read_texts(path, Input(dialect.encoding, dialect.delimiter)))
         examine(texts, self.known, self.settings).prove()
 
     def _prove_stored(self, written: Written) -> None:

@@ -140,6 +140,7 @@ def _release(plan: Plan, watch: Watch, order_seed: int | None, previous: Any) ->
         dialect=plan.source.dialect,
         stored=plan.source.stored,
         notes=notes,
+        reading_notes=plan.reading_notes,
         seconds=watch.seconds,
     )
 

@@ -395,7 +395,6 @@ def test_columns_of_sqlite_have_the_type_of_all_their_values(tmp_path: Path) -> 
     found = source.data.to_native()
     assert found.schema.types == [pa.int64(), pa.string(), pa.string(), pa.string()]
     assert found.to_pydict() == table.to_pydict()
-    assert source.is_text
 
 
 def test_types_of_duckdb_are_kept_and_no_list_of_values(tmp_path: Path) -> None:

@@ -185,7 +185,6 @@ def test_the_dialect_of_a_file_is_found(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("\ufeffa;b\r\n1;x\r\n".encode())
     source = open_file(path, Input(decimal=",", date_format="%d.%m.%Y"))
-    assert source.is_text
     assert source.dialect == Dialect(";", ",", "%d.%m.%Y", "\r\n", "utf-8", True)
     path.write_text("a|b")
     assert open_file(path).dialect == Dialect("|")

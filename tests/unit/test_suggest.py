@@ -138,7 +138,12 @@ def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
     assert (reading.encoding, reading.decimal, reading.date_format) == ("cp1252", ",", "%d.%m.%Y")
     assert reading.missing == ("00.00.0000",)
     text = "\n".join(found.remarks)
-    for told in ("cp1252", "decimal commas", "%d.%m.%Y", "'Patientennummer' has 4"):
+    for told in (
+        "cp1252",
+        "decimal commas",
+        "day.month.year, like 31.12.1980",
+        "'Patientennummer' has 4",
+    ):
         assert told in text
 
 
@@ -205,16 +210,18 @@ def test_forms_of_dates(texts: list[str], forms: list[str]) -> None:
 def test_days_that_could_be_months_are_unsure(tmp_path: Path) -> None:
     rows = [f"{1 + i % 12:02d}/{1 + i % 11:02d}/1980,{i % 3}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["seen,shop", *rows]))
-    assert any("UNSURE" in remark for remark in shoal.suggest(tmp_path / "t.csv").remarks)
+    found = shoal.suggest(tmp_path / "t.csv")
+    assert "no day shows whether" in found.columns[0].doubts[0]
+    assert "seen" in found.unsure
 
 
-def test_dates_in_two_forms_are_unsure(tmp_path: Path) -> None:
+def test_dates_in_two_forms_are_read_each_in_its_own(tmp_path: Path) -> None:
     rows = [f"{1 + i % 28}.01.1980,01/{1 + i % 27}/1980,2.01.{1950 + i}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["born,seen,left", *rows]))
     found = shoal.suggest(tmp_path / "t.csv")
-    assert found.input.date_format == "%d.%m.%Y"
-    seen = found.columns[1]
-    assert (seen.model, bool(seen.doubts), "seen" in found.unsure) == ("suppression", True, True)
+    assert found.input.date_format == {"born": "%d.%m.%Y", "seen": "%m/%d/%Y", "left": "%d.%m.%Y"}
+    assert [column.doubts for column in found.columns] == [(), (), ()]
+    assert found.columns[1].model == "calendar"
 
 
 def test_decimal_points_beside_commas_are_unsure(tmp_path: Path) -> None:
@@ -270,7 +277,7 @@ def test_texts_that_mean_missing(texts: list[str], missing: tuple[str, ...]) -> 
     assert text_markers(column) == missing
 
 
-def test_a_code_that_is_a_value_elsewhere_is_not_taken_for_missing() -> None:
+def test_a_code_that_is_a_value_elsewhere_is_missing_in_its_own_column_alone() -> None:
     table = pa.table(
         {
             "education": [1, 2, 3, 99] * 30,
@@ -279,8 +286,8 @@ def test_a_code_that_is_a_value_elsewhere_is_not_taken_for_missing() -> None:
     )
     found = shoal.suggest(table)
     assert found.columns[0].missing == ("99",)
-    assert found.input.missing == ()
-    assert any("99 seems to mean missing in 'education'" in remark for remark in found.remarks)
+    assert found.input.missing == {"education": ("99",)}
+    assert any("99 counts as missing in 'education' only" in remark for remark in found.remarks)
 
 
 # Patterns
@@ -590,11 +597,12 @@ def test_whole_numbers_of_pandas_with_gaps_are_read_as_such() -> None:
     assert shoal.suggest(table).columns[0].model == "suppression"
 
 
-def test_dates_as_text_in_a_frame_are_unsure() -> None:
+def test_dates_as_text_in_a_frame_are_dates() -> None:
     table = pd.DataFrame({"born": [f"{1 + i % 28}.01.1980" for i in range(60)], "age": range(60)})
     found = shoal.suggest(table)
-    assert found.columns[0].model == "suppression"
-    assert "born" in found.unsure
+    assert found.columns[0].model == "calendar"
+    assert found.input.date_format == "%d.%m.%Y"
+    assert "born" not in found.unsure
 
 
 def test_columns_that_cannot_be_released_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -10,6 +11,7 @@ from starlette.datastructures import FormData
 
 from shoal.app import words
 from shoal.app.projects import OWN_KEY
+from shoal.settings.by_column import read_formats, read_missing
 
 LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
 PSEUDONYM = "pseudonym"
@@ -312,20 +314,31 @@ def with_input(settings: Settings, form: FormData) -> Settings:
     """Settings with how the file is read."""
     new = deepcopy(settings)
     given: dict[str, Any] = {}
-    for key in ("encoding", "delimiter", "decimal", "date_format", "sheet"):
+    for key in ("encoding", "delimiter", "decimal", "sheet"):
         if text(form, key):
             given[key] = text(form, key)
     if given.get("decimal") == ".":
         del given["decimal"]
-    missing = [part.strip() for part in text(form, "missing").split(",") if part.strip()]
-    if missing:
-        given["missing"] = missing
+    for key, read in (("date_format", read_formats), ("missing", read_missing)):
+        parts = [part.strip() for part in text(form, key).split(";") if part.strip()]
+        if key == "missing":
+            parts = [_without_spaces(part) for part in parts]
+        if parts:
+            given[key] = read(parts)
+    for key in ("header_row", "skip_last"):
+        if text(form, key):
+            given[key] = int(text(form, key)) if text(form, key).isdecimal() else text(form, key)
     types = new.pop("input", {}).get("types", {})
     if types:
         given["types"] = types
     if given:
         new["input"] = given
     return new
+
+
+def _without_spaces(part: str) -> str:
+    """A list with commas and without spaces around them, and without empty parts."""
+    return re.sub(r"\s*(?<!\\)([,:])\s*", r"\1", part).strip(",")
 
 
 def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:

@@ -16,6 +16,7 @@ from shoal.app.command import command_line
 from shoal.app.forms import coarse_of, roles_of, to_type
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
+from shoal.settings.by_column import written_formats, written_missing
 from shoal.version import __version__
 
 HERE = Path(__file__).parent
@@ -41,6 +42,8 @@ def make_templates(path: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["percent"] = percent
+    environment.filters["formats"] = lambda said: "; ".join(written_formats(said))
+    environment.filters["missing"] = lambda said: "; ".join(written_missing(said))
     environment.filters["time"] = time_in_words
     environment.filters["count"] = lambda number: f"{number:,}"
     environment.globals.update(

@@ -19,7 +19,7 @@ from shoal.auditing.cells import read_cells
 from shoal.auditing.ranges import UNREADABLE
 from shoal.auditing.readings import OR_HIGHER, OR_LOWER, folds_of
 from shoal.auditing.spans import End, days_of, end_days, ends_of, unit_of
-from shoal.auditing.texts import Reader, moment
+from shoal.auditing.texts import ColumnReader, Reader, moment
 from shoal.errors import AuditFailed
 
 Check = Callable[[str], bool]  # whether a text is coarse enough
@@ -37,7 +37,7 @@ def prove_coarsened(
     """
     found = []
     for name in (name for name in models if name in frame.columns):
-        how = reader or Reader()
+        how = (reader or Reader()).of_column(name)
         texts = [text for text in read_cells(frame, name, how.missing).texts if text]
         is_coarse = _check(models[name], how)
         finer = sum(not is_coarse(text.removesuffix(" 00:00:00")) for text in texts)
@@ -50,7 +50,7 @@ def prove_coarsened(
         raise AuditFailed("\n".join(found))
 
 
-def _check(model: Any, reader: Reader) -> Check:
+def _check(model: Any, reader: ColumnReader) -> Check:
     """How a text of a column is judged, by its model."""
     match getattr(model, "name", None):
         case "prefix":
@@ -137,7 +137,7 @@ def _ordinal(day: int | datetime | None) -> int | None:
     return day.toordinal() if isinstance(day, datetime) else day
 
 
-def _is_bin(text: str, model: Any, reader: Reader) -> bool:
+def _is_bin(text: str, model: Any, reader: ColumnReader) -> bool:
     """Whether a text is a bin of the grid of numbers, as far as it lies between the ends, or one of these."""
     with suppress(*UNREADABLE):
         low, high = ends_of(text)
@@ -159,7 +159,7 @@ def _is_bin(text: str, model: Any, reader: Reader) -> bool:
     return False
 
 
-def _is_between(text: str, model: Any, reader: Reader) -> bool:
+def _is_between(text: str, model: Any, reader: ColumnReader) -> bool:
     """Whether a text is a number or date between the ends, or reads as one of them."""
     low, high = ends_of(text)
     with suppress(*UNREADABLE):
@@ -178,7 +178,7 @@ def _is_between(text: str, model: Any, reader: Reader) -> bool:
     return False
 
 
-def _is_end(low: End, high: End, model: Any, reader: Reader) -> bool:
+def _is_end(low: End, high: End, model: Any, reader: ColumnReader) -> bool:
     """Whether a text with one end reads as one of the model's."""
     end, text = (model.low, high) if low is None else (model.high, low)
     if end is None or text is None or (low is None) == (high is None):
@@ -204,14 +204,14 @@ def _is_inside(clock: datetime, model: Any) -> bool:
     return True
 
 
-def _moment(text: str, reader: Reader) -> datetime:
+def _moment(text: str, reader: ColumnReader) -> datetime:
     """A date or time as the reader writes it, or as ISO."""
     with suppress(ValueError):
         return moment(text, reader.date_format)[0] if reader.date_format else moment(text, None)[0]
     return moment(text, None)[0]
 
 
-def _exact(number: Any, reader: Reader | None = None) -> Fraction:
+def _exact(number: Any, reader: ColumnReader | None = None) -> Fraction:
     """A number as people write it, as a fraction: 0.1 is one tenth."""
     text = str(number)
     return Fraction(Decimal(text.replace(reader.decimal, ".") if reader else text))

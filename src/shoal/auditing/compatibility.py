@@ -45,7 +45,7 @@ def read_originals(
 ) -> Originals:
     """Read the quasi-identifiers of a table; `models` are their generalization models."""
     reading = reader or Reader()
-    cells = {name: read_cells(frame, name, reading.missing) for name in models}
+    cells = {name: read_cells(frame, name, reading.of_column(name).missing) for name in models}
     return Originals(cells, models, reading, frame.shape[0])
 
 
@@ -76,7 +76,7 @@ def examine_compatibility(
 
 def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> Cover:
     original = originals.cells[name]
-    line = line_of(original, originals.models[name], originals.reader)
+    line = line_of(original, originals.models[name], originals.reader.of_column(name))
     bounds = f"{name}_min", f"{name}_max"
     if name in frame.columns:
         return cover_of(line, original, read_cells(frame, name))

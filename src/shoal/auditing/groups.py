@@ -23,7 +23,7 @@ from shoal.auditing.examination import Audit, Examination, Places, Proof, refuse
 from shoal.auditing.persons import Crowd, Gathered
 from shoal.auditing.requirements import Labels, Requirement
 from shoal.auditing.rows import combined, numbered
-from shoal.auditing.texts import Reader, ascending, texts_of, value_set
+from shoal.auditing.texts import ColumnReader, Reader, ascending, texts_of, value_set
 from shoal.errors import AuditFailed, near_miss, raise_problems
 
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
@@ -200,7 +200,7 @@ def _secrets(
             remedy = near_miss(name, names) or "; audit a table that has it."
             problems.append(f"Sensitive column '{name}' is not in the table{remedy}")
             continue
-        found[name] = _secret(table[name], reader, name in reader.texts)
+        found[name] = _secret(table[name], reader.of_column(name))
         known = [label for label in found[name].labels if label is not None]
         for item in requirements:
             if name in item.over(sensitive):
@@ -208,9 +208,9 @@ def _secrets(
     return found
 
 
-def _secret(array: pa.ChunkedArray, reader: Reader, is_text: bool) -> _Secret:
+def _secret(array: pa.ChunkedArray, reader: ColumnReader) -> _Secret:
     numbers, texts = value_set(array, reader.missing)
-    order = None if is_text else ascending(texts, reader.decimal, reader.date_format)
+    order = None if reader.is_text else ascending(texts, reader.decimal, reader.date_format)
     ranked = sorted(range(len(texts)), key=texts.__getitem__) if order is None else order
     rank = np.empty(len(texts) + 1, dtype=np.int64)
     rank[ranked] = np.arange(len(texts))

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from shoal.auditing.cells import Cells
 from shoal.auditing.lines import Line, Stretches
 from shoal.auditing.spans import End, days_of, end_days, ends_of
-from shoal.auditing.texts import Reader, moment
+from shoal.auditing.texts import ColumnReader, moment
 
 Marks = npt.NDArray[np.bool_]
 UNREADABLE = (ValueError, InvalidOperation, TypeError, OverflowError)
@@ -32,7 +32,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 class RangeLine(Line):
     """A column released as ranges of numbers or dates: 24–30."""
 
-    def __init__(self, cells: Cells, reader: Reader, model: Any = None) -> None:
+    def __init__(self, cells: Cells, reader: ColumnReader, model: Any = None) -> None:
         known = cells.texts
         super().__init__(known)
         self.model, self.reader, self.is_text = model, reader, cells.is_text
@@ -197,7 +197,7 @@ def members(released: str) -> Iterator[str]:
         rest = rest.lstrip()
 
 
-def _scales(reader: Reader, is_exact: bool) -> list[Callable[[str], Any]]:
+def _scales(reader: ColumnReader, is_exact: bool) -> list[Callable[[str], Any]]:
     """The ways to read a text as a number or a date, in the order in which they are tried."""
 
     def number(text: str) -> int | Decimal:

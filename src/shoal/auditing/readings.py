@@ -22,7 +22,7 @@ from shoal.auditing.prefixes import PrefixLine
 from shoal.auditing.ranges import RangeLine, RangeSetLine, members, stretches
 from shoal.auditing.requirements.trees import Tree
 from shoal.auditing.spans import days_of, end_days
-from shoal.auditing.texts import Reader
+from shoal.auditing.texts import ColumnReader
 
 BETWEEN = " .. "
 OR_HIGHER, OR_LOWER = " or higher", " or lower"
@@ -185,7 +185,7 @@ class Cover:
         return np.logical_or.reduceat(each, bounds[:-1] - bounds[0], axis=0)
 
 
-def line_of(cells: Cells, model: Any, reader: Reader) -> Line:
+def line_of(cells: Cells, model: Any, reader: ColumnReader) -> Line:
     """The line of an original column's values, by its model."""
     match getattr(model, "name", None):
         case "hierarchy":

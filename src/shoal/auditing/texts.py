@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -28,12 +28,35 @@ _FINER = re.compile(r"\.[0-9]{6}([0-9]+)")  # digits of a second beyond the sixt
 
 @dataclass(frozen=True)
 class Reader:
-    """How the audit reads values, as the settings say: texts that are missing values, numbers and dates."""
+    """How the audit reads values, as the settings say: texts that are missing values, numbers and dates.
+
+    Missing values and the format of dates are those of all columns, or have an entry for each of some columns and
+    one, named *, for all.
+    """
+
+    missing: tuple[str, ...] | Mapping[str, tuple[str, ...]] = ()
+    decimal: str = "."
+    date_format: str | Mapping[str, str] | None = None
+    texts: tuple[str, ...] = ()  # columns whose texts are never numbers or dates
+
+    def of_column(self, name: str) -> ColumnReader:
+        """How the audit reads one column."""
+        missing, form = self.missing, self.date_format
+        if isinstance(missing, Mapping):
+            missing = (*missing.get("*", ()), *missing.get(name, ()))
+        if isinstance(form, Mapping):
+            form = form.get(name, form.get("*"))
+        return ColumnReader(missing, self.decimal, form, name in self.texts)
+
+
+@dataclass(frozen=True)
+class ColumnReader:
+    """How the audit reads the values of one column."""
 
     missing: tuple[str, ...] = ()
     decimal: str = "."
     date_format: str | None = None
-    texts: tuple[str, ...] = ()  # columns whose texts are never numbers or dates
+    is_text: bool = False  # whether its texts are never numbers or dates
 
 
 def texts_of(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:

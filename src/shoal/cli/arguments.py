@@ -143,10 +143,30 @@ Person = Annotated[
 Encoding = Annotated[str | None, typer.Option(help="Of the file, like cp1252; usually UTF-8.")]
 Delimiter = Annotated[str | None, typer.Option(help="Between fields, like ';' or tab.")]
 Decimal = Annotated[str | None, typer.Option(help="Decimal sign of numbers, '.' or ','.")]
-DateFormat = Annotated[str | None, typer.Option(help="How dates are written, like %d.%m.%Y.")]
+DateFormat = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="[COLUMN:]FORMAT",
+        help="How dates are written, like %d.%m.%Y, of all columns or of one; repeatable.",
+    ),
+]
+HeaderRow = Annotated[
+    int | None,
+    typer.Option(
+        metavar="ROW", help="Row with the column names, from 1; rows above it are skipped."
+    ),
+]
+SkipLast = Annotated[
+    int | None,
+    typer.Option(metavar="ROWS", help="Rows at the end that are no records, like a total."),
+]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; usually the first.")]
 Missing = Annotated[
-    str | None, typer.Option(help="Texts that stand for a missing value, like '?,97,98,99'.")
+    list[str] | None,
+    typer.Option(
+        metavar="[COLUMN:]TEXTS",
+        help="Texts that stand for a missing value, like '?,97,98', in all columns or in one; repeatable.",
+    ),
 ]
 Types = Annotated[
     list[str] | None,

@@ -54,10 +54,22 @@ def reading_given(
     types: a.Types = None,
     stored_table: a.StoredTable = None,
     query: a.Query = None,
+    header_row: a.HeaderRow = None,
+    skip_last: a.SkipLast = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as the options say."""
     return options.reading(
-        encoding, delimiter, decimal, date_format, sheet, missing, types, stored_table, query
+        encoding,
+        delimiter,
+        decimal,
+        date_format,
+        sheet,
+        missing,
+        types,
+        stored_table,
+        query,
+        header_row,
+        skip_last,
     )
 
 

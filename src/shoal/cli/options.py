@@ -199,22 +199,28 @@ def reading(
     encoding: str | None,
     delimiter: str | None,
     decimal: str | None,
-    date_format: str | None,
+    date_format: Sequence[str] | None,
     sheet: str | None,
-    missing: str | None,
+    missing: Sequence[str] | None,
     types: Sequence[str] | None = None,
     table: str | None = None,
     query: str | None = None,
+    header_row: int | None = None,
+    skip_last: int | None = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
+    from shoal.settings.by_column import read_formats, read_missing
+
     said = {
         "encoding": encoding,
         "delimiter": delimiter,
         "decimal": decimal,
-        "date_format": date_format,
+        "date_format": read_formats(date_format or []),
         "sheet": sheet,
-        "missing": None if missing is None else _listed(missing),
+        "missing": read_missing(missing or []),
         "types": dict(text.rpartition(":")[::2] for text in types) if types else None,
+        "header_row": header_row,
+        "skip_last": skip_last,
     }
     found: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     if table is not None or query is not None:  # one takes the place of the other

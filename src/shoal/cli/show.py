@@ -126,6 +126,7 @@ def summary(
         return
     lines = [
         *brief_lines(release),
+        *(("note", note) for note in release.reading_notes),
         *([("certificate", _certificate_text(release))] if certified else []),
         *(_how(release, seconds) if verbose else []),
         ("written", str(output)),
@@ -188,6 +189,7 @@ def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
         *(("coarsened", line) for line in coarsened_lines(plan.settings)),
         ("removed", ", ".join(roles.removed) or "none"),
         *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
+        *(("note", note) for note in plan.reading_notes),
         ("feasible", ", ".join([f"k = {problem.k:,}{_of_persons(plan)}", *required])),
         ("search space", f"{guess.combinations:,.0f} combinations of levels"),
         ("time", f"about {_time(guess.least)} to {_time(guess.most)}{first}"),

@@ -220,7 +220,7 @@ def _counted(frame: Frame, column: str, how: Input) -> Counted:
     from shoal.generalization.column_values import counted
     from shoal.table.frames import arrow_column
 
-    return counted(arrow_column(frame, column), how.missing)
+    return counted(arrow_column(frame, column), how.missing_in(column))
 
 
 def _typed(found: Counted, how: Input) -> Counted:
@@ -255,7 +255,7 @@ def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
         return Hierarchy.from_order(_order(frame, column, options, how), options.get("levels"))
     values = _counted(frame, column, how)
     if kind in ("calendar", "numbers"):
-        values = _typed(values, how)
+        values = _typed(values, how.of_column(column))
     if kind == "calendar":
         return Hierarchy.from_dates(values, options["levels"])
     if kind == "numbers":
@@ -289,8 +289,9 @@ def _table(frame: Frame, names: list[str], how: Input) -> pa.Table:
     found = {}
     for name in dict.fromkeys(names):
         values = arrow_column(frame, name)
-        if how.missing and pa.types.is_large_string(values.type):
-            stands = pc.is_in(values, pa.array(how.missing, values.type))
+        missing = how.missing_in(name)
+        if missing and pa.types.is_large_string(values.type):
+            stands = pc.is_in(values, pa.array(missing, values.type))
             values = pc.if_else(stands, pa.scalar(None, values.type), values)
         found[name] = values
     return pa.table(found)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.databases.address import SQLITE, DatabaseTable
+from shoal.databases.address import DatabaseTable
 from shoal.databases.connection import Connection, StoredColumn, connect
 from shoal.databases.fitting import Digits
 from shoal.databases.speaking import speaking_of
@@ -31,7 +31,7 @@ def open_stored(table: DatabaseTable) -> Source:
         columns = _columns(connection, table)
         data = read_all(connection, table.source, columns)
         stored = _stored(connection, table, columns)
-    return Source(data, is_text=stored.kind == SQLITE, stored=stored)
+    return Source(data, stored=stored)
 
 
 def read_stored_texts(table: DatabaseTable) -> pa.Table:

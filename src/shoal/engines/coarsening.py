@@ -28,7 +28,7 @@ class Coarsened:
     records: dict[str, int] = field(default_factory=dict)
 
 
-def coarsen(engine: Engine, frame: Lazy, settings: Settings, is_text: bool) -> Coarsened:
+def coarsen(engine: Engine, frame: Lazy, settings: Settings) -> Coarsened:
     """Replace every value of the columns to coarsen by what its model makes of it; missing values stay missing.
 
     Raises
@@ -44,7 +44,7 @@ def coarsen(engine: Engine, frame: Lazy, settings: Settings, is_text: bool) -> C
         counts = together.get_column(COUNT).to_numpy().astype(np.int64)
         values, model = together.select(name), settings.coarsen[name]
         try:
-            texts = coarse_texts(values, name, model, settings.input, is_text, counts)
+            texts = coarse_texts(values, name, model, settings.input, counts)
         except InputError as error:
             problems.extend(error.problems)
             continue

@@ -134,7 +134,7 @@ class Codes:
         columns = tuple(column.meaning for column in self.quasi_identifiers)
         return Table(columns, np.ascontiguousarray(codes[:, :number]), secrets, counts)  # type: ignore[arg-type]
 
-    def without(self, table: Table, settings: Settings, is_text: bool) -> Table:
+    def without(self, table: Table, settings: Settings) -> Table:
         """A counted table of what is left of these codes, encoded anew, so that nothing tells of other records."""
         codes = np.column_stack([table.codes, *(s.codes for s in table.sensitive.values())])
         anew = []
@@ -153,7 +153,6 @@ class Codes:
                 values,
                 counts,
                 settings,
-                is_text,
                 model,
                 isinstance(column.meaning, Sensitive),
             )
@@ -165,7 +164,7 @@ class Codes:
         return Codes(tuple(anew[:number]), tuple(anew[number:])).table(codes, table.counts)
 
 
-def read_columns(engine: Engine, frame: Lazy, settings: Settings, is_text: bool) -> Codes:
+def read_columns(engine: Engine, frame: Lazy, settings: Settings) -> Codes:
     """Bring the values of all quasi-identifiers and sensitive columns into memory and encode them.
 
     Raises
@@ -185,7 +184,7 @@ def read_columns(engine: Engine, frame: Lazy, settings: Settings, is_text: bool)
         model = None if is_secret else settings.quasi_identifiers[name]
         try:
             values = together.select(name)
-            found[name] = _coded(name, values, counts, settings, is_text, model, is_secret, False)
+            found[name] = _coded(name, values, counts, settings, model, is_secret, False)
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
@@ -200,7 +199,6 @@ def _coded(
     values: Frame,
     counts: Records,
     settings: Settings,
-    is_text: bool,
     model: Model | None,
     is_secret: bool,
     may_be_empty: bool = True,
@@ -208,14 +206,13 @@ def _coded(
     if is_secret:
         reading = coarse_input(settings.input, settings.coarsen)
         is_range = name in range_columns(settings.coarsen)
-        secret = encode_sensitive(values, name, reading, is_text, counts, is_range)
+        secret = encode_sensitive(values, name, reading, counts, is_range)
         return Coded(name, values, counts, secret.codes, secret)
     column, codes = encode_column(
         values,
         name,
         model,
         settings.input,
-        is_text,
         may_be_empty,
         counts,
     )

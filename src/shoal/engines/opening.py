@@ -63,11 +63,6 @@ class Opened:
         return self.texts.dialect if self.texts else None
 
     @property
-    def is_text(self) -> bool:
-        """Whether texts may be numbers or dates."""
-        return self.texts is not None
-
-    @property
     def names(self) -> list[str]:
         """The names of the table's columns."""
         return [outer(name) for name in self.frame.collect_schema().names()]

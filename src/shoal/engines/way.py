@@ -27,7 +27,7 @@ from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, Refusal, raise_problems, raise_refusals
 from shoal.examine import judge_unprotected, judged, single_person_refusals
 from shoal.generalization.forms import Records
-from shoal.plan import Outlook, check_roles, problem_of, spelled_out
+from shoal.plan import Outlook, check_roles, formatted, problem_of, spelled_out, with_formats
 from shoal.plan import refuse as refuse_leaks
 from shoal.privacy import check_feasible, group_notes
 from shoal.problem import Problem
@@ -51,7 +51,7 @@ def make_large_release(
     with speaking_of(engine.name):
         counted = _count(opened, settings, watch)
         roles, codes, frame = counted.roles, counted.codes, counted.frame
-        problem = counted.problem
+        problem, settings = counted.problem, counted.settings
         table = problem.table
         secret = secret_of(engine, frame, settings.seed)
         with compiling_for(settings, table.records, watch.progress, watch.again):
@@ -82,9 +82,10 @@ def make_large_release(
             audit=audit,
             closed=closed,
             removed=roles.removed,
-            dialect=opened.dialect,
+            dialect=formatted(opened.dialect, settings),
             stored=opened.stored,
             notes=notes,
+            reading_notes=Outlook(settings, roles, problem).reading_notes,
             seconds=watch.seconds,
             opened=opened,
         )
@@ -117,13 +118,14 @@ def look_ahead_large(opened: Opened, settings: Settings, progress: Progress = si
     """Check and count a frame of an engine, without anonymizing it."""
     with speaking_of(opened.engine.name):
         counted = _count(opened, settings, Watch(progress))
-    return Outlook(settings, counted.roles, counted.problem)
+    return Outlook(counted.settings, counted.roles, counted.problem)
 
 
 @dataclass(frozen=True)
 class _Counted:
     """A large table as counts, checked and ready to be solved."""
 
+    settings: Settings  # with what was found out about the table
     roles: Roles
     codes: Codes
     frame: Lazy  # staged
@@ -137,9 +139,9 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     """Encode and count a large table, and judge whether it can be released as the settings say."""
     engine = opened.engine
     roles = _checked(opened.names, settings)
-    coarse = watch("encoding", lambda: coarsen(engine, opened.frame, settings, opened.is_text))
+    coarse = watch("encoding", lambda: coarsen(engine, opened.frame, settings))
     opened = replace(opened, frame=coarse.frame)
-    codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
+    codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings))
     refuse_slow(settings, codes.records)
     told_apart = list(settings.identifiers)
     frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart, coarse.records))
@@ -147,8 +149,9 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     watch.progress("reducing", table.records, 0)
     allowed = refuse_leaks((), leaks_in(engine, frame, codes, table, roles, settings))
     check_feasible(table, settings.k, settings.requirements)
+    settings = with_formats(settings, table.columns)
     problem = problem_of(table, settings)
-    return _Counted(roles, codes, frame, keys, problem, told_apart, allowed)
+    return _Counted(settings, roles, codes, frame, keys, problem, told_apart, allowed)
 
 
 def _checked(names: list[str], settings: Settings) -> Roles:
@@ -241,7 +244,7 @@ def _close(
     merged, closed = kept.close(problem)
     if assignment.left_out:
         left = problem.table.pick(kept.rows, kept.counts)
-        fresh = codes.without(left, spelled_out(settings, problem.columns, None), opened.is_text)
+        fresh = codes.without(left, spelled_out(settings, problem.columns, None))
         plain = replace(settings, requirements=())
         own = Assignment(np.arange(kept.rows.size), kept.counts, kept.groups, kept.forms)
         again, closed = own.close(problem_of(fresh, plain))

@@ -68,8 +68,7 @@ def _counted(
         pa.table({name: _joined(name, original.data, population.data) for name in names})
     )
     models = {column.name: column.model for column in columns}
-    is_text = original.is_text or population.is_text
-    encoded = encode(both, models, input=settings.input, is_text=is_text)
+    encoded = encode(both, models, input=settings.input)
     records = comparison.table.records
     people = encoded.records - records
     _, place, _ = distinct_rows(encoded.codes)

@@ -92,7 +92,6 @@ def read_comparison(
     release: Frame,
     settings: Settings,
     others: Sequence[str] = (),
-    is_text: bool = False,
 ) -> Comparison:
     """Compare a table with any release of it; `others` are unchanged columns to look at beside the sensitive.
 
@@ -106,9 +105,7 @@ def read_comparison(
     refuse_identifiers(release.columns, settings.removed)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
-    encoded = encode(
-        table, settings.quasi_identifiers, unchanged, input=settings.input, is_text=is_text
-    )
+    encoded = encode(table, settings.quasi_identifiers, unchanged, input=settings.input)
     problems = []
     if release.shape[0] > encoded.records:
         problems.append(
@@ -119,7 +116,7 @@ def read_comparison(
     for name in unchanged:
         try:
             released[name] = _released_codes(
-                name, encoded.sensitive[name], release, settings.input.missing
+                name, encoded.sensitive[name], release, settings.input.missing_in(name)
             )
         except InputError as error:
             problems.extend(error.problems)

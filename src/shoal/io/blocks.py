@@ -19,6 +19,7 @@ from shoal.io.columns import table_from_values
 from shoal.io.formats import suffix_of
 from shoal.io.header import check_names
 from shoal.io.inference import dates_without_loss, numbers_without_loss, typed_without_loss
+from shoal.io.totals import check_total
 from shoal.table.plain import is_number
 from shoal.table.source import Dialect, Input
 
@@ -51,6 +52,11 @@ def texts_to_parquet(
         types = _Types()
         _write(target, _json_tables(paths, input, numbers, types), tell)
         return Read(None, types.common(), tuple(numbers))
+    if input.skip_last:
+        raise InputError(
+            f"'{paths[0]}' is read block by block, and no rows at its end can be skipped there; remove them and leave "
+            "out skip_last (--skip-last)."
+        )
     found: list[Dialect] = []
     types = _Types()
     _write(target, _delimited_tables(paths, input, found, types), tell)
@@ -96,7 +102,7 @@ def _delimited_tables(
     """The records of CSV files with the columns of the first, block by block."""
     names: list[str] = []
     for path in paths:
-        lines = rows = 0
+        lines, rows, table = 0, 0, pa.table({})
         with closing(_blocks(path, input)) as blocks:
             for block in blocks:
                 if not lines:
@@ -113,8 +119,9 @@ def _delimited_tables(
                         table = delimited.read_rest(path, block, names, found[-1].delimiter)
                 lines, rows = lines + block.count(b"\n"), rows + table.num_rows
                 for name in names:
-                    types.add(name, typed_without_loss(table[name], input))
+                    types.add(name, typed_without_loss(table[name], input.of_column(name)))
                 yield table.cast(pa.schema([(name, pa.string()) for name in names]))
+        check_total(path, table, input)
 
 
 def _like_the_first(input: Input, found: Sequence[Dialect]) -> Input:
@@ -142,7 +149,7 @@ def _json_tables(
                 kinds[field.name] = kind
             if kind == "number":
                 types.add(field.name, numbers_without_loss(column))
-            elif kind == "string" and input.date_format is None:
+            elif kind == "string" and input.format_of(field.name) is None:
                 types.add(field.name, dates_without_loss(column, "T"))
     numbers += [name for name, kind in kinds.items() if kind == "number"]
     texts = {name: pa.bool_() if kind == "bool" else pa.string() for name, kind in kinds.items()}

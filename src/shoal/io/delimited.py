@@ -16,25 +16,37 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.io import text
-from shoal.io.header import HeaderCheck, check_header, check_names
+from shoal.io.header import (
+    BelowTitles,
+    HeaderCheck,
+    check_header,
+    check_names,
+    likely_header_row,
+)
 from shoal.io.inference import typed_without_loss
 from shoal.io.options import delimiter_of
+from shoal.io.totals import TotalBelow, check_total, is_total_word
 from shoal.table.source import Dialect, Input, Source
 
 DELIMITERS = ",;\t|"
 
 _QUOTE = ord('"')
 _HEADER = re.compile(rb'[\r\n]*((?:"[^"]*"|[^"\r\n]+)*)')
+_ROW = re.compile(rb'(?:"[^"]*"|[^"\r\n])*(?:\r\n|\r|\n|\Z)')
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _LINE_END = re.compile(rb"\r\n|\r|\n|\Z")
+_LOOKED_AT = 1 << 16  # bytes at the beginning in which the column names are looked for
 _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 
 def read(path: Path, input: Input) -> Source:
-    """Read a CSV file whose first row names the columns, typed where nothing is lost."""
+    """Read a CSV file whose first row, or another one, names the columns, typed where nothing is lost."""
     table, dialect = _read(path, input, check_header)
+    check_total(path, table, input)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
-        typed = list(threads.map(lambda c: typed_without_loss(c, input), table.columns))
-    return Source(pa.table(typed, table.column_names), dialect, is_text=True)
+        readings = [input.of_column(name) for name in table.column_names]
+        typed = list(threads.map(typed_without_loss, table.columns, readings))
+    return Source(pa.table(typed, table.column_names), dialect)
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
@@ -63,19 +75,28 @@ def _parsed(
     path: Path, found: text.Text, input: Input, check: HeaderCheck
 ) -> tuple[pa.Table, Dialect]:
     data = found.data
-    header = _HEADER.match(data)
+    above = _rows_end(data, (input.header_row or 1) - 1)
+    if input.skip_last:
+        data = data[: _last_rows(data, above, input.skip_last)]
+    header = _HEADER.match(data, above)
     assert header is not None
     try:
         names_row = header[1].decode()
     except UnicodeDecodeError as error:
         raise text.not_utf8(path, data, header.start(1) + error.start) from None
     delimiter = delimiter_of(input) or _guess_delimiter(names_row)
-    _check_quotes(path, data, delimiter)
+    _check_quotes(path, data, delimiter, above)
     names = _split(path, names_row, delimiter)
     line_end = _LINE_END.match(data, header.end())
     assert line_end is not None
-    columns = _columns(path, data, line_end.end(), len(names), delimiter)
-    check(path, names, columns)
+    try:
+        columns = _columns(path, data, line_end.end(), len(names), delimiter)
+        check(path, names, columns)
+    except InputError:
+        row = None if input.header_row else guess_header_row(data, delimiter_of(input))
+        if row is None:
+            raise
+        raise BelowTitles(path, row) from None
     dialect = Dialect(
         delimiter,
         input.decimal,
@@ -105,6 +126,44 @@ def _guess_delimiter(names_row: str) -> str:
     return max(DELIMITERS, key=unquoted.count)
 
 
+def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
+    """The row of a CSV file that seems to hold the column names below titles; None where nothing seems so."""
+    beginning = data[:_LOOKED_AT].rpartition(b"\n")[0] if len(data) > _LOOKED_AT else data
+    text = beginning.decode("utf-8", "replace")
+    found: list[tuple[int, int]] = []
+    for candidate in delimiter or DELIMITERS:
+        with suppress(csv.Error):
+            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=candidate))
+            row = likely_header_row(rows)
+            if row is not None:
+                found.append((len(rows[row - 1]), row))
+    return max(found)[1] if found else None
+
+
+def _rows_end(data: bytes, rows: int) -> int:
+    """Where so many rows at the beginning end; line breaks inside of quotes end none."""
+    end = 0
+    for _ in range(rows):
+        row = _ROW.match(data, end) or _LINE.match(data, end)
+        assert row is not None
+        end = row.end()
+    return end
+
+
+def _last_rows(data: bytes, start: int, rows: int) -> int:
+    """Where so many rows at the end begin; blank lines after them are none."""
+    mark = b"\n" if b"\n" in data else b"\r"
+    end = len(data.rstrip(b"\r\n"))
+    for _ in range(rows):
+        begin = data.rfind(mark, start, end)
+        while begin >= 0 and data.count(b'"', begin, end) % 2:
+            begin = data.rfind(mark, start, begin)
+        if begin < 0:
+            return start
+        end = begin
+    return end
+
+
 def _split(path: Path, names_row: str, delimiter: str) -> list[str]:
     try:
         return next(csv.reader(io.StringIO(names_row, newline=""), delimiter=delimiter), [])
@@ -114,10 +173,10 @@ def _split(path: Path, names_row: str, delimiter: str) -> list[str]:
         ) from None
 
 
-def _check_quotes(path: Path, data: bytes, delimiter: str) -> None:
+def _check_quotes(path: Path, data: bytes, delimiter: str, start: int = 0) -> None:
     """Refuse quotes that do not enclose whole values; Arrow would read across rows in silence."""
     octets = np.frombuffer(data, np.uint8)
-    marks = np.flatnonzero(octets == _QUOTE)
+    marks = np.flatnonzero(octets[start:] == _QUOTE) + start
     is_edge = np.zeros(256, bool)
     is_edge[[ord(delimiter), ord("\r"), ord("\n"), _QUOTE]] = True
     opening, closing = marks[::2], marks[1::2]
@@ -179,6 +238,13 @@ def _block_size(records: pa.Buffer) -> int:
     return size
 
 
+def _is_short_total(path: Path, data: bytes, fields: int, delimiter: str) -> bool:
+    """Whether the last row has so many fields and begins with a word for a total."""
+    last = data[_last_rows(data, 0, 1) :].strip()
+    cells = _split(path, last.decode("utf-8", "replace"), delimiter)
+    return len(cells) == fields and is_total_word(next(filter(None, cells), ""))
+
+
 def _explanation(
     path: Path, data: bytes, records: pa.Buffer, width: int, delimiter: str
 ) -> InputError:
@@ -199,6 +265,8 @@ def _explanation(
         limit = _BLOCK_BYTES >> 20
         return InputError(f"'{path}' cannot be read as CSV; is a row longer than {limit} MB?")
     row, fields = text.row_in_file(ragged[0][0]), ragged[0][1]
+    if len(ragged) == 1 and _is_short_total(path, data, fields, delimiter):
+        return TotalBelow(path, f"it has {fields} fields instead of {width}")
     others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
     return InputError(
         f"'{path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "

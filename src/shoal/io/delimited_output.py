@@ -70,18 +70,23 @@ def _lines(
 
 def _records(batch: pa.RecordBatch, delimiter: str, dialect: Dialect) -> pa.Buffer:
     """The lines of some records."""
-    fields = [_fields(column, delimiter, dialect) for column in batch.columns]
+    fields = [
+        _fields(column, delimiter, dialect, dialect.format_of(name))
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    ]
     fields[-1] = joined([fields[-1], dialect.line_end])
     return content(joined(fields, delimiter))
 
 
-def _fields(column: pa.Array, delimiter: str, dialect: Dialect) -> pa.Array:
+def _fields(
+    column: pa.Array, delimiter: str, dialect: Dialect, date_format: str | None
+) -> pa.Array:
     """One column of a batch as it stands between delimiters."""
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         fields = _quoted(column.cast(TEXT), delimiter)
-    elif dialect.date_format and _has_format(kind, dialect.date_format):
-        fields = _quoted(_formatted(column, dialect.date_format), delimiter)
+    elif date_format and _has_format(kind, date_format):
+        fields = _quoted(_formatted(column, date_format), delimiter)
     else:
         fields = column.cast(TEXT)
         if dialect.decimal != "." and (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):

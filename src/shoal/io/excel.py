@@ -1,4 +1,4 @@
-"""Excel: one sheet of an .xlsx workbook, its first row the header.
+"""Excel: one sheet of an .xlsx workbook, its first row the header unless it is said to be another.
 
 Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows and
 columns at the end of a sheet do not belong to the table. A workbook of some kilobytes can name cells
@@ -21,11 +21,18 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.errors import InputError, near_miss
+from shoal.errors import LONGEST, InputError, near_miss
 from shoal.io.columns import ErrorCell, table_from_values
-from shoal.io.header import HeaderCheck, check_header, check_names
+from shoal.io.header import (
+    BelowTitles,
+    HeaderCheck,
+    check_header,
+    check_names,
+    likely_header_row,
+)
 from shoal.io.holding import finite_problems, is_text, type_problems
 from shoal.io.texts import texts_of
+from shoal.io.totals import LEAST, TotalBelow, check_total
 from shoal.table.source import Dialect, Input, Source
 
 _MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
@@ -39,7 +46,9 @@ _NOT_IN_XML = r"[\x00-\x08\x0b-\x1f]"  # nor carriage returns, which become line
 
 def read(path: Path, input: Input) -> Source:
     """Read one sheet; cells have their stored type, formulas their last value."""
-    return Source(_read(path, input, check_header))
+    table = _read(path, input, check_header)
+    check_total(path, table, input)
+    return Source(table)
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
@@ -51,7 +60,7 @@ def _read(path: Path, input: Input, check: HeaderCheck) -> pa.Table:
     rows, sheets = _rows(path, input.sheet)
     may_be_cover = input.sheet is None and sheets > 1
     try:
-        table = _table(path, rows, check)
+        table = _table(path, rows, input, check)
         if may_be_cover and not table.num_rows:
             raise InputError(f"'{path}' has no records in its first sheet.")
         return table
@@ -132,7 +141,9 @@ def _write(table: pa.Table, path: Path) -> None:
     workbook.save(path)
 
 
-def _table(path: Path, rows: list[list[Any]], check: HeaderCheck) -> pa.Table:
+def _table(path: Path, rows: list[list[Any]], input: Input, check: HeaderCheck) -> pa.Table:
+    row = None if input.header_row else likely_header_row(rows)
+    rows = rows[(input.header_row or 1) - 1 : len(rows) - (input.skip_last or 0)]
     if not rows:
         raise InputError(f"'{path}' has an empty sheet; a table needs at least a header.")
     header, columns = [], []
@@ -140,8 +151,27 @@ def _table(path: Path, rows: list[list[Any]], check: HeaderCheck) -> pa.Table:
         header.append(name)
         columns.append(_retype(values))
     names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
-    check(path, names, [_texts_in(column) for column in columns])
+    if input.skip_last is None and (name := _text_below_numbers(names, columns)) is not None:
+        raise TotalBelow(path, f"column '{name[:LONGEST]}' holds text there and none above")
+    try:
+        check(path, names, [_texts_in(column) for column in columns])
+    except InputError:
+        if row is None:
+            raise
+        raise BelowTitles(path, row) from None
     return table_from_values(path, dict(zip(names, columns, strict=True)))
+
+
+def _text_below_numbers(names: list[str], columns: list[list[Any]]) -> str | None:
+    """The column that holds a text in the last row alone, where most of that row is empty; None where there is none."""
+    if not all(columns) or sum(values[-1] is None for values in columns) * 2 < len(columns):
+        return None
+    for name, values in zip(names, columns, strict=True):
+        above = [value for value in values[:-1] if value is not None]
+        is_new = isinstance(values[-1], str) and not any(isinstance(own, str) for own in above)
+        if is_new and len(above) >= LEAST:
+            return name
+    return None
 
 
 def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from shoal.errors import InputError, raise_problems
-from shoal.io.formats import Format, format_of, suffix_of, suffix_problems
+from shoal.io.formats import Format, format_of, row_problems, suffix_of, suffix_problems
 from shoal.io.header import check_names
 from shoal.io.options import option_problems
 from shoal.io.places import input_problems, output_problems, place_problems
@@ -168,7 +168,7 @@ def _open(
 ) -> Found:
     source, how = Path(path), input or Input()
     try:
-        raise_problems([*option_problems(how), *input_problems(source)])
+        raise_problems([*option_problems(how), *input_problems(source), *row_problems(source, how)])
         with source.open("rb"):
             pass
         return read_as(format_of(source), source, how)

@@ -22,7 +22,7 @@ def typed_without_loss(column: pa.ChunkedArray, input: Input | None = None) -> p
     """Give a text column a type if the CSV writer then writes the same texts, else return it.
 
     So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. What is written
-    with a decimal comma or in a date format of its own stays text, too.
+    with a decimal comma or in a date format of its own stays text, too. `input` is that of one column.
 
     Examples
     --------
@@ -32,10 +32,11 @@ def typed_without_loss(column: pa.ChunkedArray, input: Input | None = None) -> p
     DataType(string)
     """
     input = input or Input()
+    date_format = input.date_format if isinstance(input.date_format, str) else None
     first = _first_text(column)
-    if first is None or (input.date_format and _fits(first, input.date_format)):
+    if first is None or (date_format and _fits(first, date_format)):
         return column
-    if input.date_format is None and _starts_like_a_date(first):
+    if date_format is None and _starts_like_a_date(first):
         return dates_without_loss(column)
     types = [pa.int64(), pa.float64()] if input.decimal == "." else [pa.int64()]
     return next(_lossless(column, [*types, pa.bool_()], as_text), column)

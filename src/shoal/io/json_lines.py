@@ -31,14 +31,14 @@ def read(path: Path, input: Input) -> Source:
         typed = column
         if is_number(field):
             typed = numbers_without_loss(column)
-        elif is_text(field.type) and input.date_format is None:
+        elif is_text(field.type) and input.format_of(field.name) is None:
             typed = dates_without_loss(column, "T")
         keeps_tokens = is_number(field) and is_text(typed.type)
         columns.append(typed)
         fields.append(
             pa.field(field.name, typed.type, metadata=NUMBER_MARK if keeps_tokens else None)
         )
-    return Source(pa.table(columns, schema=pa.schema(fields)), is_text=True)
+    return Source(pa.table(columns, schema=pa.schema(fields)))
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:

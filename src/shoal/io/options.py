@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from shoal.errors import shown
@@ -24,11 +25,13 @@ def option_problems(input: Input) -> list[str]:
         )
     if input.decimal not in _DECIMAL_SIGNS:
         found.append(f"The decimal sign must be . or , and not {shown(input.decimal)}.")
-    if input.date_format is not None and not _is_date_format(input.date_format):
-        found.append(
-            "The date format must say day, month and year as Python's strptime does, like %d.%m.%Y; "
-            f"got {shown(input.date_format)}."
-        )
+    formats = input.date_format
+    for form in formats.values() if isinstance(formats, Mapping) else [formats]:
+        if form is not None and not _is_date_format(form):
+            found.append(
+                "The date format must say day, month and year as Python's strptime does, like %d.%m.%Y; "
+                f"got {shown(form)}."
+            )
     return found
 
 

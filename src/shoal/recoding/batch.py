@@ -101,8 +101,7 @@ class Batch(Generic[FrameT]):
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the batch."""
-        reading = Input(dialect.encoding, dialect.delimiter, dialect.decimal, dialect.date_format)
-        texts = open_frame(read_texts(path, replace(reading, missing=self.settings.input.missing)))
+        texts = open_frame(read_texts(path, Input(dialect.encoding, dialect.delimiter)))
         examine(texts, self.known, self.settings).prove()
 
     def to_dict(self) -> dict[str, Any]:
@@ -227,7 +226,7 @@ def _joined(source: Source, held: Any, input: Input) -> Source:
     """New records after those that were held back."""
     if held is None:
         return source
-    before: Frame = open_table(held, input).data
+    before: Frame = open_table(held, input.of_written()).data
     if not before.shape[0]:
         return source
     missing = [name for name in source.data.columns if name not in before.columns]

@@ -83,10 +83,13 @@ def coverage_of(
     inside: list[npt.NDArray[np.bool_]] = []
     values: list[Records] = []
     for name, texts in closures.items():
-        original = read_cells(frame, name, input.missing)
+        own = reader.of_column(name)
+        original = read_cells(frame, name, own.missing)
         released = _cells(texts)
-        cover = cover_of(line_of(original, models[name], reader), original, released)
-        total += weights.get(name, 1.0) * generality(texts, models[name], cover, input)
+        cover = cover_of(line_of(original, models[name], own), original, released)
+        total += weights.get(name, 1.0) * generality(
+            texts, models[name], cover, input.of_column(name)
+        )
         ranks, value = np.unique(cover.rank, return_inverse=True)
         covers = cover.inside(ranks, slice(0, cover.first.size - 1))  # texts × values
         inside.append(covers[cover.places].T)  # values × closures

@@ -36,6 +36,8 @@ class Summarized(Protocol):
     @property
     def notes(self) -> Sequence[str]: ...
     @property
+    def reading_notes(self) -> Sequence[str]: ...
+    @property
     def seconds(self) -> dict[str, float]: ...
     @property
     def singled_out(self) -> list[Kept]: ...
@@ -117,7 +119,7 @@ def brief_facts(
         **_loosening(release),
         **_certificate(certificate, reason),
         "method": release.settings.method.name,
-        "notes": list(release.notes),
+        "notes": [*release.reading_notes, *release.notes],
         "seconds": round(sum(release.seconds.values()), 3),
     }
 

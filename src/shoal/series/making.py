@@ -178,9 +178,9 @@ def promised(settings: Settings) -> int:
 
 def _people(plan: Plan, history: History) -> list[str]:
     """What stands for the person of each record."""
-    person, missing = plan.settings.person, plan.settings.input.missing
+    person, input = plan.settings.person, plan.settings.input
     assert person is not None
-    texts = fold_all(canonical_texts(plan.source.data, person, missing))
+    texts = fold_all(canonical_texts(plan.source.data, person, input.missing_in(person)))
     return [history.key(text) for text in texts.to_pylist()]
 
 

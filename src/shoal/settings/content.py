@@ -261,11 +261,18 @@ def _option(value: Any) -> Any:
 def _write_input(reading: Input) -> dict[str, Any]:
     """The section about reading a file, if anything in it is not as usual."""
     entry = {
-        option.name: list(value) if isinstance(value, tuple) else value
+        option.name: _listed(value)
         for option in fields(reading)
         if (value := getattr(reading, option.name)) != getattr(Input(), option.name)
     }
     return {"input": entry} if entry else {}
+
+
+def _listed(value: Any) -> Any:
+    """Lists in place of tuples, also by column."""
+    if isinstance(value, Mapping):
+        return {name: _listed(own) for name, own in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def json_ready(value: Any) -> Any:

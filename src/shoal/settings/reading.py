@@ -18,7 +18,7 @@ def read_input(given: Any, problems: list[str]) -> Input:
         )
         return Input()
     known = [field.name for field in fields(Input)]
-    entries = dict(given) if isinstance(given, Mapping) else vars(given)
+    entries: dict[str, Any] = dict(given) if isinstance(given, Mapping) else dict(vars(given))
     for name in entries:
         if name not in known:
             close = near_miss(str(name), known) or f"; known: {', '.join(known)}."
@@ -26,21 +26,70 @@ def read_input(given: Any, problems: list[str]) -> Input:
     entries = {
         name: value for name, value in entries.items() if name in known and value is not None
     }
-    missing = entries.get("missing", ())
-    missing = (missing,) if isinstance(missing, str) else missing
-    if not (isinstance(missing, list | tuple) and all(isinstance(item, str) for item in missing)):
-        problems.append("'missing' in [input] must be a list of texts, like ['?', '99'].")
-        missing = ()
-    types = entries.get("types", {})
-    if not (isinstance(types, Mapping) and all(kind in TYPES for kind in types.values())):
-        problems.append(
-            f"'types' in [input] must say {', '.join(TYPES[:-1])} or {TYPES[-1]} of columns, like {{'region': 'text'}} "
-            "(--type region:text)."
-        )
-        types = {}
-    texts = {name: value for name, value in entries.items() if name not in ("missing", "types")}
-    for name, value in texts.items():
+    found: dict[str, Any] = {
+        "missing": _missing(entries.pop("missing", ()), problems),
+        "types": _types(entries.pop("types", {}), problems),
+        "date_format": _date_format(entries.pop("date_format", None), problems),
+    }
+    for name in ("header_row", "skip_last"):
+        if name in entries:
+            found[name] = _rows(name, entries.pop(name), problems)
+    for name, value in entries.items():
         if not isinstance(value, str) or not value:
             problems.append(f"'{name}' in [input] must be text. Got {shown(value)} instead.")
-    known_texts = {n: v for n, v in texts.items() if isinstance(v, str) and v}
-    return Input(**known_texts, missing=tuple(missing), types=dict(types))
+    texts: dict[str, Any] = {n: v for n, v in entries.items() if isinstance(v, str) and v}
+    return Input(**texts, **found)
+
+
+def _missing(given: Any, problems: list[str]) -> Any:
+    """Texts that stand for a missing value: a list of them, or a list for each of some columns."""
+    if isinstance(given, Mapping):
+        lists = {name: [own] if isinstance(own, str) else own for name, own in given.items()}
+        if all(_are_texts(own) for own in lists.values()):
+            return {name: tuple(own) for name, own in lists.items()}
+    given = [given] if isinstance(given, str) else given
+    if _are_texts(given):
+        return tuple(given)
+    problems.append(
+        "'missing' in [input] must be a list of texts, like ['?', '99'], or such a list for each of some columns, like "
+        "{'age': ['99']}."
+    )
+    return ()
+
+
+def _are_texts(given: Any) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(item, str) for item in given)
+
+
+def _types(given: Any, problems: list[str]) -> dict[str, str]:
+    """What columns are said to hold."""
+    if isinstance(given, Mapping) and all(kind in TYPES for kind in given.values()):
+        return dict(given)
+    problems.append(
+        f"'types' in [input] must say {', '.join(TYPES[:-1])} or {TYPES[-1]} of columns, like {{'region': 'text'}} "
+        "(--type region:text)."
+    )
+    return {}
+
+
+def _date_format(given: Any, problems: list[str]) -> Any:
+    """A format of dates, or one for each of some columns."""
+    formats = list(given.values()) if isinstance(given, Mapping) else [given]
+    if given is None or all(isinstance(own, str) and own for own in formats):
+        return dict(given) if isinstance(given, Mapping) else given
+    problems.append(
+        "'date_format' in [input] must be text, like '%d.%m.%Y', or such a text for each of some columns, like "
+        f"{{'born': '%d.%m.%Y'}}. Got {shown(given)} instead."
+    )
+    return None
+
+
+def _rows(name: str, given: Any, problems: list[str]) -> int | None:
+    """A number of a row or of rows."""
+    least = 1 if name == "header_row" else 0
+    if isinstance(given, int) and not isinstance(given, bool) and given >= least:
+        return given
+    problems.append(
+        f"'{name}' in [input] must be a whole number of at least {least}. Got {shown(given)} instead."
+    )
+    return None

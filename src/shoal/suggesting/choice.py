@@ -198,7 +198,7 @@ class Chooser:
             if self._is_in_order(name):
                 values = self.profiles[name].found.values
                 if pa.types.is_large_string(values.type):
-                    values = infer(values, self.input)
+                    values = infer(values, self.input.of_column(name))
                 rank = np.asarray(pc.rank(values, tiebreaker="dense")).astype(np.int64)
                 codes = np.append(rank, 0)[codes]
             else:

@@ -106,42 +106,39 @@ def profile_of(
     name: str,
     markers: tuple[str, ...],
     input: Input,
-    formats: list[str],
-    is_text: bool,
+    doubt: str | None = None,
+    is_delimited: bool = False,
 ) -> Profile:
-    """Find out what a column holds; `name` is its name in words, `formats` are those of its dates."""
+    """Find out what a column holds.
+
+    `name` is its name in words, `input` how the table is written, `doubt` what is unsure about the form of its dates,
+    and `is_delimited` says that the table comes from a CSV file.
+    """
     column = found.without(markers)
     values = column.values
-    typed = values.type
+    said = input.of_column(found.name)
     is_said = input.is_text(found.name)
-    if is_text and not is_said:  # whole numbers may be dates: 20241231
-        typed = type_of(values.cast(pa.large_string()) if formats else values, input)
-    if is_text and input.decimal == "," and pa.types.is_floating(values.type):
+    typed = values.type if is_said else type_of(values, said)
+    if is_delimited and input.decimal == "," and pa.types.is_floating(values.type):
         typed = pa.large_string()  # what the file is read as next time
-    doubts = [] if is_said else _doubts(column, typed, input, formats, is_text)
+    doubts = [] if is_said else _doubts(column, typed)
+    doubts += [doubt] if doubt and not is_said else []
     apart: tuple[str, ...] = ()
     spikes: tuple[str, ...] = ()
     whole = _whole(values, typed)
-    if whole is not None and not pa.types.is_temporal(typed):
+    if whole is not None:
         apart, spikes = number_codes(whole, column.counts)
         column = column.without(apart)
         typed = whole.type
-    kind = DATE if formats else _kind(column, typed, name)
+    kind = _kind(column, typed, name)
     kind = NUMBER if doubts and kind == CATEGORY else kind
     return Profile(found.name, name, column, kind, (*markers, *apart), spikes, tuple(doubts), typed)
 
 
-def _doubts(
-    column: Found, typed: pa.DataType, input: Input, formats: list[str], is_text: bool
-) -> list[str]:
-    """What stands in the way of reading numbers and dates as such."""
-    if is_ordered(typed) and (not formats or pa.types.is_temporal(typed)):
+def _doubts(column: Found, typed: pa.DataType) -> list[str]:
+    """What stands in the way of reading numbers as such."""
+    if is_ordered(typed):
         return []
-    if formats:
-        written = f"dates written like {formats[0]}"
-        if not is_text:
-            return [f"{written} as text: convert them to dates for intervals"]
-        return [f"{written}, while others are written like {input.date_format}: write all alike"]
     if pa.types.is_floating(column.values.type):
         return ["numbers with decimal points, while others have commas: write all alike"]
     if column.is_text and has_thousands(column.values):
@@ -153,7 +150,7 @@ def _doubts(
 
 def _whole(values: pa.Array, typed: pa.DataType) -> pa.Array | None:
     """Values as whole numbers, where all are: of pandas also as 1.0."""
-    if not len(values):
+    if not len(values) or pa.types.is_temporal(typed):
         return None
     if pa.types.is_integer(typed):
         return values.cast(pa.int64(), safe=False)

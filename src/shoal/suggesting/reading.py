@@ -1,4 +1,4 @@
-"""How a table is written: dates in any usual form, decimal commas, and what stands for a missing value."""
+"""How a table is written: forms of dates, decimal commas, and what stands for a missing value."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from shoal.generalization.models import is_ordered
 from shoal.privacy.names import word_set
+from shoal.table.date_formats import date_formats, in_words
 from shoal.table.inference import infer
 from shoal.table.source import Input
 
@@ -22,7 +23,6 @@ Counts = npt.NDArray[np.int64]
 LEAST = 10  # records that have a number before it is proposed, or shown to be, a missing code
 SPIKE = 10.0  # times more records than the neighbouring values have
 GAP = 0.7  # the largest other value, as a share of a code that stands apart
-MOST_DATES = 200_000  # distinct values that are all tried as dates; of more, evenly so many
 
 MARKERS = word_set("? ?? na n/a #n/a #na n.a. nan null #null! - -- --- . .. * ** k.a.") | {""}
 _WORDS_FOR_MISSING = word_set(
@@ -63,33 +63,6 @@ _FAMILY = frozenset(
     (*_CODES, 99999, 999999, 9999999, 99999999, *(-code for code in (1, *_CODES, 99999)))
 )
 
-_DAY, _TWO, _YEAR, _MONTH = r"[0-9]{1,2}", r"[0-9]{2}", r"[0-9]{4}", r"[A-Za-z]{3,9}"
-_DAYS = {
-    "%d.%m.%Y": rf"{_DAY}\.{_DAY}\.{_YEAR}",
-    "%d/%m/%Y": rf"{_DAY}/{_DAY}/{_YEAR}",
-    "%m/%d/%Y": rf"{_DAY}/{_DAY}/{_YEAR}",
-    "%d-%m-%Y": rf"{_DAY}-{_DAY}-{_YEAR}",
-    "%m-%d-%Y": rf"{_DAY}-{_DAY}-{_YEAR}",
-    "%Y/%m/%d": rf"{_YEAR}/{_DAY}/{_DAY}",
-    "%Y.%m.%d": rf"{_YEAR}\.{_DAY}\.{_DAY}",
-    "%Y%m%d": r"(18|19|20)[0-9]{2}[01][0-9][0-3][0-9]",
-    "%d.%m.%y": rf"{_DAY}\.{_DAY}\.{_TWO}",
-    "%d/%m/%y": rf"{_DAY}/{_DAY}/{_TWO}",
-    "%m/%d/%y": rf"{_DAY}/{_DAY}/{_TWO}",
-    "%d-%b-%Y": rf"{_DAY}-{_MONTH}-{_YEAR}",
-    "%d-%b-%y": rf"{_DAY}-{_MONTH}-{_TWO}",
-    "%d %b %Y": rf"{_DAY} {_MONTH} {_YEAR}",
-    "%d %B %Y": rf"{_DAY} {_MONTH} {_YEAR}",
-    "%b %d, %Y": rf"{_MONTH} {_DAY}, {_YEAR}",
-    "%B %d, %Y": rf"{_MONTH} {_DAY}, {_YEAR}",
-    "%d%b%Y": rf"{_DAY}[A-Za-z]{{3}}{_YEAR}",
-}
-_TIMES = {"": "", " %H:%M": r" [0-9]{1,2}:[0-9]{2}", " %H:%M:%S": r" [0-9]{1,2}:[0-9]{2}:[0-9]{2}"}
-_FORMS = {
-    day + time: f"^{day_regex}{time_regex}$"
-    for day, day_regex in _DAYS.items()
-    for time, time_regex in _TIMES.items()
-}
 _COMMA = r"^-?([0-9]+)(,[0-9]+)?$"
 _THOUSANDS = r"^-?[0-9]{1,3}([.,' ][0-9]{3})+([.,][0-9]+)?$"
 
@@ -208,22 +181,6 @@ def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tup
     return tuple(apart), tuple(spikes)
 
 
-def date_formats(values: pa.Array) -> list[str]:
-    """All usual forms of dates in which every value of a column, as text, can be read."""
-    few = values.slice(0, 50).cast(pa.large_string())
-    likely = [form for form, regex in _FORMS.items() if _all(few, regex)]
-    if not likely:
-        return []
-    some = np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(np.int64)
-    tried = values.take(pa.array(np.unique(some))).cast(pa.large_string())
-    return [
-        form
-        for form in likely
-        if _all(tried, _FORMS[form])
-        and pa.types.is_temporal(infer(tried, Input(date_format=form)).type)
-    ]
-
-
 def is_decimal_comma(values: pa.Array) -> bool:
     """Whether all texts are numbers and some have a decimal comma; 1,234 is rather a thousand."""
     if not _all(values, _COMMA):
@@ -240,9 +197,13 @@ def has_thousands(values: pa.Array) -> bool:
 
 
 def type_of(values: pa.Array, input: Input) -> pa.DataType:
-    """The type of values, of texts the one they can be read as."""
-    is_text = pa.types.is_large_string(values.type)
-    return infer(values, input).type if is_text and len(values) else values.type
+    """The type of a column's values, of texts the one they can be read as; whole numbers may be dates: 20241231."""
+    if not len(values):
+        return values.type
+    if pa.types.is_integer(values.type) and input.date_format is not None:
+        read = infer(values.cast(pa.large_string()), input).type
+        return read if pa.types.is_temporal(read) else values.type
+    return infer(values, input).type if pa.types.is_large_string(values.type) else values.type
 
 
 def _all(values: pa.Array, regex: str) -> bool:
@@ -251,43 +212,71 @@ def _all(values: pa.Array, regex: str) -> bool:
 
 @dataclass(frozen=True)
 class Writing:
-    """How a table's file is written, as far as its values tell, with what is unsure about it."""
+    """How a table is written, as far as its values tell, with what is unsure about it."""
 
     input: Input
-    formats: dict[str, list[str]]  # the forms of each column of dates that are no ISO dates
+    doubts: dict[str, str]  # about dates that are not ISO dates and may mean other days
     remarks: tuple[str, ...]
 
 
-def writing_of(columns: Sequence[Found], input: Input, is_text: bool) -> Writing:
-    """Find out decimal sign and date format of a file from its columns, without their missing values.
+def writing_of(columns: Sequence[Found], input: Input) -> Writing:
+    """Find out decimal sign and date formats of a table from its columns, without their missing values.
 
     What `input` says already is left as it is.
     """
-    formats = {}
-    for column in columns:
-        if column.is_text or (is_text and pa.types.is_integer(column.values.type)):
-            found = date_formats(column.values)
-            if found:
-                formats[column.name] = found
     remarks: list[str] = []
-    if not is_text:
-        return Writing(input, formats, ())
     with_comma = [c.name for c in columns if c.is_text and is_decimal_comma(c.values)]
     with_point = [c.name for c in columns if pa.types.is_floating(type_of(c.values, Input()))]
     if input.decimal == "." and len(with_comma) > len(with_point):
         input = replace(input, decimal=",")
         remarks.append(f"Numbers have decimal commas ({_columns(with_comma)}).")
-    if input.date_format is None and formats:
-        votes = Counter(form for found in formats.values() for form in found)
-        most = max(votes.values())
-        best = next(form for form in votes if votes[form] == most)  # days come before months
+    formats = {}
+    for column in columns:
+        found = _formats_of(column, input)
+        if found:
+            formats[column.name] = found
+    if not formats:
+        return Writing(input, {}, tuple(remarks))
+    votes = Counter(form for found in formats.values() for form in found)
+    most = max(votes.values())
+    best = next(form for form in votes if votes[form] == most)  # days come before months
+    chosen = {name: best if best in found else found[0] for name, found in formats.items()}
+    if input.date_format is None:
         input = replace(input, date_format=best)
-        remarks.append(f"Dates are written like {best}.")
-        others = [form for form in votes if votes[form] == most and form != best]
-        swapped = [form for form in others if form.replace("%m", "%d") == best.replace("%m", "%d")]
-        if swapped:
-            remarks.append(f"UNSURE: no day tells {best} from {swapped[0]}; check it.")
-    return Writing(input, formats, tuple(remarks))
+        input = input.with_formats({n: form for n, form in chosen.items() if form != best})
+    else:
+        input = input.with_formats(chosen)
+    for form in dict.fromkeys(chosen.values()):
+        own = [name for name, taken in chosen.items() if taken == form]
+        remarks.append(f"Dates are written {in_words(form)} ({_columns(own)}).")
+    doubts = {}
+    for name, form in chosen.items():
+        doubt = _doubt(form, formats[name], votes)
+        if doubt:
+            doubts[name] = doubt
+    return Writing(input, doubts, tuple(remarks))
+
+
+def _formats_of(column: Found, input: Input) -> list[str]:
+    """The forms of a column's dates that are not ISO dates, where nothing is said about them that fits."""
+    if not len(column.values) or not (column.is_text or pa.types.is_integer(column.values.type)):
+        return []
+    said = input.of_column(column.name)
+    is_known = said.date_format is not None and pa.types.is_temporal(type_of(column.values, said))
+    return [] if is_known else date_formats(column.values)
+
+
+def _doubt(form: str, fitting: Sequence[str], votes: Counter[str]) -> str | None:
+    """What is unsure about the form that was chosen for a column's dates."""
+    swapped = form.replace("%m", "%").replace("%d", "%")
+    others = [
+        other
+        for other in fitting
+        if other != form and other.replace("%m", "%").replace("%d", "%") == swapped
+    ]
+    if others and votes[others[0]] == votes[form]:
+        return f"no day shows whether dates are written like {form} or like {others[0]}"
+    return "years have two digits, so the century is a guess" if "%y" in form else None
 
 
 def _columns(names: Sequence[str]) -> str:

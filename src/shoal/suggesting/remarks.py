@@ -8,35 +8,45 @@ from shoal.suggesting.choice import Chooser
 from shoal.suggesting.profile import Profile
 from shoal.suggesting.rules import KEEP, QUASI, SENSITIVE, Verdict, percent
 from shoal.suggesting.singling import grouped
+from shoal.table.source import ALL_COLUMNS, Input
+
+Missing = tuple[str, ...] | Mapping[str, tuple[str, ...]]
 
 TOLD = 0.001  # share of records that kept columns single out, from which on it is told
 RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
 
 
 def missing_texts(
-    profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]
-) -> tuple[list[str], list[str]]:
-    """Texts that count as missing everywhere, and remarks about those that are values in other columns."""
+    profiles: Mapping[str, Profile],
+    verdicts: Mapping[str, Verdict],
+    given: Input,
+) -> tuple[Missing, list[str]]:
+    """Texts that stand for a missing value, added to those given, and remarks on those of some columns only.
+
+    A text that is a value in another column is listed for its own columns alone.
+    """
     released = {n: p for n, p in profiles.items() if verdicts[n].role in RELEASED}
     found: dict[str, list[str]] = {}
     for name, profile in released.items():
         for text in profile.missing:
             found.setdefault(text, []).append(name)
-    taken, remarks = [], []
+    said = given.missing
+    texts = dict(said) if isinstance(said, Mapping) else {ALL_COLUMNS: said}
+    remarks = []
     for text, where in found.items():
         others = [
             name
             for name, profile in released.items()
             if name not in where and text not in profile.maybe_missing and _holds(profile, text)
         ]
+        for name in where if others else [ALL_COLUMNS]:
+            texts[name] = tuple(dict.fromkeys((*texts.get(name, ()), text)))
         if others:
             remarks.append(
-                f"UNSURE: {text} seems to mean missing in {_listed(where)}, but may be a value of {_listed(others)}; "
-                "what [input] calls missing is so in all columns, so recode one of them."
+                f"{text} counts as missing in {_listed(where)} only: in {_listed(others)} it seems to be a value."
             )
-        else:
-            taken.append(text)
-    return taken, remarks
+    texts = {name: own for name, own in texts.items() if own}
+    return (texts if texts.keys() - {ALL_COLUMNS} else texts.get(ALL_COLUMNS, ())), remarks
 
 
 def _holds(profile: Profile, text: str) -> bool:

@@ -14,7 +14,7 @@ from shoal.databases import is_address, reading_of
 from shoal.errors import InputError, raise_problems, shown
 from shoal.examine import open_table
 from shoal.generalization import Model
-from shoal.io import formula_columns, guess_encoding
+from shoal.io import BelowTitles, TotalBelow, formula_columns, guess_encoding
 from shoal.settings import Settings
 from shoal.settings.reading import read_input
 from shoal.suggesting import words
@@ -181,17 +181,31 @@ def suggest(
 
 
 def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
-    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest."""
-    try:
-        return open_table(table, given), given, []
-    except InputError:
-        is_path = isinstance(table, str | os.PathLike) and not is_address(table)
-        guess = guess_encoding(table) if is_path and given.encoding is None else None
-        if guess is None:
-            raise
-    told = replace(given, encoding=guess)
-    remark = f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
-    return open_table(table, told), told, [remark]
+    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest.
+
+    Titles above the column names and a total below the records are skipped, which remarks tell.
+    """
+    remarks: list[str] = []
+    while True:
+        try:
+            return open_table(table, given), given, remarks
+        except BelowTitles as error:  # which is raised only where nothing is said of the row
+            given = replace(given, header_row=error.row)
+            remarks.append(
+                f"The column names are in row {error.row}; the rows above it are skipped (header_row)."
+            )
+        except TotalBelow:
+            given = replace(given, skip_last=1)
+            remarks.append("The last row looks like a total; it is left out (skip_last).")
+        except InputError:
+            is_path = isinstance(table, str | os.PathLike) and not is_address(table)
+            guess = guess_encoding(table) if is_path and given.encoding is None else None
+            if guess is None:
+                raise
+            given = replace(given, encoding=guess)
+            remarks.append(
+                f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
+            )
 
 
 def _columns(frame: Frame, given: Input) -> tuple[dict[str, Found], dict[str, str]]:
@@ -218,7 +232,7 @@ def _suggested(
     broken: Mapping[str, str],
     remarks: list[str],
 ) -> Suggestions:
-    frame, said = source.data, tuple(given.missing)
+    frame = source.data
     writing, looked = _looked_at(source, given, usable)
     input = writing.input
     profiles = {name: profile for name, (profile, _) in looked.items()}
@@ -228,8 +242,8 @@ def _suggested(
         name: model_for(profiles[name], order_of(frame, name) is not None)
         for name in chooser.quasi_identifiers
     }
-    missing, doubtful = missing_texts(profiles, verdicts)
-    input = replace(input, missing=tuple(dict.fromkeys((*said, *missing))))
+    missing, about_missing = missing_texts(profiles, verdicts, given)
+    input = replace(input, missing=missing)
     persons = person_columns(profiles, verdicts)
     named = [name for name in persons[:1] if profiles[name].known == profiles[name].records]
     counted = profiles[named[0]].distinct if named else frame.shape[0]
@@ -248,7 +262,7 @@ def _suggested(
         remarks=(
             *remarks,
             *writing.remarks,
-            *doubtful,
+            *about_missing,
             *about_persons(profiles, persons),
             *about_kept(chooser, verdicts),
         ),
@@ -265,27 +279,28 @@ def _looked_at(
     source: Source, given: Input, usable: Mapping[str, Found]
 ) -> tuple[Writing, dict[str, tuple[Profile, Verdict | None]]]:
     """How the table is written, and of each usable column its profile and what that says on its own."""
-    names, said = words.names_in_words(source.data.columns), tuple(given.missing)
+    names = words.names_in_words(source.data.columns)
+    usable = {name: found.without(given.missing_in(name)) for name, found in usable.items()}
     with ThreadPoolExecutor() as threads:
         markers = dict(
             zip(
                 usable,
-                threads.map(lambda c: text_markers(c.without(said)), usable.values()),
+                threads.map(text_markers, usable.values()),
                 strict=True,
             )
         )
-        plain = {name: found.without((*said, *markers[name])) for name, found in usable.items()}
+        plain = {name: found.without(markers[name]) for name, found in usable.items()}
         told = [found for name, found in plain.items() if not given.is_text(name)]
-        writing = writing_of(told, given, source.is_text)
+        writing = writing_of(told, given)
 
         def look(name: str) -> tuple[Profile, Verdict | None]:
             profile = profile_of(
-                usable[name].without(said),
+                usable[name],
                 names[name],
                 markers[name],
                 writing.input,
-                writing.formats.get(name, []),
-                source.is_text,
+                writing.doubts.get(name),
+                source.dialect is not None,
             )
             return profile, _formulas(usable[name]) or verdict_of(profile)
 

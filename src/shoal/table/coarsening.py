@@ -30,7 +30,7 @@ def coarsened(source: Source, models: Mapping[str, Model], reading: Input) -> So
     found: dict[str, pa.Array] = {}
     for name in (name for name in models if name in frame.columns):
         try:
-            found[name] = coarse_texts(frame, name, models[name], reading, source.is_text)
+            found[name] = coarse_texts(frame, name, models[name], reading)
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
@@ -42,11 +42,10 @@ def coarse_texts(
     name: str,
     model: Model,
     reading: Input,
-    is_text: bool,
     counts: Records | None = None,
 ) -> pa.Array:
     """How a model writes the single values of a column, as it does in a quasi-identifier of equal records."""
-    column, codes = encode_column(frame, name, model, reading, is_text, True, counts)
+    column, codes = encode_column(frame, name, model, reading, True, counts)
     texts = pa.array(column.form.text(column.form.alone), pa.large_string())
     return texts.take(pa.array(codes))
 

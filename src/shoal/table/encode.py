@@ -45,6 +45,7 @@ class Column:
     model: Model
     form: Form
     counts: Floats
+    date_format: str | None = None  # of texts that are dates, where it was found and not said
 
 
 @dataclass(frozen=True)
@@ -138,15 +139,14 @@ def encode(
     sensitive: Sequence[str] = (),
     identifiers: Sequence[str] = (),
     input: Input | None = None,
-    is_text: bool = False,
     may_be_empty: bool = False,
     ranges: Sequence[str] = (),
 ) -> Table:
     """Turn a frame's quasi-identifiers and sensitive columns into codes.
 
-    `input` says which texts are missing values. `is_text` says that texts may be numbers or dates, as in a
-    CSV file; `input` then says how these are written. `may_be_empty` lets quasi-identifiers be missing in
-    all records, as in what is left of a table. `ranges` are sensitive columns that were coarsened to ranges.
+    `input` says which texts are missing values, and how texts that are numbers or dates are written.
+    `may_be_empty` lets quasi-identifiers be missing in all records, as in what is left of a table.
+    `ranges` are sensitive columns that were coarsened to ranges.
 
     Raises
     ------
@@ -162,14 +162,14 @@ def encode(
     for j, name in enumerate(quasi_identifiers):
         try:
             model = quasi_identifiers[name] if isinstance(quasi_identifiers, Mapping) else None
-            column, codes[:, j] = encode_column(frame, name, model, reading, is_text, may_be_empty)
+            column, codes[:, j] = encode_column(frame, name, model, reading, may_be_empty)
             columns.append(column)
         except InputError as error:
             problems.extend(error.problems)
     secrets: dict[str, Sensitive] = {}
     for name in sensitive:
         try:
-            secrets[name] = encode_sensitive(frame, name, reading, is_text, None, name in ranges)
+            secrets[name] = encode_sensitive(frame, name, reading, None, name in ranges)
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
@@ -181,7 +181,6 @@ def encode_column(
     name: str,
     model: Model | None,
     reading: Input,
-    is_text: bool = False,
     may_be_empty: bool = False,
     counts: Records | None = None,
 ) -> tuple[Column, Ints]:
@@ -189,27 +188,26 @@ def encode_column(
 
     `counts` are the records of each row, where rows are distinct values.
     """
-    found = find_column(frame, name, reading, is_text, counts)
+    takes_dates = model is None or _means_numbers(model) or reading.types.get(name) == "date"
+    found = find_column(frame, name, reading, counts, finds_formats=takes_dates)
     if may_be_empty and not len(found.values):
         found, model = replace(found, values=NOTHING), Suppression()
     if isinstance(model, Order):
         found = replace(found, order=order_of(frame, name))
-    if is_text and isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
+    if isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
         found = replace(found, values=pa.array(found.labels, pa.large_string()))
-    date_format = reading.date_format if is_text else None
-    return _encode_column(name, found, model, counts, date_format)
+    return _encode_column(name, found, model, counts, found.date_format or reading.format_of(name))
 
 
 def encode_sensitive(
     frame: Frame,
     name: str,
     reading: Input,
-    is_text: bool = False,
     counts: Records | None = None,
     is_range: bool = False,
 ) -> Sensitive:
     """Encode one sensitive column; `is_range` says that it was coarsened to texts of ranges."""
-    found = find_column(frame, name, reading, is_text, counts)
+    found = find_column(frame, name, reading, counts)
     order = order_of_ranges(found.labels, reading.decimal) if is_range else None
     if order is None:
         return _encode_sensitive(found)
@@ -242,7 +240,8 @@ def _encode_column(
         raise InputError(f"Column '{name}' is empty; leave it out of the quasi-identifiers.")
     if found.typed is not None and (model is None or _means_numbers(model)):
         read = found.in_order()
-        if _needs_numbers(model) or len(read.values) == len(found.values):
+        is_date = pa.types.is_temporal(read.values.type)
+        if is_date or _needs_numbers(model) or len(read.values) == len(found.values):
             found = (
                 read  # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise
             )
@@ -262,7 +261,7 @@ def _encode_column(
     lookup = np.append(code_of, form.null).astype(np.int32)  # place -1 is null
     codes = lookup[found.place]
     counts = np.bincount(codes, records, form.size).astype(np.float64)
-    return Column(name, model, form, counts), codes
+    return Column(name, model, form, counts, found.date_format), codes
 
 
 def _means_numbers(model: Model) -> bool:

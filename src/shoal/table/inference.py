@@ -35,7 +35,8 @@ def infer(values: Texts, input: Input) -> Texts:
     values
         Texts; nulls fit every type. The distinct values of a column are enough.
     input
-        Says the decimal sign, and the date format, which comes before any other reading.
+        Says the decimal sign, and the date format, which comes before any other reading; of one column, see
+        `Input.of_column`.
 
     Examples
     --------
@@ -46,7 +47,7 @@ def infer(values: Texts, input: Input) -> Texts:
     """
     if values.null_count == len(values):
         return values
-    if input.date_format is not None:
+    if isinstance(input.date_format, str):
         dates = _formatted_dates(values, input.date_format)
         if dates is not None:
             return dates

@@ -90,7 +90,7 @@ def _sample(source: Source) -> Source:
 def _before(source: Source, settings: Settings) -> dict[str, Any]:
     """The risks of the table as it is, of all its records."""
     columns = list(settings.quasi_identifiers)
-    codes = codes_of(source, columns, settings.input.missing)
+    codes = codes_of(source, columns, settings.input)
     sizes = grouped(codes, columns, source.data.shape[0]).sizes()
     return {
         "unique_before": int(np.count_nonzero(sizes == 1)),

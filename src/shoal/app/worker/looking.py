@@ -64,11 +64,11 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     columns = []
     for column in found.columns:
         try:
-            values = column_of(source, column.name, found.input.missing)
+            values = column_of(source, column.name, found.input)
             if found.input.is_text(column.name):
                 values = values.cast(pa.large_string())
             bars, missing = bars_of(values), int(values.null_count)
-            kind = _type_read(values, column.name, source, found.input)
+            kind = _type_read(values, column.name, found.input)
         except InputError:
             bars, missing, kind = [], 0, "cannot be read"
         columns.append(
@@ -101,18 +101,19 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
             "delimiter": found.input.delimiter,
             "decimal": found.input.decimal,
             "date_format": found.input.date_format,
-            "missing": list(found.input.missing),
+            "missing": found.input.missing,
             "sheet": found.input.sheet,
         },
     }
 
 
-def _type_read(values: pa.ChunkedArray, name: str, source: Source, how: Input) -> str:
-    """The type of a column as it is used: texts of a CSV file may be numbers or dates."""
+def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
+    """The type of a column as it is used: texts may be numbers or dates."""
     is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    if not is_string or not source.is_text or how.is_text(name):
+    if not is_string or how.is_text(name):
         return str(values.type)
-    typed = infer(values.unique().cast(pa.large_string()).drop_null(), how).type
+    distinct = values.unique().cast(pa.large_string()).drop_null()
+    typed = infer(distinct, how.of_column(name)).type
     return str(typed if is_ordered(typed) else values.type)
 
 
@@ -153,7 +154,7 @@ def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
     problems: list[str] = []
     for name in types:
         try:
-            encode_column(source.data, name, Suppression(), how, source.is_text, True)
+            encode_column(source.data, name, Suppression(), how, True)
         except InputError as error:
             problems += error.problems
     raise_problems(problems)
@@ -164,7 +165,7 @@ def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
     """How many records some columns single out together."""
     how = input_of(project)
     source = open_project(project, how)
-    codes, records = codes_of(source, columns, how.missing), source.data.shape[0]
+    codes, records = codes_of(source, columns, how), source.data.shape[0]
     steps = []
     for number in range(1, len(columns) + 1):
         found = grouped(codes, columns[:number], records).singled()

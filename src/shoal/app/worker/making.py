@@ -61,7 +61,7 @@ def run(answer: Any, project: str, run: str) -> dict[str, Any]:
         "records": records,
         "released": release.audit.records,
         "method": release.settings.method.name,
-        "notes": list(release.notes),
+        "notes": [*release.reading_notes, *release.notes],
         "proofs": [proof.requirement for proof in release.audit.proofs],
         "seconds": round(time.perf_counter() - start, 2),
         "problems": problems,

@@ -47,9 +47,9 @@ def open_project(project: str, how: Input | None = None) -> Source:
     return source
 
 
-def column_of(source: Source, name: str, missing: Sequence[str]) -> pa.ChunkedArray:
+def column_of(source: Source, name: str, how: Input) -> pa.ChunkedArray:
     """One column as Arrow, null where it holds a text that stands for a missing value."""
-    values = arrow_values(source.data, name)
+    values, missing = arrow_values(source.data, name), how.missing_in(name)
     if not missing:
         return values
     encoded = values.combine_chunks().dictionary_encode()
@@ -60,11 +60,11 @@ def column_of(source: Source, name: str, missing: Sequence[str]) -> pa.ChunkedAr
 
 
 def codes_of(
-    source: Source, columns: Sequence[str], missing: Sequence[str]
+    source: Source, columns: Sequence[str], how: Input
 ) -> dict[str, npt.NDArray[np.int64]]:
     """A number for each record's value in some columns, −1 where it is missing."""
     found = {}
     for name in columns:
-        encoded = column_of(source, name, missing).combine_chunks().dictionary_encode()
+        encoded = column_of(source, name, how).combine_chunks().dictionary_encode()
         found[name] = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
     return found

@@ -20,7 +20,7 @@ def build(answer: Any, project: str, column: str, target: str, how: str) -> dict
     """Make a hierarchy from the column's own values and write it."""
     how_read = input_of(project)
     source = open_project(project, how_read)
-    values = column_of(source, column, how_read.missing)
+    values = column_of(source, column, how_read)
     makers = {
         "numbers": lambda: Hierarchy.from_numbers(values),
         "dates": lambda: Hierarchy.from_dates(values),
@@ -53,7 +53,7 @@ def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
     """A hierarchy beside its column: what fits, each level, and the outline to edit."""
     found = Hierarchy.from_csv(Path(project) / target)
     how_read = input_of(project)
-    values = column_of(open_project(project, how_read), column, how_read.missing)
+    values = column_of(open_project(project, how_read), column, how_read)
     outline = outline_of(found)
     return {
         "preview": found.preview(values).to_dict(),
