@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.suggesting.words import word_set
+from shoal.suggesting.concepts import word_set
 
 GIVEN_NAMES = word_set(
     "aaron adam adrian ahmed aisha alan albert alessandro alex alexander alexandra ali alice alicia amanda amelie "

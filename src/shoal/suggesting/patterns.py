@@ -13,8 +13,8 @@ from itertools import cycle
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.suggesting.concepts import words_of
 from shoal.suggesting.given_names import GIVEN_NAMES
-from shoal.suggesting.words import words_of
 
 SOME = 0.5  # share of values that make a column what its values look like
 STRICT = 0.9  # the same for patterns that other numbers meet by chance

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from shoal.suggesting.rules import percent
+from shoal.suggesting.verdicts import percent
 
 if TYPE_CHECKING:
     from shoal.suggesting.suggestions import ColumnSuggestion, Suggestions

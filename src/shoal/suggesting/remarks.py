@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from shoal.suggesting.choice import Chooser
 from shoal.suggesting.profile import Profile
-from shoal.suggesting.rules import KEEP, QUASI, SENSITIVE, Verdict, percent
 from shoal.suggesting.singling import grouped
+from shoal.suggesting.verdicts import KEEP, QUASI, SENSITIVE, Verdict, percent
 
 TOLD = 0.001  # share of records that kept columns single out, from which on it is told
 RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told

@@ -18,20 +18,16 @@ from shoal.io import formula_columns, guess_encoding
 from shoal.settings import Settings
 from shoal.settings.reading import read_input
 from shoal.suggesting import words
-from shoal.suggesting.choice import Chooser, person_columns
+from shoal.suggesting.batteries import with_batteries
+from shoal.suggesting.choice import Chooser
 from shoal.suggesting.models import Chosen, model_for
+from shoal.suggesting.persons import person_columns
 from shoal.suggesting.profile import PLAIN, Profile, profile_of
 from shoal.suggesting.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
 from shoal.suggesting.remarks import RELEASED, about_kept, about_persons, missing_texts
-from shoal.suggesting.rules import (
-    DROP,
-    IDENTIFIER,
-    KEEP,
-    SENSITIVE,
-    Verdict,
-    verdict_of,
-)
+from shoal.suggesting.rules import verdict_of
 from shoal.suggesting.singling import Singled, greedy, grouped, ranking
+from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, SENSITIVE, Verdict
 from shoal.table.frames import Frame, arrow_column, order_of
 from shoal.table.source import Input, Source
 
@@ -218,7 +214,8 @@ def _suggested(
     writing, looked = _looked_at(source, given, usable)
     input = writing.input
     profiles = {name: profile for name, (profile, _) in looked.items()}
-    chooser = Chooser(profiles, {name: verdict for name, (_, verdict) in looked.items()}, input)
+    single = {name: verdict for name, (_, verdict) in looked.items()}
+    chooser = Chooser(profiles, with_batteries(profiles, single), input)
     verdicts = chooser.choose()
     models = {
         name: model_for(profiles[name], order_of(frame, name) is not None)

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from shoal.suggesting.printed import one_line, singled_lines, why
-from shoal.suggesting.rules import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
+from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
 from shoal.table.source import Input
 
 if TYPE_CHECKING:
