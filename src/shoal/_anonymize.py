@@ -49,6 +49,7 @@ def anonymize(
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    coarsen: Mapping[str, Model] | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -86,6 +87,7 @@ def anonymize(
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    coarsen: Mapping[str, Model] | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -122,6 +124,7 @@ def anonymize(
     keep: Sequence[str] | None = None,
     others: Others | None = None,
     allow: Sequence[str] | None = None,
+    coarsen: Mapping[str, Model] | None = None,
     person: str | None = None,
     key_file: str | os.PathLike[str] | None = None,
     k: int | None = None,
@@ -178,6 +181,10 @@ def anonymize(
     allow
         Kept and sensitive columns that may be released although they betray something, and identifiers that
         repeat although they tell no persons apart; pseudonyms that may link records.
+    coarsen
+        Models that make kept and sensitive columns coarser in all records alike, before anything else is done: bins,
+        a highest value, months or prefixes, like `{"salary": shoal.Interval(step=1000, high=200_000)}`. Requirements,
+        checks and measures see the coarsened values only.
     person
         The column that tells persons apart, where they have several records: k and the requirements then count
         persons in place of records. It is removed, or replaced if it is among the pseudonyms.
@@ -268,6 +275,7 @@ def anonymize(
         keep=keep,
         others=others,
         allow=allow,
+        coarsen=coarsen,
         person=person,
         key_file=key_file,
         k=k,

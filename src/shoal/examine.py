@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.auditing.coarsened import prove_coarsened
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
 from shoal.auditing.groups import examine_frame, examine_texts
 from shoal.auditing.persons import Crowd, read_crowd
@@ -102,6 +103,7 @@ def examine(released: Frame, known: Known, settings: Settings) -> Verdict:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
     if known.replaced is not None:
         prove_replaced(released, known.replaced)
+    prove_coarsened(released, settings.coarsen, _reader(settings))
     if known.originals is not None:
         return examine_compatibility(known.originals, released, settings.k, settings.removed)
     verdict = examine_frame(released, **promises(settings), crowd=known.crowd)
@@ -116,6 +118,11 @@ def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
     asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
     bounds = [own for name in settings.quasi_identifiers for own in (name, *bound_names(name))]
     return list(dict.fromkeys(name for name in (*bounds, *asked) if name in names))
+
+
+def examine_coarsened(column: Frame, settings: Settings) -> None:
+    """Audit the distinct values of a column of a release that was to be coarsened."""
+    prove_coarsened(column, settings.coarsen, _reader(settings))
 
 
 def examine_counted(counted: Frame, count: str, settings: Settings) -> Verdict:
@@ -166,6 +173,7 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> V
         verdict = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
     columns = frame.columns
     prove_replaced(frame, Replaced(settings.pseudonyms, settings.allow))
+    prove_coarsened(frame, settings.coarsen, _reader(settings))
     named = {
         *settings.quasi_identifiers,
         *settings.sensitive,

@@ -18,6 +18,7 @@ from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
 from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
+from shoal.table.coarsening import coarse_input, coarsened
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
 from shoal.table.pseudonyms import canonical_texts, pseudonyms_of, read_key, repeat_problems
@@ -95,14 +96,18 @@ def prepare(source: Source, settings: Settings) -> Plan:
     Infeasible
         Where no release can meet the requirements.
     """
+    roles, problems = check_roles(source.data.columns, settings)
+    coarse = _coarsened(source, settings, problems)
+    source = coarse or source
     frame = source.data
-    roles, problems = check_roles(frame.columns, settings)
     pseudonyms = _pseudonyms(frame, settings, problems)
     person = _persons(frame, settings, problems)
     try:
         encoded = encode_source(source, settings)
     except InputError as error:
         raise_problems([*problems, *error.problems])
+    if coarse is None:  # what a column betrays that could not be coarsened does not matter
+        raise_problems(problems)
     kept = [name for name in roles.kept if name in frame.columns]
     raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
     if person is None:
@@ -144,8 +149,23 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
             f"None of the columns named is among the {len(columns):,} of the table; check the names, and that "
             "the first row of a file holds the names of its columns."
         )
-    problems = roles.problems() + column_problems(columns, [*settings.keep, *settings.input.types])
+    problems = roles.problems() + column_problems(columns, _named(settings))
     return roles, problems + _render_problems(columns, settings)
+
+
+def _named(settings: Settings) -> list[str]:
+    """Columns that the settings name and that nothing else looks for in the table."""
+    coarsened = [name for name in settings.coarsen if name not in settings.sensitive]
+    return list(dict.fromkeys([*settings.keep, *settings.input.types, *coarsened]))
+
+
+def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:
+    """The table with its unprotected columns coarsened, None where that cannot be."""
+    try:
+        return coarsened(source, settings.coarsen, settings.input)
+    except InputError as error:
+        problems += error.problems
+        return None
 
 
 def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:
@@ -184,13 +204,13 @@ def _pseudonyms(frame: Frame, settings: Settings, problems: list[str]) -> dict[s
 
 
 def encode_source(source: Source, settings: Settings, may_be_empty: bool = False) -> Table:
-    """Encode a table by its settings."""
+    """Encode a table, coarsened already, by its settings."""
     return encode(
         source.data,
         settings.quasi_identifiers,
         settings.sensitive,
         (*settings.removed, *settings.pseudonyms),
-        settings.input,
+        coarse_input(settings.input, settings.coarsen),
         source.is_text,
         may_be_empty,
     )

@@ -60,7 +60,7 @@ class TreeLine(Line):
         self.nodes.setdefault(ANYTHING, root)
         self.stretch = [(first[node], first[node] + size[node]) for node in range(root)]
         self.stretch.append((0, self.length))  # the root covers missing values as well
-        self.folds = _folds(tree, [first[leaf] for leaf in range(leaves)])
+        self.folds = folds_of(tree, [first[leaf] for leaf in range(leaves)])
         self.rank = np.array([self._rank(text, tree) for text in known], dtype=np.int64)
 
     def _rank(self, text: str | None, tree: Tree) -> int:
@@ -94,7 +94,7 @@ def _marked(length: int, places: set[int]) -> npt.NDArray[np.bool_]:
     return marks
 
 
-def _folds(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], set[int]]]:
+def folds_of(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], set[int]]]:
     """How the leaves beyond a lowest and a highest value read, and their places."""
     found = []
     for name, signs in (("low", ("≤", "<=")), ("high", ("≥", ">="))):

@@ -85,6 +85,27 @@ def days_of(text: str, by_weeks: bool = False) -> tuple[int, int] | None:
     return None
 
 
+def unit_of(text: str) -> str | None:
+    """Which of day, week, month, quarter, year and decade a text names; None for other texts.
+
+    Examples
+    --------
+    >>> unit_of("2020-03"), unit_of("2020–2029"), unit_of("2020–2023")
+    ('month', 'decade', None)
+    """
+    low, high = ends_of(text)
+    if low != high:
+        years = [end for end in (low, high) if end and end.isdecimal() and len(end) == 4]
+        is_decade = len(years) == 2 and years[0][3] == "0" and int(years[1]) == int(years[0]) + 9
+        return "decade" if is_decade else None
+    found = _PERIOD.fullmatch(text)
+    if found is None:
+        return None
+    _, quarter, week, month, day = found.groups()
+    named = {"day": day, "week": week, "month": month, "quarter": quarter}
+    return next((unit for unit, part in named.items() if part is not None), "year")
+
+
 def _monday(year: int) -> int:
     """The first day of an ISO year."""
     return (

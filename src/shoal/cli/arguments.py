@@ -110,6 +110,14 @@ Allow = Annotated[
         help="Column that may be released although it betrays something; repeatable.",
     ),
 ]
+Coarsen = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN:MODEL[:FILE]:KEY=VALUE",
+        help="Kept or sensitive column to make coarser in all records, like salary:interval:step=1000, "
+        "admitted:calendar:finest=month or zip:prefix:finest=3; repeatable.",
+    ),
+]
 Pseudonyms = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="Identifier to replace by a keyed hash; repeatable."),

@@ -11,7 +11,18 @@ from typing import Any
 from shoal.errors import InputError, near_miss
 
 
-def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
+def coarsening(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
+    """Models that coarsen unprotected columns, written like those of quasi-identifiers."""
+    found = models(given, problems, "--coarsen", "Column")
+    return found and {name: model for name, model in found.items() if model is not None}
+
+
+def models(
+    given: Sequence[str] | None,
+    problems: list[str],
+    flag: str = "-q",
+    what: str = "Quasi-identifier",
+) -> dict[str, Any] | None:
     """Models by column from `COLUMN[:MODEL[:FILE][:KEY=VALUE…]]`; a colon in a column's name is written `\\:`.
 
     `COLUMN:order:names` sorts by name; a file of that name is written `./names`.
@@ -26,9 +37,13 @@ def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] |
         column, kind = [*parts, None][:2]
         column = str(column).replace("\\:", ":")
         if column in found:
-            problems.append(f"Quasi-identifier '{column}' is named twice; name it once.")
+            problems.append(f"{what} '{column}' is named twice; name it once.")
         found[column] = None
         if kind is None:
+            if flag != "-q":
+                problems.append(
+                    f"Write {flag} {text}:MODEL:KEY=VALUE, like {text}:interval:step=5."
+                )
             continue
         if kind not in MODELS:
             close = near_miss(kind, MODELS) or "."
@@ -37,11 +52,11 @@ def models(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] |
                 "a colon in a column's name is written \\:."
             )
         else:
-            found[column] = _model(column, kind, parts[2:], problems)
+            found[column] = _model(column, kind, parts[2:], problems, flag)
     return found
 
 
-def _model(column: str, kind: str, parts: Sequence[str], problems: list[str]) -> Any:
+def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], flag: str) -> Any:
     """A model from its name, perhaps a file, and options; the path of a file may hold colons."""
     from shoal.generalization import Hierarchy, Order
     from shoal.generalization.order import NAMES
@@ -76,7 +91,7 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str]) ->
     except InputError as error:
         problems.extend(error.problems)
         return None
-    return made_model(kind, options, f"-q {column}:{kind}", problems, tree)
+    return made_model(kind, options, f"{flag} {column}:{kind}", problems, tree)
 
 
 def _model_option(key: str, text: str) -> Any:

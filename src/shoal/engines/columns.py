@@ -16,6 +16,7 @@ from shoal.generalization import Model
 from shoal.generalization.forms import Ints, Records
 from shoal.settings import Settings
 from shoal.table import Column, Sensitive, Table
+from shoal.table.coarsening import coarse_input
 from shoal.table.encode import encode_column, encode_sensitive
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
@@ -204,7 +205,8 @@ def _coded(
     may_be_empty: bool = True,
 ) -> Coded:
     if is_secret:
-        secret = encode_sensitive(values, name, settings.input, is_text, counts)
+        reading = coarse_input(settings.input, settings.coarsen)
+        secret = encode_sensitive(values, name, reading, is_text, counts)
         return Coded(name, values, counts, secret.codes, secret)
     column, codes = encode_column(
         values,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from shoal.engines.auditing import examine_staged
 from shoal.engines.base import Lazy, speaking_of
 from shoal.engines.betraying import betrayed
 from shoal.engines.checks import refuse, refuse_slow
+from shoal.engines.coarsening import coarsen
 from shoal.engines.columns import COUNT, HASH, Codes, read_columns
 from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
 from shoal.engines.memory import most_at_once, most_rows
@@ -110,10 +111,12 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     """Encode and count a large table, and judge whether it can be released as the settings say."""
     engine, names = opened.engine, opened.frame.collect_schema().names()
     roles = _checked(opened, names, settings)
+    coarse = watch("encoding", lambda: coarsen(engine, opened.frame, settings, opened.is_text))
+    opened = replace(opened, frame=coarse.frame)
     codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
     refuse_slow(settings, codes.records)
     told_apart = [name for name in settings.identifiers if name not in settings.allow]
-    frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart))
+    frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart, coarse.records))
     keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
     watch.progress("reducing", table.records, 0)
     raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
@@ -129,8 +132,17 @@ def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
     return roles
 
 
-def _encode(opened: Opened, codes: Codes, roles: Roles, told_apart: Sequence[str]) -> Lazy:
-    """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person."""
+def _encode(
+    opened: Opened,
+    codes: Codes,
+    roles: Roles,
+    told_apart: Sequence[str],
+    known: Mapping[str, int],
+) -> Lazy:
+    """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person.
+
+    `known` says how many records have a value in each column that was coarsened.
+    """
     engine, frame = opened.engine, opened.frame
     names = frame.collect_schema().names()
     unchanged = [name for name in names if name in roles.unchanged]
@@ -139,9 +151,12 @@ def _encode(opened: Opened, codes: Codes, roles: Roles, told_apart: Sequence[str
     kept = [*unchanged, *codes.keys, HASH, *columns_of(told_apart)]
     staged = engine.stage(hashed.select(kept), "encoded")
     nulls = engine.arrow(
-        staged.select(*(nw.col(key).is_null().cast(nw.Int64).sum() for key in codes.keys))
+        staged.select(
+            *(nw.col(name).is_null().cast(nw.Int64).sum() for name in (*codes.keys, *known))
+        )
     )
-    if any(column[0].as_py() for column in nulls.columns):
+    missing = {name: codes.records - records for name, records in known.items()}
+    if any(nulls[name][0].as_py() != missing.get(name, 0) for name in nulls.column_names):
         raise InputError(
             "The table changed while it was read, or holds a type that the engine cannot compare; give a table "
             "that stays the same, with numbers, dates and text."

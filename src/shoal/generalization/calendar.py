@@ -63,6 +63,7 @@ class Calendar(Model):
 
     name = "calendar"
     proper = True
+    coarsened_by = ("finest", "low", "high")
 
     def __post_init__(self) -> None:
         given = self.levels
@@ -113,6 +114,10 @@ class Calendar(Model):
         """The labels of the periods that hold a day, from the finest to the largest."""
         period = period_of(self._units[0], day, self._by_weeks)
         return [period.label, *self._above(period)]
+
+    @property
+    def is_coarse(self) -> bool:
+        return super().is_coarse or self._units[0] != UNITS[0]
 
     @property
     def _by_weeks(self) -> bool:

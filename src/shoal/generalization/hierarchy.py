@@ -72,6 +72,7 @@ class Hierarchy(Model):
 
     name = "hierarchy"
     proper = True
+    coarsened_by = ("finest", "low", "high")
 
     @classmethod
     def from_csv(
@@ -254,6 +255,10 @@ class Hierarchy(Model):
             )
         return form_of(self._folded[0], has_null), np.array(self._folded[1], dtype=np.int32)[codes]
 
+    @property
+    def is_coarse(self) -> bool:
+        return bool(self.finest) or self.low is not None or self.high is not None
+
     def coarser(self, finest: int = 0, low: Any = None, high: Any = None) -> Hierarchy:
         """The same hierarchy, released from a finest level on and with the values beyond two ends folded into one."""
         raise_problems(folding_problems(self._tree, finest, low, high))
@@ -267,7 +272,7 @@ class Hierarchy(Model):
     def _folded(self) -> tuple[Tree, list[int]]:
         """The tree of what may be released, and the leaf of it for each leaf of this one."""
         tree = self._tree
-        if not self.finest and self.low is None and self.high is None:
+        if not self.is_coarse:
             return tree, list(range(len(self.leaves)))
         return fold_tree(tree, self.finest, self.low, self.high)
 

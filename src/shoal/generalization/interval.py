@@ -68,6 +68,7 @@ class Interval(Model):
 
     name = "interval"
     proper = False
+    coarsened_by = ("step", "low", "high")
 
     def __post_init__(self) -> None:
         raise_problems([*self._step_problems(), *end_problems("Interval", self.low, self.high)])

@@ -26,6 +26,12 @@ class Model(ABC):
     proper: ClassVar[
         bool
     ]  # laminar with all singletons and the whole (GiT09 §3): guarantees need it
+    coarsened_by: ClassVar[tuple[str, ...]] = ()  # options that make single values coarser
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it makes single values coarser, without any others to group them with."""
+        return any(getattr(self, option) is not None for option in self.coarsened_by)
 
     @abstractmethod
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:

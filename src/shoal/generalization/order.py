@@ -100,6 +100,7 @@ class Order(Model):
 
     name = "order"
     proper = False
+    coarsened_by = ("low", "high")
 
     def __post_init__(self) -> None:
         if self.values is not None and not _is_names(self.values):

@@ -56,6 +56,7 @@ class Prefix(Model):
 
     name = "prefix"
     proper = True
+    coarsened_by = ("finest",)
 
     def __post_init__(self) -> None:
         problems = []

@@ -34,6 +34,7 @@ _SECTIONS = {
         "keep",
         "others",
         "allow",
+        "coarsen",
     ),
     "quasi_identifiers": None,
     "requirement": ("k", "suppression_limit", "series", *REQUIREMENTS),
@@ -87,6 +88,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         "keep": tuple(columns["keep"]),
         "others": columns.get("others", "refuse"),
         "allow": tuple(columns["allow"]),
+        "coarsen": _read_coarsening(columns.get("coarsen", {}), folder, problems),
         "k": sections["requirement"].get("k", 0),
         "suppression_limit": sections["requirement"].get("suppression_limit", 0.0),
         "series": sections["requirement"].get("series", False),
@@ -179,6 +181,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
             "keep": list(settings.keep),
             "others": settings.others,
             **({"allow": list(settings.allow)} if settings.allow else {}),
+            **_write_coarsening(settings, folder),
         },
         "quasi_identifiers": entries,
         "requirement": requirement,
@@ -197,6 +200,32 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
         },
         **_write_input(settings.input),
     }
+
+
+def _read_coarsening(section: Any, folder: Path, problems: list[str]) -> dict[str, Model]:
+    """The models that coarsen unprotected columns, each a table of its own in the file."""
+    found = {}
+    if not isinstance(section, Mapping):
+        problems.append(
+            "'coarsen' in [columns] must be a table for each column: [columns.coarsen.COLUMN]."
+        )
+        section = {}
+    for name, entry in section.items():
+        if not isinstance(entry, Mapping) or "model" not in entry:
+            problems.append(
+                f"Column '{name}' in [columns.coarsen] must be a table with a 'model': [columns.coarsen.{name}]."
+            )
+            continue
+        model = read_model(name, entry, folder, problems, "columns.coarsen")
+        if model is not None:
+            found[name] = model
+    return found
+
+
+def _write_coarsening(settings: Settings, folder: Path | None) -> dict[str, Any]:
+    """What `_read_coarsening` reads, if anything is coarsened."""
+    entries = {name: write_model(model, folder) for name, model in settings.coarsen.items()}
+    return {"coarsen": entries} if entries else {}
 
 
 def _write_persons(settings: Settings, folder: Path | None) -> dict[str, Any]:

@@ -32,18 +32,23 @@ def keys_of(kind: str | None) -> tuple[str, ...]:
 
 
 def read_model(
-    name: str, entry: Mapping[str, Any], folder: Path, problems: list[str]
+    name: str,
+    entry: Mapping[str, Any],
+    folder: Path,
+    problems: list[str],
+    section: str = "quasi_identifiers",
 ) -> Model | None:
-    """One quasi-identifier's model from its table in the file."""
+    """One column's model from its table in a section of the file; quasi-identifiers have a weight, too."""
     kind = entry.get("model")
-    where = f"[quasi_identifiers.{name}]"
+    where = f"[{section}.{name}]"
     if kind is not None and not (isinstance(kind, str) and kind in MODELS):
         close = near_miss(str(kind), MODELS) or "."
         problems.append(
             f"There is no model '{kind}' (column '{name}'){close} Models: {', '.join(MODELS)}."
         )
         return None
-    unknown_keys(where, entry, ("model", "weight", *keys_of(kind)), problems)
+    own = ("model", "weight") if section == "quasi_identifiers" else ("model",)
+    unknown_keys(where, entry, (*own, *keys_of(kind)), problems)
     if kind is None:
         return None
     if kind == "hierarchy" and not ("hierarchy" in entry or "rows" in entry):

@@ -35,6 +35,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         pseudonyms=_names("pseudonyms", settings.pseudonyms, problems),
         keep=_names("keep", settings.keep, problems),
         allow=_names("allow", settings.allow, problems),
+        coarsen=_coarsening(settings.coarsen, problems),
         person=_person(settings.person, problems),
         key_file=_path("key_file", settings.key_file, problems),
         input=read_input(settings.input, problems),
@@ -88,9 +89,7 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
     for name in _names("quasi_identifiers", given, problems):
         if name in found:
             problems.append(f"Quasi-identifier '{name}' is named twice; name it once.")
-        model = models.get(name)
-        if isinstance(model, type) and issubclass(model, Model) and model is not Hierarchy:
-            model = model()
+        model = _made(models.get(name))
         if model is not None and not isinstance(model, Model):
             problems.append(
                 f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
@@ -99,6 +98,28 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
             model = None
         found[name] = model
     return found
+
+
+def _coarsening(given: Any, problems: list[str]) -> dict[str, Model]:
+    """The models that coarsen unprotected columns, by column."""
+    if not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
+        expected = "a dict of columns and models, like {'salary': shoal.Interval(step=1000)}"
+        problems.append(wrong("coarsen", expected, given))
+        return {}
+    models = {name: _made(model) for name, model in given.items()}
+    problems.extend(
+        f"The model that coarsens '{name}' must be shoal.Interval(step=…), Calendar(finest=…), Prefix(finest=…), "
+        f"Order(…) or a Hierarchy. Got {shown(model)} instead."
+        for name, model in models.items()
+        if not isinstance(model, Model)
+    )
+    return {name: model for name, model in models.items() if isinstance(model, Model)}
+
+
+def _made(model: Any) -> Any:
+    """A model of which only the class was given."""
+    is_class = isinstance(model, type) and issubclass(model, Model) and model is not Hierarchy
+    return model() if is_class else model
 
 
 def _requirements(given: Any, problems: list[str]) -> tuple[Requirement, ...]:

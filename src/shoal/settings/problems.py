@@ -29,6 +29,7 @@ def settings_problems(settings: Settings) -> list[str]:
         found.append("k is missing or 0; say how many records at least must read the same.")
     elif not is_whole(settings.k, 1):
         found.append(wrong("k", "a whole number of at least 1", settings.k))
+    found += _coarsen_problems(settings)
     found += _requirement_problems(settings) + _suppression_problems(settings)
     found += _objective_problems(settings)
     if not is_whole(settings.seed, 0) or settings.seed >= 2**64:
@@ -117,6 +118,36 @@ def _role_problems(settings: Settings) -> list[str]:
                     f"Column '{taken}' is in the way of the bounds of '{name}'; rename it."
                 )
     return problems
+
+
+def _coarsen_problems(settings: Settings) -> list[str]:
+    """Columns that cannot be coarsened, and models that coarsen nothing."""
+    roles = {
+        **dict.fromkeys(settings.removed, "is removed; leave it out of 'coarsen' (--coarsen)."),
+        **dict.fromkeys(settings.pseudonyms, "is replaced; leave it out of 'coarsen' (--coarsen)."),
+        **dict.fromkeys(
+            settings.quasi_identifiers,
+            "is a quasi-identifier; give its own model a finest level, and leave it out of 'coarsen' (--coarsen).",
+        ),
+    }
+    unchanged = (*settings.sensitive, *settings.keep)
+    found = []
+    for name, model in settings.coarsen.items():
+        if name not in unchanged and (name in roles or settings.others != "keep"):
+            why = roles.get(name, "is neither sensitive (-s) nor kept (-x); name it as one.")
+            found.append(f"Column '{name}' is to be coarsened and {why}")
+        if not model.coarsened_by:
+            found.append(
+                f"The model '{model.name}' of column '{name}' has no finest level; coarsen it by interval, calendar, "
+                "prefix, order or hierarchy."
+            )
+        elif not model.is_coarse:
+            *others, last = (f"'{option}'" for option in model.coarsened_by)
+            options = f"{', '.join(others)} or {last}" if others else last
+            found.append(
+                f"The model '{model.name}' of column '{name}' coarsens nothing as it is; give it {options}."
+            )
+    return found
 
 
 def _suppression_problems(settings: Settings) -> list[str]:

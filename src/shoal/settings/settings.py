@@ -39,6 +39,7 @@ class Settings:
     keep: tuple[str, ...] = ()
     others: Others = "refuse"
     allow: tuple[str, ...] = ()
+    coarsen: Mapping[str, Model] = field(default_factory=dict)  # kept and sensitive columns
     person: str | None = None
     key_file: str | None = None  # a path; the key itself is in no settings
     k: int = 0
@@ -143,5 +144,9 @@ def make_settings(
     if "quasi_identifiers" in changes and "weights" not in changes:
         kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
         settings = replace(settings, weights=kept)
+    if {"sensitive", "keep"} & changes.keys() and "coarsen" not in changes:
+        unchanged = (*settings.sensitive, *settings.keep)
+        left = {n: m for n, m in settings.coarsen.items() if n in unchanged}
+        settings = replace(settings, coarsen=left)
     raise_problems(problems + settings.problems())
     return settings
