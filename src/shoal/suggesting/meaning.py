@@ -90,7 +90,8 @@ FITS: Mapping[Concept, Callable[[Profile], bool]] = {
 def meant(concepts: Iterable[Concept], profile: Profile) -> Concept | None:
     """The first concept that a column's name is about and that its values fit."""
     for concept in concepts:
-        if concept.found_in(profile.words) and FITS.get(concept, lambda _: True)(profile):
+        fits = FITS.get(concept)
+        if concept.found_in(profile.words) and (fits is None or fits(profile)):
             return concept
     return None
 

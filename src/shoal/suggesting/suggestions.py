@@ -13,7 +13,7 @@ import pyarrow as pa
 from shoal.databases import is_address, reading_of
 from shoal.errors import InputError, raise_problems, shown
 from shoal.examine import open_table
-from shoal.generalization import Model
+from shoal.generalization import Interval, Model
 from shoal.io import formula_columns, guess_encoding
 from shoal.settings import Settings
 from shoal.settings.reading import read_input
@@ -40,7 +40,9 @@ class ColumnSuggestion:
 
     `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
     values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
-    stand for a missing value, `maybe_missing` those that may do so.
+    stand for a missing value, `maybe_missing` those that may do so. `is_unknown` says that a column is left out because
+    nothing tells what it means, and `battery` names the similar columns that were decided together with this one.
+    `coarsen` has the options of the `shoal.Interval` to which a sensitive number is coarsened.
     """
 
     name: str
@@ -56,6 +58,9 @@ class ColumnSuggestion:
     missing: tuple[str, ...] = ()
     maybe_missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    is_unknown: bool = False
+    battery: str = ""
+    coarsen: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,11 @@ class Suggestions:
         """The columns whose role or model a person must look at first."""
         return tuple(c.name for c in self.columns if not c.is_sure or c.doubts)
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The columns that are left out because nothing tells what they mean."""
+        return tuple(column.name for column in self.columns if column.is_unknown)
+
     def settings(self) -> Settings:
         """These suggestions as settings for `shoal.anonymize`; read the reasons first."""
         return Settings(
@@ -96,6 +106,7 @@ class Suggestions:
             identifiers=self.of(IDENTIFIER),
             person=self.person,
             keep=self.of(KEEP),
+            coarsen={c.name: Interval(**c.coarsen) for c in self.columns if c.coarsen},
             others="drop" if self.of(DROP) else "refuse",
             k=self.k,
             input=self.input,
@@ -126,9 +137,10 @@ def suggest(
 
     Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
     records per person, and how many records columns single out. Words are known in seven languages. What is not
-    clear is marked unsure, and a column that may name a person is never suggested for release. No value that fewer
-    than ten records have is in the result, but for marks of a missing one like "?". Suggestions are a start: what an
-    attacker knows stands in no table.
+    clear is marked unsure. A column is left out if it may name a person or if nothing tells what it means; similar
+    columns such as Q1 to Q40 are decided together. A sensitive number that is nearly unique is coarsened. No value
+    that fewer than ten records have is in the result, except marks of a missing one like "?". Suggestions are a
+    start: no table says what an attacker knows.
 
     Parameters
     ----------
@@ -316,6 +328,9 @@ def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnS
         missing=profile.missing,
         maybe_missing=profile.maybe_missing,
         doubts=profile.doubts if verdict.role in RELEASED else (),
+        is_unknown=verdict.is_unknown,
+        battery=verdict.battery,
+        coarsen=verdict.coarsen,
     )
 
 
