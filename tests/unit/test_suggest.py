@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from suggested import PERSONAL, Made
-from suggested_cases import CASES as OWN
-from suggested_public import PUBLIC
-from suggested_unseen import UNSEEN
+from suggested_cases import TABLES as OWN
+from suggested_public import TABLES as PUBLIC
+from suggested_unseen import TABLES as UNSEEN
 
 import shoal
 from shoal.suggesting import shapes

@@ -25,6 +25,8 @@ BODY_WEIGHTS = (
     6000.0,
 )  # median of weights of bodies in kilograms, pounds or, of newborns, in grams
 SURVEY_MEAN = 5.0  # mean up to which positive fractions named weight are those of a survey
+MOST_KINDS = 500  # insurers, wards or sites
+YES_OR_NO = words.word_set("0 1 y n yes no true false t f ja nein j oui non o si no s nao sim nee")
 UNITS_OF_AGE = (
     "day",
     "days",
@@ -74,6 +76,15 @@ def _no_measurement(profile: Profile) -> bool:
     return not (is_fraction and profile.alone > 0.5 * profile.known)
 
 
+def _are_kinds(profile: Profile) -> bool:
+    return profile.kind != NUMBER and profile.distinct <= MOST_KINDS
+
+
+def _says_yes_or_no(profile: Profile) -> bool:
+    texts = {text.strip().lower() for text in profile.texts.slice(0, 3).to_pylist()}
+    return profile.kind == FLAG and texts <= YES_OR_NO
+
+
 FITS: Mapping[Concept, Callable[[Profile], bool]] = {
     words.AGE: _ages,
     words.SEX: _at_most(15),
@@ -82,8 +93,8 @@ FITS: Mapping[Concept, Callable[[Profile], bool]] = {
     words.BODY: _body,
     words.HOUSEHOLD: _no_measurement,
     words.SCHOOL: _no_measurement,
-    words.CARE: lambda profile: profile.kind != NUMBER and profile.distinct <= 500,
-    words.INSURER: lambda profile: profile.kind != NUMBER and profile.distinct <= 500,
+    words.CARE: lambda profile: _are_kinds(profile) and not _says_yes_or_no(profile),
+    words.INSURER: lambda profile: _are_kinds(profile),
 }  # what values must be like for a name to be believed; other concepts hold for any
 
 

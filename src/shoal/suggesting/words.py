@@ -53,7 +53,7 @@ THING = concept(
 )
 # Words that make a column an identifier where its values differ from record to record.
 NUMBER_OF = re.compile(
-    r"^(num|number|no|nr|nb|n|anzahl|nombre|numero|anz|count)( of| de| di| van)? [a-z]{2}|anzahl|\bcount\b|"
+    r"^(num|number|no|nr|nb|n|anzahl|nombre|numero|anz|count)( of| de| di| van)? \w|anzahl|\bcount\b|"
     r"\b(nombre|numero|numero total) de\b"
 )
 IDENTIFIER = concept(
@@ -141,8 +141,8 @@ WORK = concept(
     "industry branche employer arbeitgeber workclass worker employment beschaft* emploi empleo "
     "impiego working =position work arbeit travail trabajo lavoro werk trabalho rank =title department dept "
     "abteilung abt hours worked employed fte csp pcs funktion =fonction =funcion =funzione mansione =puesto =cargo "
-    "=poste employ* teilzeit vollzeit parttime fulltime part_time full_time company unternehmen entreprise "
-    "empresa azienda seniority tenure hired businesstravel overtime",
+    "=poste employ* teilzeit vollzeit parttime fulltime emp =business commut* part_time full_time company unternehmen entreprise "
+    "empresa azienda seniority tenure hired overtime",
 )
 MARITAL = concept(
     "marital status",
