@@ -23,7 +23,13 @@ from benchmarks.tables import Tables, Unavailable
 
 ROOT = Path(__file__).parents[2]
 TRUTHS = Path(__file__).parents[1] / "truths.toml"
-MADE = ("suggested_cases", "suggested_public", "suggested_unseen", "suggested_messy", "suggested_new")
+MADE = (
+    "suggested_cases",
+    "suggested_public",
+    "suggested_unseen",
+    "suggested_messy",
+    "suggested_new",
+)
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
 UNPROTECTED = "KSQ"  # roles that release a column, the least protected first
 LEFT_OUT = 0.25  # share of useful columns that may be left out
@@ -101,7 +107,9 @@ def _row(case: Case, records: int | None) -> dict[str, object]:
         release = shoal.anonymize(case.path, settings=found.settings())
     except shoal.ShoalError as error:
         return row | {"verdict": f"refused: {error}"[:60], "met": False}
-    counted = _counted(release, found.of("quasi-identifier"), found.of("keep"), found.of("sensitive"))
+    counted = _counted(
+        release, found.of("quasi-identifier"), found.of("keep"), found.of("sensitive")
+    )
     share = len(left_out) / max(1, len(useful))
     return (
         row

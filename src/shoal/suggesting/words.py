@@ -106,7 +106,7 @@ BIRTH = concept(
     "birthyr gebjahr",
 )
 AGE = concept(
-    "age", "age ages =alter edad eta idade leeftijd lebensalter altersgruppe agegroup =tranche_age"
+    "age", "age ages =alter edad eta =idade leeftijd lebensalter altersgruppe agegroup =tranche_age"
 )
 SEX = concept(
     "sex", "sex gender geschlecht sexe =genre sexo genero sesso genere geslacht anrede civilite"
@@ -118,7 +118,8 @@ PLACE = concept(
     "bundesland land ville commune departement pays ciudad municipio provincia pais localidad comune citta "
     "regione paese residenza stad gemeente woonplaats provincie =cidade concelho distrito =estado freguesia lat "
     "latitude longitude lon lng =tract neighborhood neighbourhood msa borough constituency canton kanton "
-    "statenum cp =place =location =live =lives wohnen urb urban rur rural urbanicity lsoa msoa nuts wahlkreis metro",
+    "statenum cp =place =location "
+    "=live =lives wohnen urb urban rur rural urbanicity lsoa msoa nuts wahlkreis metro",
 )
 RACE = concept("ethnic origin", "race ethnic eth ethnie raza raca etnia hispanic")
 ORIGIN = concept(
@@ -141,7 +142,8 @@ WORK = concept(
     "industry branche employer arbeitgeber workclass worker employment beschaft* emploi empleo "
     "impiego working =position work arbeit travail trabajo lavoro werk trabalho rank =title department dept "
     "abteilung abt hours worked employed fte csp pcs funktion =fonction =funcion =funzione mansione =puesto =cargo "
-    "=poste employ* teilzeit vollzeit parttime fulltime emp =business commut* part_time full_time company unternehmen entreprise "
+    "=poste employ* teilzeit vollzeit parttime fulltime emp =business commut* "
+    "part_time full_time company unternehmen entreprise "
     "empresa azienda seniority tenure hired overtime",
 )
 MARITAL = concept(
@@ -217,10 +219,10 @@ HEALTH = concept(
 MONEY = concept(
     "money",
     "income inc einkommen salary gehalt lohn wage wages revenu salaire ingreso ingresos sueldo salario reddito "
-    "stipendio inkomen loon rendimento renda earnings earns debt schuld schulden dette deuda debito divida credit "
+    "stipendio inkomen loon rendimento renda earnings =earns debt schuld schulden dette deuda debito divida credit "
     "kredit loan balance bal bill billing payment pay amount amnt amt betrag montant importe importo bedrag default "
     "=pension =rente tax =steuer charges cost kosten cout coste costo =custo =price gain loss losses dividend "
-    "capital turnover revenue spend premium kaution =limit bonus beitrag schaden* pramie fare =rent miete loyer "
+    "capital turnover revenue spend* premium kaution =limit bonus beitrag schaden* pramie fare =rent miete =loyer "
     "affitto alquiler mortgage dti delinq* int_rate interest daily_rate hourly_rate monthly_rate stock_option",
 )
 BENEFIT = concept(
@@ -233,7 +235,7 @@ BELIEF = concept(
     "belief and politics",
     "relig* konfess* godsdienst glaube faith church kirche partei vote voting voted wahl wahlt voto politi* "
     "gewerkschaft sindicat* sindacat* syndic* labor_union trade_union =union opinion attitude =trust meinung "
-    "ideolog* =credo culte partido partito",
+    "ideolog* =credo =culte partido partito",
     "party",
 )
 JUSTICE = concept(
@@ -256,7 +258,7 @@ JUDGED = concept(
 )
 DEED = concept(
     "what a person did, used or asked for",
-    "poi venue dwell activity aktivitat purchase bought purpose topic complaint churn contract internet streaming "
+    "poi =venue dwell activity aktivitat purchase bought purpose topic complaint churn contract internet streaming "
     "phone_service multiple_lines paperless payment_method campaign leisure sleep hobby anliegen motif "
     "motivo =thema =tarif subscription abonnement",
 )
@@ -279,15 +281,15 @@ CODE = re.compile(
     r"\b(zip|zipcode|postcode|postal|plz|postleitzahl|cap|cep|fips|code|codes|recode|icd|type|typ|class|category|cat|"
     r"kategorie|status|ward|id|nr|key|region|state|county|msa|tract|statenum|flag|kennziffer|schlussel)\b|code"
 )
-YEAR_MONTH_DAY = re.compile(
-    r"\b(years?|month|day|jahr|monat|tag|annee|mois|jour|ano|mes|dia|anno|mese|giorno|mon)$"
-)
+YEAR = re.compile(r"\b(years?|yr|jahr|annee|ano|anno|jaar)$")
+MONTH = re.compile(r"\b(month|mon|monat|mois|mes|mese|maand)$")
+DAY = re.compile(r"\b(day|tag|jour|dia|giorno|dag)$")
 
 _MEANINGS = (*CORE, *OUTSIDERS_KNOW, *SENSITIVE)
 _PERSONS = (PERSON_NAME, PERSON, OTHER_PERSON)
 _JOINED = word_set(
     "grp group cat code cd band range class num nr yr yrs year lvl level stat status size type desc id dt date flag "
-    "score idx tot total avg hr hrs priv rate num dob inc sq"
+    "score idx tot total avg hr hrs priv rate num dob inc sq mon month day"
 )  # what is written together with words of a concept: agegrp, yrsmarr
 
 
@@ -300,7 +302,7 @@ def names_in_words(names: Sequence[str]) -> dict[str, str]:
     shared = next((place for place, sign in signs if len(set(sign)) > 1), 0)
     if len(names) < 3 or not 0 < shared <= 2:
         return {name: _in_words(name) for name in names}
-    return {name: f"{_in_words(name)} {words_of(name[shared:])}".strip() for name in names}
+    return {name: f"{_in_words(name)} {_in_words(name[shared:])}".strip() for name in names}
 
 
 def _in_words(name: str) -> str:
