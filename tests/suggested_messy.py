@@ -212,7 +212,7 @@ def staff() -> Made:
 def voters() -> Made:
     """A survey with numbered questions on a few scales, of which single ones are something else."""
     answers = {f"Q2_{n}": (one_of(1, 2, 3, 4, -1), SECRET) for n in range(1, 11)}
-    marks = {f"Q8_{n}": (one_of(1, 2, 3, 4), SECRET) for n in range(1, 10)}
+    marks = {f"Q8_{n}": (one_of(1, 2, 3, 4, 5, 6, 7), SECRET) for n in range(1, 10)}
     asked = {
         f"How often do you eat {food}?": (one_of("Never", "Rarely", "Often", "Always"), SECRET)
         for food in ("pie", "corn", "yams", "stuffing", "rolls")

@@ -1,4 +1,4 @@
-"""More made-up tables; no rule was changed after these were first tried."""
+"""More made-up tables, written after the first rules."""
 
 from __future__ import annotations
 

@@ -232,6 +232,8 @@ def _are_parts(profile: Profile, most: int) -> bool:
     if most == YEARS:
         return are_years(profile) or profile.distinct <= FEW
     ends = _middle(profile, 0, 1)
+    if profile.kind == FLAG:
+        return False
     if ends is None:
         return profile.distinct <= most + UNKNOWN_PARTS
     return ends[0] >= 0 and (ends[1] <= most or profile.distinct <= most + UNKNOWN_PARTS)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pyarrow.compute as pc
+
 from shoal.suggesting import meaning, words
 from shoal.suggesting.patterns import (
     are_names_of_persons,
@@ -126,7 +128,7 @@ def _number_of_a_person(profile: Profile) -> Verdict | None:
     if profile.kind in (FLAG, DATE):
         return None
     name = profile.words
-    is_count = bool(words.NUMBER_OF.search(name))
+    is_count = bool(words.NUMBER_OF.search(name)) and not _are_long_numbers(profile)
     named = (words.IDENTIFIER.found_in(name) or name.endswith(" no")) and not is_count
     if not named and not (words.PERSON.found_in(name) and " " not in name):
         return None
@@ -147,6 +149,12 @@ def _number_of_a_person(profile: Profile) -> Verdict | None:
     each = profile.known / profile.distinct
     reason = f"{says(concept)}, and each value has {each:.1f} records on average"
     return Verdict(IDENTIFIER, reason, about=A_PERSON)
+
+
+def _are_long_numbers(profile: Profile) -> bool:
+    """Whether whole numbers have as many digits as those that are given to persons."""
+    lengths = pc.utf8_length(profile.texts)
+    return profile.is_whole and bool(pc.quantile(lengths, 0.5)[0].as_py() >= SHORTEST_NUMBER)
 
 
 def _row_number(profile: Profile) -> Verdict | None:
@@ -189,7 +197,7 @@ def _perhaps_a_person(profile: Profile) -> Verdict | None:
         return None
     if words.QUANTITY.search(profile.words) or words.NUMBER_OF.search(profile.words):
         return None
-    if profile.is_whole and max(map(len, profile.texts.to_pylist())) < SHORTEST_NUMBER:
+    if profile.is_whole and not _are_long_numbers(profile):
         return None
     reason = "of unknown meaning, and its values repeat as seldom as those of persons"
     return Verdict(IDENTIFIER, reason, is_sure=False)

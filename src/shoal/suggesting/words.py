@@ -91,7 +91,7 @@ WRITTEN = concept(
     "interview_start interview_end start_time end_time starttime endtime completed",
     "startdate enddate start_date end_date",
 )
-WEIGHT = re.compile(r"\b(weights?|wts?|wgts?|gewicht\w*|poids|peso|pondera\w*)\b")
+WEIGHT = re.compile(r"(weights?|wghts?|wgts?|\bwts?|gewicht\w*|\bpoids|\bpeso|\bpondera\w*)\b")
 SURVEY_WEIGHT = re.compile(
     r"\b(fnlwgt|wgt|wt|pweight|hweight|weighting|gewichtung\w*|hochrechnung\w*|pondera\w+|factor elevacion|"
     r"factor expansion|fattore espansione)\b|"
@@ -103,18 +103,18 @@ SURVEY_WEIGHT = re.compile(
 BIRTH = concept(
     "birth",
     "birth born dob yob bday geburt geboren geb gebdat naissance =ne =nee nacimiento nascita nascimento geboorte "
-    "birthyr gebjahr",
+    "birthyr brn gebjahr",
 )
 AGE = concept(
     "age", "age ages =alter edad eta =idade leeftijd lebensalter altersgruppe agegroup =tranche_age"
 )
 SEX = concept(
-    "sex", "sex gender geschlecht sexe =genre sexo genero sesso genere geslacht anrede civilite"
+    "sex", "sex gender gndr geschl* sexe =genre sexo genero sesso genere geslacht anrede civilite"
 )
 PLACE = concept(
     "a place",
     "zip zipcode postcode postal plz postleitzahl cap cep postnummer city town village municipality county "
-    "district region =state province country residence fips ort wohnort stadt gemeinde kreis landkreis "
+    "district region =state province country cntry residence fips ort wohnort stadt gemeinde kreis landkreis "
     "bundesland land ville commune departement pays ciudad municipio provincia pais localidad comune citta "
     "regione paese residenza stad gemeente woonplaats provincie =cidade concelho distrito =estado freguesia lat "
     "latitude longitude lon lng =tract neighborhood neighbourhood msa borough constituency canton kanton "
@@ -133,7 +133,7 @@ SCHOOL = concept(
     "education",
     "education bildung schulabschluss abschluss ausbildung diplome etudes educacion estudios istruzione titolo "
     "opleiding escolaridade educacao =school schule ecole escuela scuola colegio schooling degree =student "
-    "enrolled edu educ* klasse schulklasse schulform jahrgang jahrgangsstufe nc_year school_year year_group "
+    "enrolled edu educ* klasse schulklasse schulform jahrgang jahrgangsstufe =classe nc_year school_year year_group "
     "reg_group registration_group tutor_group form_group classroom college studi* curso",
 )
 WORK = concept(
@@ -144,7 +144,7 @@ WORK = concept(
     "abteilung abt hours worked employed fte csp pcs funktion =fonction =funcion =funzione mansione =puesto =cargo "
     "=poste employ* teilzeit vollzeit parttime fulltime emp =business commut* "
     "part_time full_time company unternehmen entreprise "
-    "empresa azienda seniority tenure hired overtime",
+    "empresa azienda =laboral =lavorativa seniority tenure hired overtime",
 )
 MARITAL = concept(
     "marital status",
@@ -211,7 +211,8 @@ HEALTH = concept(
     "severity injury verletzung blessure lesion disab* behinder* handicap* discapac* invalid* pregnan schwanger "
     "gravid* =mental depress anxiety addict alcohol alkohol smok* rauch* raucher fumeur fumador fumatore tobacco "
     "health gesundheit =sante salud salute saude dead death died mortality gestorben verstorben deces muerte morte "
-    "overleden obito surviv* suicid fever fieber temperature vaccin impf* genetic mutation biopsy surgery "
+    "overleden obito surviv* suicid fever fieber temperatur* =tension tensione "
+    "vaccin impf* genetic mutation biopsy surgery "
     "procedure =operation contracept readmi* discharge entlassart entlassungsart admission_type aufnahmeart "
     "expire_flag specialty fachabteilung comorbid charlson hospitali* krankheitstage fehltage sickness "
     "asthma diabet* bi_rads o2_sat a1c* insulin time_in_hospital inpatient outpatient",
@@ -227,7 +228,7 @@ MONEY = concept(
 )
 BENEFIT = concept(
     "benefits and special needs",
-    "benefit benefits prestation prestations sozialhilfe sozialleistung wohngeld burgergeld hartz alg =leistung "
+    "benefit benefits prestation prestations sozialhilfe sozialleistung wohngeld burgergeld hartz alg leistung* "
     "allocation =aide subsidio sussidio =ayuda welfare food_stamp* fsm free_school_meals free_meals sen send "
     "special_needs ehcp pupil_premium forderbedarf bafog unemploy* arbeitslosengeld chomage tax_filer",
 )
