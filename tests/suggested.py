@@ -1,7 +1,8 @@
 """Made-up tables as they are in life, each with what a person would say of every column.
 
 A column's truth is the roles that are right for it, and the model if it is a quasi-identifier: I identifier,
-Q quasi-identifier, S sensitive, K kept, D not released. An identifier must be I or D, whatever else is wrong.
+Q quasi-identifier, S sensitive, K kept, D not released. An identifier must be I or D, whatever else is wrong. Only a
+column whose value is the same for all may be kept.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 from uuid import UUID
 
 Truth = tuple[str, str]  # letters of the roles that are right, and the model
-ID, GONE, KEPT, SECRET, TEXT = ("I", ""), ("D", ""), ("K", ""), ("S", ""), ("ID", "")
+ID, GONE, CONSTANT, SECRET, TEXT = ("I", ""), ("D", ""), ("K", ""), ("S", ""), ("ID", "")
+UNKNOWN = GONE  # neither name nor values say what it means
 NUMBER, DATE, VALUE = ("Q", "interval"), ("Q", "calendar"), ("Q", "suppression")
 BANDS, CODE = ("Q", "order"), ("Q", "prefix")
 PERSONAL = "ID"  # roles of columns that name persons
@@ -48,8 +50,16 @@ class Made:
 Column = Callable[[random.Random, int], Any]
 
 
+@dataclass(frozen=True)
+class Of:
+    """A column whose value is the same in all records of a person, who is told apart by another column."""
+
+    person: str
+    make: Column
+
+
 def made(
-    columns: dict[str, tuple[Column, Truth]],
+    columns: dict[str, tuple[Column | Of, Truth]],
     records: int = 1200,
     delimiter: str = ",",
     encoding: str = "utf-8",
@@ -60,7 +70,13 @@ def made(
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\r\n")
     writer.writerow(columns)
     for record in range(records):
-        writer.writerow([make(chance, record) for make, _ in columns.values()])
+        row: dict[str, Any] = {}
+        for name, (make, _) in columns.items():
+            if isinstance(make, Of):
+                row[name] = make.make(random.Random(f"{name} {row[make.person]}"), record)
+            else:
+                row[name] = make(chance, record)
+        writer.writerow(row.values())
     truth = {name: truth for name, (_, truth) in columns.items()}
     return Made(text.getvalue().encode(encoding), ".csv", truth)
 

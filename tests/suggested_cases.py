@@ -9,15 +9,16 @@ from suggested import (
     GONE,
     ID,
     JOBS,
-    KEPT,
     LAST,
     NUMBER,
     SECRET,
     TEXT,
     TOWNS,
+    UNKNOWN,
     VALUE,
     Column,
     Made,
+    Of,
     Truth,
     count,
     day,
@@ -64,7 +65,7 @@ def compas() -> Made:
             "r_case_number": (lambda c, r: shaped("149999MM99A")(c, r) if c.random() < 0.4 else "", ID),
             "score_text": (one_of("Low", "Medium", "High"), SECRET),
             "two_year_recid": (one_of(0, 1), SECRET),
-            "event": (one_of(0, 1), KEPT),
+            "event": (one_of(0, 1), UNKNOWN),
         },
         seed=2,
     )  # fmt: skip
@@ -78,8 +79,11 @@ def klinik() -> Made:
             "Patientennummer": (repeated(10021, 500), ID),
             "Nachname": (person("{last}"), ID),
             "Vorname": (person("{first}"), ID),
-            "Geburtsdatum": (day("%d.%m.%Y", missing="00.00.0000", share=0.02), DATE),
-            "Geschlecht": (one_of("m", "w"), VALUE),
+            "Geburtsdatum": (
+                Of("Patientennummer", day("%d.%m.%Y", missing="00.00.0000", share=0.02)),
+                DATE,
+            ),
+            "Geschlecht": (Of("Patientennummer", one_of("m", "w")), VALUE),
             "PLZ": (one_of("01067", "50667", "53111", "52062", "04109"), CODE),
             "Wohnort": (lambda c, _: c.choice(TOWNS), VALUE),
             "Straße": (lambda c, _: f"{c.choice(LAST)}weg {c.randrange(1, 80)}", ID),
@@ -94,7 +98,7 @@ def klinik() -> Made:
             "Arztbrief": (sentence, TEXT),
             "Behandelnder_Arzt": (lambda c, _: f"Dr. {c.choice(LAST)}", ID),
             "Familienstand": (one_of("ledig", "verheiratet", "geschieden", "verwitwet"), VALUE),
-            "Entlassart": (one_of("01", "02", "04", "07"), KEPT),
+            "Entlassart": (one_of("01", "02", "04", "07"), SECRET),
             "erstellt_am": (moment("%d.%m.%Y %H:%M"), GONE),
         },
         delimiter=";",
@@ -105,7 +109,7 @@ def klinik() -> Made:
 
 def survey() -> Made:
     """A survey: codes with 97, 98 and 99, FIPS codes with zeros, weights, answers, an open question."""
-    answers = {f"q{n}": (one_of(1, 2, 3, 4, 5, 97, 98), KEPT) for n in range(1, 13)}
+    answers = {f"q{n}": (one_of(1, 2, 3, 4, 5, 97, 98), SECRET) for n in range(1, 13)}
     return made(
         {
             "respid": (row(100001), ID),
@@ -115,7 +119,7 @@ def survey() -> Made:
             "county_fips": (one_of("01001", "01003", "06037", "36061", "48201"), CODE),
             "education": (one_of(1, 2, 3, 4, 5, 97), VALUE),
             "maritalStatus": (one_of(1, 2, 3, 4, 98), VALUE),
-            "hh_members": (one_of(1, 2, 3, 4, 5, 6, weights=[5, 6, 4, 3, 1, 1]), ("QK", "")),
+            "hh_members": (one_of(1, 2, 3, 4, 5, 6, weights=[5, 6, 4, 3, 1, 1]), ("Q", "")),
             "occupation": (lambda c, _: c.choice(JOBS), VALUE),
             "religion": (one_of(1, 2, 3, 4, 97), SECRET),
             "vote_2020": (one_of(1, 2, 3, 98), SECRET),
@@ -124,7 +128,7 @@ def survey() -> Made:
             "final_weight": (decimal(1, 0.3, digits=6), GONE),
             "open_comment": (sentence, TEXT),
             "contact_email": (lambda c, r: email(c, r) if c.random() < 0.3 else "", ID),
-            "country": (one_of("US"), ("KQ", "suppression")),
+            "country": (one_of("US"), ("K", "")),
         },
         seed=4,
     )
@@ -142,14 +146,14 @@ def visits() -> Made:
             "portal": (lambda _, r: f"https://portal.example.org/u/{r}", ID),
             "last_ip": (lambda c, _: ".".join(str(c.randrange(1, 255)) for _ in range(4)), ID),
             "zip": (one_of("02139", "02140", "10001", "60601"), CODE),
-            "birth_year": (whole(1930, 2004), NUMBER),
-            "sex": (one_of("F", "M"), VALUE),
-            "ethnicity": (one_of("Hispanic", "Non-Hispanic", "?"), VALUE),
+            "birth_year": (Of("subject_id", whole(1930, 2004)), NUMBER),
+            "sex": (Of("subject_id", one_of("F", "M")), VALUE),
+            "ethnicity": (Of("subject_id", one_of("Hispanic", "Non-Hispanic", "?")), VALUE),
             "admission_date": (day("%Y-%m-%d", 2019, 2020, "9999-99-99", 0.05), DATE),
-            "admission_type_id": (one_of(1, 2, 3), KEPT),
-            "discharge_disposition": (one_of("home", "transfer", "died", "left"), KEPT),
+            "admission_type_id": (one_of(1, 2, 3), SECRET),
+            "discharge_disposition": (one_of("home", "transfer", "died", "left"), SECRET),
             "attending_physician": (person("Dr. {first} {last}"), ID),
-            "num_procedures": (count(6), ("SKQ", "interval")),
+            "num_procedures": (count(6), ("SQ", "interval")),
             "num_medications": (count(40), SECRET),
             "diag_1_icd": (one_of("250.1", "401", "V27", "786", "414"), SECRET),
             "glucose": (decimal(105, 20), SECRET),
@@ -212,7 +216,7 @@ def bank() -> Made:
             "data_nascimento": (day("%Y%m%d"), DATE),
             "estado_civil": (one_of("casado", "solteiro"), VALUE),
             "salário": (whole(700, 4000), SECRET),
-            "segment": (one_of("A", "B", "C"), KEPT),
+            "segment": (one_of("A", "B", "C"), UNKNOWN),
         },
         seed=7,
     )
@@ -225,7 +229,7 @@ def defect() -> Made:
             "mrn": (row(9000), ID),
             "first": (lambda _, r: f"Ann{r % 7}", ID),
             "last": (lambda _, r: f"Lee{r % 9}", ID),
-            "admission_type_id": (lambda _, r: r % 3, KEPT),
+            "admission_type_id": (lambda _, r: r % 3, ("SQ", "suppression")),
             "is_dead": (
                 lambda _, r: r % 2,
                 ("Q", "suppression"),
@@ -246,8 +250,8 @@ def wide() -> Made:
         "geschlecht": (one_of(1, 2), VALUE),
         "bundesland": (whole(1, 16), VALUE),
     }
-    columns |= {f"item_{n:03d}": (one_of(0, 1, 2, 3, 9), KEPT) for n in range(196)}
+    columns |= {f"item_{n:03d}": (one_of(0, 1, 2, 3, 9), SECRET) for n in range(196)}
     return made(columns, records=600, seed=8)
 
 
-CASES = (compas, klinik, survey, visits, romance, bank, defect, wide)
+TABLES = (compas, klinik, survey, visits, romance, bank, defect, wide)

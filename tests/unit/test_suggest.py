@@ -18,12 +18,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from suggested import PERSONAL, Made
-from suggested_cases import CASES as OWN
-from suggested_public import PUBLIC
-from suggested_unseen import UNSEEN
+from suggested_cases import TABLES as OWN
+from suggested_messy import TABLES as MESSY
+from suggested_new import TABLES as NEW
+from suggested_public import TABLES as PUBLIC
+from suggested_unseen import TABLES as UNSEEN
 
 import shoal
 from shoal.privacy.patterns import identifier_pattern
+from shoal.privacy.persons import agreement
 from shoal.suggesting import shapes
 from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
 from shoal.suggesting.scales import in_order
@@ -32,8 +35,9 @@ from shoal.suggesting.singling import greedy, grouped
 from shoal.suggesting.words import names_in_words
 
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
-CASES = (*OWN, *PUBLIC, *UNSEEN)
+CASES = (*OWN, *PUBLIC, *UNSEEN, *MESSY, *NEW)
 RIGHT = 0.95  # share of all columns whose role and model must be right
+FIRST_RIGHT = 0.9  # the same of tables that no rule was made for
 Shell = Callable[..., tuple[int, str, str]]
 
 
@@ -95,7 +99,7 @@ def test_nearly_all_columns_are_right(suggested: Any) -> None:
         for column in found.columns
         if name in unseen
     ]
-    assert np.mean(first) >= RIGHT
+    assert np.mean(first) >= FIRST_RIGHT
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -129,7 +133,7 @@ def test_every_column_stands_in_the_file_with_its_reason(name: str, suggested: A
 def test_a_file_for_two_hundred_columns_can_be_read(suggested: Any) -> None:
     text = suggested["wide"][2].to_toml("wide.csv")
     assert len(text.splitlines()) < 100
-    assert max(map(len, text.splitlines())) < 160
+    assert max(map(len, text.splitlines())) < 200
 
 
 def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
@@ -145,6 +149,66 @@ def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
         "'Patientennummer' has 4",
     ):
         assert told in text
+
+
+def test_no_column_is_released_with_less_protection_than_it_needs(suggested: Any) -> None:
+    """A quasi-identifier or an identifier is never suggested as sensitive or kept, nor a sensitive column as kept."""
+    less = {"S": "IDQ", "K": "IDQS", "Q": "ID"}
+    for made, _, found in suggested.values():
+        for column in found.columns:
+            needed = set(made.truth[column.name][0])
+            assert not needed <= set(less.get(LETTER[column.role], "")), column
+
+
+def test_the_person_is_found_by_values(suggested: Any) -> None:
+    """The number rather than a name that several have or the doctor; the device of a log; nobody if nobody repeats."""
+    persons = {name: found.person for name, (_, _, found) in suggested.items()}
+    assert persons["station"] == "Pat-Nr."
+    assert persons["school"] is None
+    assert persons["log"] == "device"
+    assert persons["emergencies"] in ("num_historia", "DNI")
+    assert persons["riders"] == "user_hash"
+    for name in ("benefits", "trial", "affairs", "staff", "voters", "job_centre", "tribunal"):
+        assert persons[name] is None
+
+
+def test_batteries_are_decided_together_and_listed_once(suggested: Any) -> None:
+    _, _, found = suggested["trial"]
+    columns = {column.name: column for column in found.columns}
+    labs = [columns[f"Lab{n:02d}"] for n in range(1, 9)]
+    assert {(c.role, c.reason, c.battery) for c in labs} == {
+        ("sensitive", labs[0].reason, "Lab01 … Lab08 (8 columns)")
+    }
+    assert "unknown to outsiders" in labs[0].reason
+    assert len({tuple(column.coarsen.items()) for column in labs}) == 1
+    assert labs[0].coarsen
+    assert {columns[f"AE{n:02d}"].role for n in range(1, 11)} == {"sensitive"}
+    assert columns["zx1"].battery == "zx1 … zx5 (5 columns)"
+    assert "Left out, meaning unknown: zx1 … zx5 (5 columns)" in str(found)
+
+
+def test_a_question_with_a_scale_of_its_own_is_no_answer_of_the_battery(suggested: Any) -> None:
+    columns = {column.name: column for column in suggested["voters"][2].columns}
+    assert columns["Q2_1"].battery != columns["Q8_1"].battery != ""
+    assert columns["Q30"].role == "drop"
+
+
+def test_nearly_unique_sensitive_numbers_are_coarsened_until_values_repeat(suggested: Any) -> None:
+    _, path, found = suggested["staff"]
+    coarse = found.settings().coarsen
+    assert {"Salary", "Bruttogehalt", "Bonus"} <= set(coarse)
+    release = shoal.anonymize(path, settings=found.settings(), method="mondrian", refine=False)
+    for name in coarse:
+        counts = Counter(release.data[name].to_pylist())
+        rare = sum(times for times in counts.values() if times < 10)
+        assert rare <= 0.06 * found.records
+        assert len(counts) >= 3
+
+
+def test_a_file_that_cannot_hold_the_sign_of_an_open_end_gets_none(suggested: Any) -> None:
+    found = suggested["benefits"][2]
+    amount = next(column for column in found.columns if column.name == "Montant mensuel")
+    assert set(amount.coarsen) == {"step"}
 
 
 def test_persons_that_repeat_are_told(suggested: Any) -> None:
@@ -174,13 +238,78 @@ def test_init_tells_what_it_found_and_the_next_command_runs(
     code, out, err = shell("init", "klinik.csv")
     assert (code, err) == (0, "")
     assert "quasi-identifiers     Geburtsdatum, Geschlecht, PLZ" in out
-    assert "Unsure about 2 of 22 columns" in out
+    assert "Unsure: erstellt_am" in out
+    assert "Removed, identifiers: Fallnummer, Patientennummer" in out
     command = out.splitlines()[-1].split()
     assert command[:2] == ["shoal", "anonymize"]
     code, out, _ = shell(*command[1:])
     assert code == 0
     assert "Geburtsdatum" in out
     assert "proved" in out
+
+
+# What names mean, together with values
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("Nb enfants à charge", list(range(6)), "quasi-identifier"),
+        ("Patologia", ["asma", "diabete", "nessuna"], "sensitive"),
+        ("Prestation", ["RSA", "AAH", "APL"], "sensitive"),
+        ("SEN Status", ["N", "K", "E"], "sensitive"),
+        ("agegrp", list(range(1, 7)), "quasi-identifier"),
+        ("yob", list(range(1945, 2008)), "quasi-identifier"),
+        ("relig", list(range(1, 6)), "sensitive"),
+        ("occup", list(range(1, 8)), "quasi-identifier"),
+        ("male", [0, 1], "quasi-identifier"),
+        ("black", [0, 1], "quasi-identifier"),
+        ("marr", [0, 1], "quasi-identifier"),
+        ("Geschl.", ["männlich", "weiblich"], "quasi-identifier"),
+        ("Kasse", ["AOK", "TK", "Barmer"], "quasi-identifier"),
+        ("Krankenkasse", ["AOK", "TK", "Barmer"], "quasi-identifier"),
+        ("cpt", ["99213", "99214", "J1885", "59400"], "sensitive"),
+        ("urbrur", [1, 2, 3], "quasi-identifier"),
+        ("hhsize", list(range(1, 8)), "quasi-identifier"),
+        ("FTE", [1.0, 0.5, 0.75], "quasi-identifier"),
+        ("employer", ["a", "b", "c"], "quasi-identifier"),
+        ("male", ["Anna", "Eva", "Ida", "Lea", "Rosa"], "identifier"),
+        ("deathmon", list(range(1, 13)), "quasi-identifier"),
+        ("code", ["I10.9", "E11.9", "J44.1", "F32.1", "M54.5"], "sensitive"),
+        ("part", ["train", "test"], "drop"),
+    ],
+)
+def test_a_name_decides_together_with_the_values(name: str, values: list[Any], role: str) -> None:
+    some = np.random.default_rng(4).integers(0, len(values), 1200)
+    table = pa.table({name: [values[place] for place in some], "sex": ["m", "f"] * 600})
+    assert shoal.suggest(table).columns[0].role == role
+
+
+def test_a_date_of_custody_is_no_money_whatever_its_letters(tmp_path: Path) -> None:
+    rows = [f"2013-01-{1 + i % 28:02d},{i % 2}" for i in range(600)]
+    (tmp_path / "t.csv").write_text("\n".join(["in_custody,male", *rows]))
+    assert shoal.suggest(tmp_path / "t.csv").columns[0].model == "calendar"
+
+
+@pytest.mark.parametrize(
+    ("mean", "spread", "role"), [(1.0, 0.4, "drop"), (74.0, 12.0, "quasi-identifier")]
+)
+def test_a_weight_of_a_survey_is_no_weight_of_a_body(mean: float, spread: float, role: str) -> None:
+    chance = np.random.default_rng(5)
+    table = pa.table(
+        {"weight": abs(chance.normal(mean, spread, 900)).round(3), "sex": ["m", "f"] * 450}
+    )
+    assert shoal.suggest(table).columns[0].role == role
+
+
+def test_records_of_a_person_agree_and_those_of_a_family_do_not() -> None:
+    chance = np.random.default_rng(6)
+    person = np.repeat(np.arange(200), 3)
+    birth = chance.integers(0, 400, 200)[person]
+    family = person // 2
+    assert agreement(person, birth) == pytest.approx(1)
+    assert agreement(family, birth) < 0.6
+    assert agreement(np.arange(600), birth) is None
 
 
 # How values are read
@@ -447,25 +576,27 @@ def test_a_column_that_follows_from_a_quasi_identifier_is_not_released_unchanged
     )
     found = shoal.suggest(table)
     assert found.of("sensitive") == ()
-    assert found.of("keep") == ("colour",)
+    assert found.unknown == ("shelf", "colour")
     assert (
         shoal.anonymize(table, settings=found.settings(), method="mondrian", refine=False).k >= 10
     )
 
 
-def test_unknown_columns_that_single_out_are_generalized_or_left_out() -> None:
+def test_unknown_columns_are_left_out_and_never_kept() -> None:
     chance = np.random.default_rng(2)
     table = pa.table(
         {
             "sex": chance.choice(["m", "f"], 500),
             "size_a": chance.normal(50, 9, 500).round(1),
             "shop": chance.choice(["x", "y"], 500),
+            "same": ["a"] * 500,
         }
     )
     found = shoal.suggest(table)
-    size = found.columns[1]
-    assert (size.role, size.model, size.is_sure) == ("quasi-identifier", "interval", False)
-    assert found.of("keep") == ("shop",)
+    assert found.unknown == found.of("drop") == ("size_a", "shop")
+    assert set(found.unknown) <= set(found.unsure)
+    assert found.of("keep") == ("same",)
+    assert "Left out, meaning unknown: size_a, shop" in str(found)
 
 
 def test_numbers_that_repeat_like_persons_are_not_released() -> None:

@@ -10,10 +10,11 @@ from shoal.cli.arguments import Place
 from shoal.databases import DatabaseTable, without_password
 from shoal.errors import listed
 from shoal.suggesting import Suggestions
+from shoal.suggesting.batteries import in_short
+from shoal.suggesting.printed import list_lines
 
 MANY = 50_000  # records, from which on a run takes more than some seconds and a dry run comes first
 ROLES = {
-    "identifier": "identifiers, removed",
     "quasi-identifier": "quasi-identifiers",
     "sensitive": "sensitive",
     "keep": "kept as they are",
@@ -23,16 +24,15 @@ ROLES = {
 
 def tell(found: Suggestions, table: Place, settings: Path) -> None:
     """Sum up suggestions that were written to a settings file."""
+    labels = {column.name: column.battery for column in found.columns}
     for role, plain in ROLES.items():
-        names = found.of(role)
+        names = [name for name in found.of(role) if name not in found.unknown]
         if names:
-            say(f"{plain:20}  {listed(names)}")
+            say(f"{plain:20}  {listed(in_short(names, labels))}")
     for remark in found.remarks:
         say(remark)
-    if found.unsure:
-        say(
-            f"Unsure about {len(found.unsure)} of {len(found.columns)} columns, see UNSURE in {settings}."
-        )
+    for line in list_lines(found):
+        say(line)
     if not found.of("quasi-identifier"):
         say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
         return

@@ -9,6 +9,13 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SIGNS = re.compile(r"[\W_]+|(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
+def folded(name: str) -> str:
+    """A name in lower case without accents, with a space between words written together: patientId."""
+    plain = _CAMEL.sub(" ", name).replace("ß", "ss")
+    plain = "".join(sign for sign in normalize("NFKD", plain) if not "\u0300" <= sign <= "\u036f")
+    return plain.lower()
+
+
 def words_of(name: str) -> str:
     """The words of a column's name, folded: patientId, PATIENT-ID and patient_id are "patient id".
 
@@ -17,9 +24,7 @@ def words_of(name: str) -> str:
     >>> words_of("GrößeCm2"), words_of("patientID")
     ('grosse cm 2', 'patient id')
     """
-    plain = _CAMEL.sub(" ", name).replace("ß", "ss")
-    plain = "".join(sign for sign in normalize("NFKD", plain) if not "\u0300" <= sign <= "\u036f")
-    return " ".join(part for part in _SIGNS.split(plain.lower()) if part)
+    return " ".join(part for part in _SIGNS.split(folded(name)) if part)
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -169,7 +169,8 @@ def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | No
         records, persons = own.size, int(own.max(initial=-1)) + 1
         if not records / MOST_RECORDS <= persons < records:
             continue  # each value has one record, or very many: nobody's identifier
-        agreeing = _agreement(own, codes)
+        varied = [column for column in codes.T if np.ptp(column)]
+        agreeing = max((agreement(own, column) or 0.0 for column in varied), default=0.0)
         if agreeing >= ALWAYS:
             ranks[name] = (2.0, -float(persons))
         elif agreeing >= AGREEING or records >= REPEATING * persons:
@@ -177,19 +178,28 @@ def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | No
     return max(ranks, key=lambda name: ranks[name]) if ranks else None
 
 
-def _agreement(person: Records, codes: Ints) -> float:
-    """How often records with the same value agree in the quasi-identifier where they do so most, chance set to 0."""
-    order = np.argsort(person, kind="stable")
-    same = np.flatnonzero(np.diff(person[order]) == 0)
-    one, other = codes[order[same]], codes[order[same + 1]]
-    found = 0.0
-    for column in range(codes.shape[1]):
-        share = np.bincount(codes[:, column]) / person.size
-        by_chance = float((share**2).sum())
-        agreeing = float((one[:, column] == other[:, column]).mean())
-        if by_chance < 1:
-            found = max(found, (agreeing - by_chance) / (1 - by_chance))
-    return found
+def agreement(person: Records, codes: Records) -> float | None:
+    """How far records of one person agree in a column: 1 wholly, 0 as often as any two records; None without pairs.
+
+    Examples
+    --------
+    >>> agreement(np.array([0, 0, 1, 1]), np.array([5, 5, 6, 6]))
+    1.0
+    """
+    known = (person >= 0) & (codes >= 0)
+    person, codes = person[known], codes[known]
+    pairs = _pairs(person)
+    if not pairs or person.size < 2:
+        return None
+    width = int(codes.max()) + 1
+    same = _pairs(person * width + codes) / pairs
+    by_chance = _pairs(codes) / (person.size * (person.size - 1.0))
+    return 1.0 if by_chance >= 1 else (same - by_chance) / (1 - by_chance)
+
+
+def _pairs(numbers: Records) -> float:
+    counts = np.unique(numbers, return_counts=True)[1].astype(np.float64)
+    return float((counts * (counts - 1)).sum())
 
 
 def _numbered(values: pa.ChunkedArray) -> Records:

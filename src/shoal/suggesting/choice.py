@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -13,26 +12,16 @@ import pyarrow.compute as pc
 from shoal.generalization.models import is_ordered
 from shoal.privacy.leaks import tells
 from shoal.suggesting import words
-from shoal.suggesting.profile import DATE, FEW_CODES, NUMBER, Profile
+from shoal.suggesting.profile import DATE, NUMBER, Profile
 from shoal.suggesting.reading import LEAST, Counts
-from shoal.suggesting.rules import (
-    A_PERSON,
-    DROP,
-    FEW,
-    IDENTIFIER,
-    KEEP,
-    QUASI,
-    SENSITIVE,
-    Verdict,
-    percent,
-)
-from shoal.suggesting.singling import Grouping, gain, greedy, grouped, sample_of
+from shoal.suggesting.singling import Grouping, greedy, grouped, sample_of
+from shoal.suggesting.verdicts import DROP, KEEP, QUASI, SENSITIVE, Verdict, percent
 from shoal.table.inference import infer
 from shoal.table.source import Input
 
 MOST_QUASI = 10  # quasi-identifiers that are suggested
-LEAST_GAIN = 0.01  # share of records that a column of unknown meaning must single out further
-MOST_VALUES = 50  # of a column that is kept
+MORE_QUASI = 15  # the same of a table with many records, which can bear more
+MANY = 50_000  # records of such a table
 ABOUT = tuple(concept.plain for concept in (*words.CORE, *words.OUTSIDERS_KNOW))
 
 
@@ -47,6 +36,7 @@ class Chooser:
         self.undecided = [name for name, verdict in verdicts.items() if verdict is None]
         self.input = input
         self.records = next((p.records for p in profiles.values()), 0)
+        self.most = MORE_QUASI if self.records >= MANY else MOST_QUASI
 
     @cached_property
     def codes(self) -> dict[str, Counts]:
@@ -73,7 +63,7 @@ class Chooser:
         """A verdict for every column."""
         self._leave_out_copies()
         self._limit_known()
-        self._decide_the_rest()
+        self._leave_out_the_rest()
         for _ in range(len(self.profiles)):
             if not self._protect_what_betrays():
                 break
@@ -92,7 +82,7 @@ class Chooser:
 
     def _are_copies(self, name: str, other: str) -> bool:
         one, two = self.profiles[name], self.profiles[other]
-        if min(one.distinct, two.distinct) < 3 or one.distinct != two.distinct:
+        if one.distinct != two.distinct:
             return False
         return tells(self._ranks(name), self._ranks(other), False) and tells(
             self._ranks(other), self._ranks(name), False
@@ -105,61 +95,25 @@ class Chooser:
         chosen: list[str] = []
         for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
             same = [name for name in known if self.found[name].about == about]
-            start, first = greedy(start, self.codes, same, min(1, MOST_QUASI - len(chosen)))
+            start, first = greedy(start, self.codes, same, min(1, self.most - len(chosen)))
             chosen += [name for name, _ in first]
         rest = [name for name in known if name not in chosen]
-        _, more = greedy(start, self.codes, rest, MOST_QUASI - len(chosen))
+        _, more = greedy(start, self.codes, rest, self.most - len(chosen))
         chosen += [name for name, _ in more]
         for name in known:
             if name not in chosen:
-                reason = (
-                    f"{self.found[name].reason}; left out beyond {MOST_QUASI} quasi-identifiers"
-                )
+                reason = f"{self.found[name].reason}; left out beyond {self.most} quasi-identifiers"
                 self.found[name] = Verdict(DROP, reason, is_sure=False)
 
-    def _decide_the_rest(self) -> None:
-        """Columns of unknown meaning: those that single out are generalized or left out, the others kept."""
-        room = MOST_QUASI - len(self.quasi_identifiers)
-        start = self._grouping(self.quasi_identifiers)
-        is_small = self.records <= FEW
-        least = -1.0 if is_small else LEAST_GAIN
-        candidates = self.undecided if is_small else self._candidates(start)
-        _, added = greedy(start, self.codes, candidates, room, least)
-        for name, more in added:
-            reason = (
-                "too few records to tell what it is"
-                if is_small
-                else f"of unknown meaning, but it singles out {percent(more)} of the records more"
-            )
-            self.found[name] = Verdict(QUASI, reason, is_sure=False)
-        for name in self.undecided:
-            if name not in self.found:
-                self.found[name] = self._unknown(name)
-
-    def _candidates(self, start: Grouping) -> list[str]:
-        """Undecided columns of rare or many values that single out records further, the first of them."""
-        worthy = {}
+    def _leave_out_the_rest(self) -> None:
+        """Nothing says what these columns mean, so somebody might know them."""
         for name in self.undecided:
             profile = self.profiles[name]
-            if profile.rarest < LEAST or profile.distinct > FEW_CODES:
-                worthy[name] = gain(start, self.codes[name])[0]
-        telling = [name for name, more in worthy.items() if more > LEAST_GAIN]
-        return sorted(telling, key=lambda name: -worthy[name])[: 3 * MOST_QUASI]
-
-    def _unknown(self, name: str) -> Verdict:
-        profile = self.profiles[name]
-        if profile.rarest >= LEAST and profile.distinct <= MOST_VALUES:
-            reason = (
-                f"no word tells that outsiders know it, and at least {LEAST} records share each of its "
-                f"{profile.distinct} values"
-            )
-            return Verdict(KEEP, reason, is_sure=False)
-        rare = int(profile.found.counts[profile.found.counts < LEAST].sum())
-        if rare:
-            reason = f"of unknown meaning, and {percent(rare / self.records)} of the records have a rare value"
-        else:
-            reason = f"of unknown meaning, with {profile.distinct:,} values"
-        return Verdict(DROP, reason, is_sure=False)
+            rare = int(profile.found.counts[profile.found.counts < LEAST].sum())
+            what = f"unknown column with {profile.distinct:,} values"
+            if rare:
+                what += f"; {percent(rare / self.records)} of the records have a rare one"
+            self.found[name] = Verdict(DROP, what, is_sure=False, is_unknown=True)
 
     def _protect_what_betrays(self) -> bool:
         """Generalize or leave out unchanged columns that tell a quasi-identifier or follow from one."""
@@ -177,7 +131,7 @@ class Chooser:
             )
             if verdict.role == SENSITIVE:
                 reason = f"{verdict.reason}, but {reason}"
-            role = QUASI if len(quasi) < MOST_QUASI else DROP
+            role = QUASI if len(quasi) < self.most else DROP
             self.found[name] = Verdict(role, reason, is_sure=False)
             if role == QUASI:
                 quasi.append(name)
@@ -214,18 +168,16 @@ class Chooser:
         """Suggest at least one quasi-identifier where there is a column for it."""
         if self.quasi_identifiers:
             return
-        kept = [
-            n for n, v in self.found.items() if v.role == KEEP and self.profiles[n].distinct > 1
+        unsure = [
+            name
+            for name, verdict in self.found.items()
+            if verdict.role == DROP and not verdict.is_sure and self.profiles[name].distinct > 1
         ]
-        dropped = [
-            n
-            for n, v in self.found.items()
-            if v.role == DROP and self.profiles[n].distinct > 1 and not v.is_sure
-        ]
-        _, added = greedy(self._grouping([]), self.codes, kept or dropped, 3)
+        known = [name for name in unsure if not self.found[name].is_unknown]
+        _, added = greedy(self._grouping([]), self.codes, known or unsure, 3)
         for name, _ in added:
             reason = f"{self.found[name].reason}; nothing else can be generalized"
-            self.found[name] = replace(self.found[name], role=QUASI, reason=reason, is_sure=False)
+            self.found[name] = Verdict(QUASI, reason, is_sure=False)
 
     def _grouping(self, names: list[str]) -> Grouping:
         return grouped(self.codes, names, self.compared)
@@ -233,17 +185,3 @@ class Chooser:
 
 def _short(name: str) -> str:
     return name if len(name) <= 40 else f"{name[:40]}…"
-
-
-def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Identifiers that repeat as those of persons with several records do, first those named like a person."""
-    found = [
-        profile
-        for name, profile in profiles.items()
-        if verdicts[name].role == IDENTIFIER
-        and verdicts[name].about == A_PERSON
-        and FEW < profile.distinct < 0.98 * profile.known
-        and profile.known >= 0.5 * profile.records
-    ]
-    by_name = {p.name: not words.PERSON.found_in(p.words) for p in found}
-    return [p.name for p in sorted(found, key=lambda p: (by_name[p.name], p.distinct))]

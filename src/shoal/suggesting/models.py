@@ -72,7 +72,7 @@ def _bins(profile: Profile) -> Options | None:
 
 def _step(profile: Profile) -> int | float | None:
     """A round number of which a few dozen cover most values; 5 for ages; None where values are so few or coarse."""
-    numbers = _numbers(profile)
+    numbers = numbers_of(profile)
     if numbers is None:
         return None
     if words.AGE.found_in(profile.words):
@@ -88,7 +88,7 @@ def _step(profile: Profile) -> int | float | None:
     return None if profile.is_whole else float(f"{step:.0e}")
 
 
-def _numbers(profile: Profile) -> Floats | None:
+def numbers_of(profile: Profile) -> Floats | None:
     """The values as numbers, None where they cannot be read as such."""
     values = profile.found.values
     if pa.types.is_large_string(values.type):

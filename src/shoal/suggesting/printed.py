@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from shoal.suggesting.rules import percent
+from shoal.errors import listed
+from shoal.suggesting.batteries import in_short
+from shoal.suggesting.verdicts import IDENTIFIER, percent
 
 if TYPE_CHECKING:
     from shoal.suggesting.suggestions import ColumnSuggestion, Suggestions
@@ -33,17 +35,38 @@ def printed(suggestions: Suggestions) -> str:
         )
         for row in rows
     ]
-    if suggestions.unsure:
-        lines.append(
-            f"? marks what is unsure: {len(suggestions.unsure)} of {len(suggestions.columns)} columns."
-        )
     lines += singled_lines(suggestions)
-    return "\n".join([*lines, *suggestions.remarks])
+    return "\n".join([*lines, *suggestions.remarks, *list_lines(suggestions)])
+
+
+def short_lists(suggestions: Suggestions) -> dict[str, list[str]]:
+    """What to look at in the end, by title: columns left out as unknown, unsure ones, and removed ones.
+
+    Similar columns that were decided together are one entry.
+    """
+    unknown = suggestions.unknown
+    unsure = [name for name in suggestions.unsure if name not in unknown]
+    labels = {column.name: column.battery for column in suggestions.columns}
+    lists = {
+        "Left out, meaning unknown": unknown,
+        "Unsure": unsure,
+        "Removed, identifiers": suggestions.of(IDENTIFIER),
+    }
+    return {title: in_short(names, labels) for title, names in lists.items() if names}
+
+
+def list_lines(suggestions: Suggestions) -> list[str]:
+    """The short lists, a line each."""
+    return [
+        f"{title}: {one_line(listed(names))}" for title, names in short_lists(suggestions).items()
+    ]
 
 
 def why(column: ColumnSuggestion) -> str:
     """The reason in one line, with the shape of values and doubts."""
     parts = [column.reason]
+    if column.coarsen:
+        parts.append(f"coarsened to bins of {column.coarsen['step']:,}")
     if column.shapes:
         parts.append(" or ".join(column.shapes))
     if column.missing:

@@ -28,6 +28,9 @@ LOOK = (
 )
 FEW_CODES = 12  # distinct whole numbers, up to which they are rather codes than quantities
 _CODE_LIKE = r"^[A-Za-z]{0,3}[0-9]+([.\-/]?[0-9A-Za-z]+)?$"
+_POSTCODE = (
+    r"^[A-Za-z]{0,2}[0-9][0-9A-Za-z]{0,3}[ \-][0-9A-Za-z]{2,4}$"  # with a space: LS12 2BL, 1012 AB
+)
 
 FLAG, CODE, NUMBER, DATE, BANDS, CATEGORY = "flag", "code", "number", "date", "bands", "category"
 PLAIN = {
@@ -177,6 +180,8 @@ def _kind(column: Found, typed: pa.DataType, name: str) -> str:
         return BANDS
     looked = values.slice(0, LOOK).cast(pa.large_string())
     if len(looked) and _share(looked, _CODE_LIKE) >= 0.9:
+        return CODE
+    if len(looked) and words.PLACE.found_in(name) and _share(looked, _POSTCODE) >= 0.9:
         return CODE
     return CATEGORY
 

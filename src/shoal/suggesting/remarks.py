@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from shoal.suggesting.choice import Chooser
 from shoal.suggesting.profile import Profile
-from shoal.suggesting.rules import KEEP, QUASI, SENSITIVE, Verdict, percent
 from shoal.suggesting.singling import grouped
+from shoal.suggesting.verdicts import KEEP, QUASI, SENSITIVE, Verdict, percent
 from shoal.table.source import ALL_COLUMNS, Input
 
 Missing = tuple[str, ...] | Mapping[str, tuple[str, ...]]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import pyarrow as pa
+import pyarrow.compute as pc
 
 from shoal.privacy.patterns import (
     are_names_of_persons,
@@ -15,51 +14,36 @@ from shoal.privacy.patterns import (
     part_of_texts,
     words_per_text,
 )
-from shoal.suggesting import words
+from shoal.suggesting import meaning, words
 from shoal.suggesting.profile import (
     CODE,
     DATE,
     FLAG,
     NUMBER,
     Profile,
-    are_years,
     digits_are_alike,
     is_row_number,
 )
 from shoal.suggesting.reading import LEAST
-
-IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP = (
-    "identifier",
-    "quasi-identifier",
-    "sensitive",
-    "keep",
-    "drop",
+from shoal.suggesting.verdicts import (
+    A_PERSON,
+    DROP,
+    FEW,
+    IDENTIFIER,
+    KEEP,
+    Verdict,
+    percent,
+    says,
 )
-A_PERSON = "a person"
-ROLES = (IDENTIFIER, QUASI, SENSITIVE, KEEP, DROP)
-FEW = 20  # records or values, from which on numbers tell something
+
 ALL_DIFFERENT = 0.9  # distinct values per record of an identifier
 MOST_RECORDS = 50  # of a person, on average, as for `shoal.privacy.persons`
 WORDS, DISTINCT = 4, 0.3  # of free text: words in most values, and distinct values per record
-MANY_ALONE = 0.2  # share of records with a sensitive value of their own, from which on it is told
 RARE_TEXTS = 0.05  # share of records with a text of their own that makes long texts suspicious
-FEW_DAYS = 32  # values of a column of days, with one for unknown
+SHORTEST_NUMBER = 4  # digits of numbers that are given to persons
 FEW_KINDS = (
     5  # values, each of many records, up to which a column named like an address is of another kind
 )
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a column probably is, and why.
-
-    `about` says what a quasi-identifier tells of a person, and which identifiers stand for one.
-    """
-
-    role: str
-    reason: str
-    is_sure: bool = True
-    about: str = ""
 
 
 Rule = Callable[[Profile], Verdict | None]
@@ -72,18 +56,6 @@ def verdict_of(profile: Profile) -> Verdict | None:
         if found is not None:
             return found
     return None
-
-
-def percent(share: float) -> str:
-    """A share for people; one that is nearly all or nothing is not rounded to it."""
-    shown = f"{100 * share:.1f}"
-    if shown == "0.0" and share > 0:
-        return "below 0.1 %"
-    return "above 99.9 %" if shown == "100.0" and share < 1 else f"{shown} %"
-
-
-def _says(concept: words.Concept) -> str:
-    return f"its name says {concept.plain}"
 
 
 def _differ(profile: Profile) -> str:
@@ -110,7 +82,7 @@ def _name_of_a_person(profile: Profile) -> Verdict | None:
     )
     if words.PERSON_NAME.found_in(profile.words) and not is_count:
         if not words.THING.found_in(profile.words):
-            return Verdict(IDENTIFIER, _says(words.PERSON_NAME))
+            return Verdict(IDENTIFIER, says(words.PERSON_NAME))
         if profile.is_text and are_names_of_persons(profile.texts) and profile.distinct > FEW:
             reason = "its values have the shape of persons' names"
             return Verdict(IDENTIFIER, reason, is_sure=False)
@@ -119,7 +91,7 @@ def _name_of_a_person(profile: Profile) -> Verdict | None:
             are_names_of_persons(profile.texts) or are_titled(profile.texts)
         )
         if named or profile.distinct > FEW:
-            return Verdict(IDENTIFIER, _says(words.OTHER_PERSON), named)
+            return Verdict(IDENTIFIER, says(words.OTHER_PERSON), named)
     if profile.is_text and (are_titled(profile.texts) or have_given_names(profile.texts)):
         return Verdict(IDENTIFIER, "its values look like names of persons")
     return None
@@ -131,7 +103,7 @@ def _contact(profile: Profile) -> Verdict | None:
     for concept in (words.CONTACT, words.OFFICIAL):
         if concept.found_in(profile.words):
             about = A_PERSON if concept is words.OFFICIAL else ""
-            return Verdict(IDENTIFIER, _says(concept), about=about)
+            return Verdict(IDENTIFIER, says(concept), about=about)
     return None
 
 
@@ -156,7 +128,7 @@ def _number_of_a_person(profile: Profile) -> Verdict | None:
     if profile.kind in (FLAG, DATE):
         return None
     name = profile.words
-    is_count = bool(words.NUMBER_OF.search(name))
+    is_count = bool(words.NUMBER_OF.search(name)) and not _are_long_numbers(profile)
     named = (words.IDENTIFIER.found_in(name) or name.endswith(" no")) and not is_count
     if not named and not (words.PERSON.found_in(name) and " " not in name):
         return None
@@ -166,49 +138,29 @@ def _number_of_a_person(profile: Profile) -> Verdict | None:
         if few
         else (profile.distinct > max(FEW, profile.known / MOST_RECORDS))
     )
-    if not tells or pa.types.is_floating(profile.typed):
+    if not tells or meaning.is_floating(profile):
         return None
     concept = words.IDENTIFIER if named else words.PERSON
     if profile.distinct >= ALL_DIFFERENT * profile.known:
-        reason = f"{_says(concept)}, and {_differ(profile)}"
+        reason = f"{says(concept)}, and {_differ(profile)}"
         return Verdict(IDENTIFIER, reason, about=A_PERSON)
     if words.THING.found_in(name) or words.PLACE.found_in(name):
         return None
     each = profile.known / profile.distinct
-    reason = f"{_says(concept)}, and each value has {each:.1f} records on average"
+    reason = f"{says(concept)}, and each value has {each:.1f} records on average"
     return Verdict(IDENTIFIER, reason, about=A_PERSON)
+
+
+def _are_long_numbers(profile: Profile) -> bool:
+    """Whether whole numbers have as many digits as those that are given to persons."""
+    lengths = pc.utf8_length(profile.texts)
+    return profile.is_whole and bool(pc.quantile(lengths, 0.5)[0].as_py() >= SHORTEST_NUMBER)
 
 
 def _row_number(profile: Profile) -> Verdict | None:
     if profile.records > FEW and is_row_number(profile):
         return Verdict(IDENTIFIER, "its numbers count the records")
     return None
-
-
-def _weight_of_a_survey(profile: Profile) -> Verdict | None:
-    if not words.SURVEY_WEIGHT.search(profile.words) or profile.distinct <= FEW:
-        return None
-    if profile.words == "weight" and profile.distinct < 0.5 * profile.known:
-        return None
-    reason = "it looks like the weight of a survey, which tells the stratum and often the record"
-    return Verdict(DROP, reason, is_sure=False)
-
-
-def _date(profile: Profile) -> Verdict | None:
-    if profile.kind != DATE:
-        return None
-    if words.BIRTH.found_in(profile.words):
-        return Verdict(QUASI, f"{_says(words.BIRTH)}: outsiders know it", about=words.BIRTH.plain)
-    if words.WRITTEN.found_in(profile.words):
-        return Verdict(DROP, "it says when the record was written, as logs do", is_sure=False)
-    return Verdict(QUASI, "dates of events, which outsiders may know", about="a date")
-
-
-def _core(profile: Profile) -> Verdict | None:
-    concept = words.first_of(words.CORE, profile.words)
-    if concept is None or words.PARENT.found_in(profile.words):
-        return None
-    return Verdict(QUASI, f"{_says(concept)}: outsiders know it", about=concept.plain)
 
 
 def _constant(profile: Profile) -> Verdict | None:
@@ -222,23 +174,10 @@ def _unique_text(profile: Profile) -> Verdict | None:
         return None
     if profile.distinct < ALL_DIFFERENT * profile.known:
         return None
+    if profile.kind == CODE and words.PLACE.found_in(profile.words):
+        return None  # a postcode of a few houses, whose beginning is a town
     concept = words.first_of((*words.CORE, *words.SENSITIVE), profile.words)
     return Verdict(IDENTIFIER, _differ(profile), is_sure=concept is None)
-
-
-def _sensitive(profile: Profile) -> Verdict | None:
-    concept = words.first_of(words.SENSITIVE, profile.words)
-    if concept is None:
-        return None
-    share = profile.alone / profile.records
-    if share < MANY_ALONE or profile.known <= FEW:
-        return Verdict(SENSITIVE, _says(concept))
-    alone = f"{percent(share)} of the records have a value of their own"
-    if profile.is_text and profile.kind != NUMBER:
-        return Verdict(
-            DROP, f"{_says(concept)}, but {alone}, which may name persons", is_sure=False
-        )
-    return Verdict(SENSITIVE, f"{_says(concept)}; {alone}: rounding would hide it")
 
 
 def _unique_number(profile: Profile) -> Verdict | None:
@@ -250,23 +189,15 @@ def _unique_number(profile: Profile) -> Verdict | None:
     return Verdict(IDENTIFIER, f"whole numbers, and {_differ(profile)}", sure)
 
 
-def _known_to_outsiders(profile: Profile) -> Verdict | None:
-    concept = words.first_of(words.OUTSIDERS_KNOW, profile.words)
-    if concept is not None:
-        return Verdict(QUASI, f"{_says(concept)}: outsiders may know it", about=concept.plain)
-    part = words.YEAR_MONTH_DAY.search(profile.words)
-    if part and (are_years(profile) or profile.distinct <= FEW_DAYS):
-        return Verdict(QUASI, "a part of a date, which outsiders may know", about="a date")
-    return None
-
-
 def _perhaps_a_person(profile: Profile) -> Verdict | None:
     """Values that repeat like the numbers of persons with several records, of which nothing tells what they are."""
-    if profile.kind in (FLAG, DATE) or pa.types.is_floating(profile.typed):
+    if profile.kind in (FLAG, DATE) or meaning.is_floating(profile):
         return None
     if profile.known <= FEW or profile.distinct <= max(FEW, profile.known / MOST_RECORDS):
         return None
     if words.QUANTITY.search(profile.words) or words.NUMBER_OF.search(profile.words):
+        return None
+    if profile.is_whole and not _are_long_numbers(profile):
         return None
     reason = "of unknown meaning, and its values repeat as seldom as those of persons"
     return Verdict(IDENTIFIER, reason, is_sure=False)
@@ -278,15 +209,19 @@ RULES: tuple[Rule, ...] = (
     _name_of_a_person,
     _contact,
     _free_text,
+    meaning.open_answer,
     _number_of_a_person,
     _row_number,
-    _weight_of_a_survey,
+    meaning.weight_of_a_survey,
     _constant,
-    _date,
+    meaning.date,
     _unique_text,
-    _core,
-    _sensitive,
+    meaning.core,
+    meaning.part_of_a_date,
+    meaning.served,
+    meaning.sensitive,
     _unique_number,
-    _known_to_outsiders,
+    meaning.known_to_outsiders,
+    meaning.illness_or_drug,
     _perhaps_a_person,
 )

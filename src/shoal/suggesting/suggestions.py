@@ -13,26 +13,21 @@ import pyarrow as pa
 from shoal.databases import is_address, reading_of
 from shoal.errors import InputError, raise_problems, shown
 from shoal.examine import open_table
-from shoal.generalization import Model
+from shoal.generalization import Interval, Model
 from shoal.io import BelowTitles, TotalBelow, formula_columns, guess_encoding
 from shoal.settings import Settings
 from shoal.settings.reading import read_input
 from shoal.suggesting import words
-from shoal.suggesting.choice import Chooser, person_columns
+from shoal.suggesting.batteries import with_batteries
+from shoal.suggesting.choice import Chooser
 from shoal.suggesting.models import Chosen, model_for
+from shoal.suggesting.persons import person_columns
 from shoal.suggesting.profile import PLAIN, Profile, profile_of
 from shoal.suggesting.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
 from shoal.suggesting.remarks import RELEASED, about_kept, about_persons, missing_texts
-from shoal.suggesting.rules import (
-    DROP,
-    IDENTIFIER,
-    KEEP,
-    QUASI,
-    SENSITIVE,
-    Verdict,
-    verdict_of,
-)
+from shoal.suggesting.rules import verdict_of
 from shoal.suggesting.singling import Singled, greedy, grouped, ranking
+from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, SENSITIVE, Verdict
 from shoal.table.frames import Frame, arrow_column, order_of
 from shoal.table.source import Input, Source
 
@@ -45,8 +40,9 @@ class ColumnSuggestion:
 
     `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
     values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
-    stand for a missing value, `maybe_missing` those that may do so. `model` with its `options` generalizes a
-    quasi-identifier; a sensitive or kept column that has one is coarsened by it in all records alike.
+    stand for a missing value, `maybe_missing` those that may do so. `is_unknown` says that a column is left out because
+    nothing tells what it means, and `battery` names the similar columns that were decided together with this one.
+    `coarsen` has the options of the `shoal.Interval` to which a sensitive number is coarsened.
     """
 
     name: str
@@ -62,6 +58,9 @@ class ColumnSuggestion:
     missing: tuple[str, ...] = ()
     maybe_missing: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    is_unknown: bool = False
+    battery: str = ""
+    coarsen: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,16 +93,20 @@ class Suggestions:
         """The columns whose role or model a person must look at first."""
         return tuple(c.name for c in self.columns if not c.is_sure or c.doubts)
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The columns that are left out because nothing tells what they mean."""
+        return tuple(column.name for column in self.columns if column.is_unknown)
+
     def settings(self) -> Settings:
         """These suggestions as settings for `shoal.anonymize`; read the reasons first."""
-        protected = self.of(QUASI)
         return Settings(
-            quasi_identifiers={n: model for n, model in self.models.items() if n in protected},
+            quasi_identifiers=dict(self.models),
             sensitive=self.of(SENSITIVE),
             identifiers=self.of(IDENTIFIER),
             person=self.person,
             keep=self.of(KEEP),
-            coarsen={n: model for n, model in self.models.items() if n not in protected},
+            coarsen={c.name: Interval(**c.coarsen) for c in self.columns if c.coarsen},
             others="drop" if self.of(DROP) else "refuse",
             k=self.k,
             input=self.input,
@@ -134,9 +137,10 @@ def suggest(
 
     Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
     records per person, and how many records columns single out. Words are known in seven languages. What is not
-    clear is marked unsure, and a column that may name a person is never suggested for release. No value that fewer
-    than ten records have is in the result, but for marks of a missing one like "?". Suggestions are a start: what an
-    attacker knows stands in no table.
+    clear is marked unsure. A column is left out if it may name a person or if nothing tells what it means; similar
+    columns such as Q1 to Q40 are decided together. A sensitive number that is nearly unique is coarsened. No value
+    that fewer than ten records have is in the result, except marks of a missing one like "?". Suggestions are a
+    start: no table says what an attacker knows.
 
     Parameters
     ----------
@@ -236,7 +240,8 @@ def _suggested(
     writing, looked = _looked_at(source, given, usable)
     input = writing.input
     profiles = {name: profile for name, (profile, _) in looked.items()}
-    chooser = Chooser(profiles, {name: verdict for name, (_, verdict) in looked.items()}, input)
+    single = {name: verdict for name, (_, verdict) in looked.items()}
+    chooser = Chooser(profiles, with_batteries(profiles, single), input)
     verdicts = chooser.choose()
     models = {
         name: model_for(profiles[name], order_of(frame, name) is not None)
@@ -250,7 +255,7 @@ def _suggested(
     columns = tuple(
         _unreadable(name, broken[name])
         if name in broken
-        else _column(profiles[name], verdicts[name], models.get(name))
+        else _column(profiles[name], verdicts[name], models.get(name), input.encoding)
         for name in frame.columns
     )
     together = _together(chooser)
@@ -323,7 +328,12 @@ def _unreadable(name: str, why: str) -> ColumnSuggestion:
     return ColumnSuggestion(name, DROP, why, is_sure=False)
 
 
-def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnSuggestion:
+def _column(
+    profile: Profile, verdict: Verdict, model: Chosen | None, encoding: str | None
+) -> ColumnSuggestion:
+    coarsen = dict(verdict.coarsen)
+    if "high" in coarsen and not _can_write("≥", encoding):
+        del coarsen["high"]
     return ColumnSuggestion(
         name=profile.name,
         role=verdict.role,
@@ -338,7 +348,19 @@ def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnS
         missing=profile.missing,
         maybe_missing=profile.maybe_missing,
         doubts=profile.doubts if verdict.role in RELEASED else (),
+        is_unknown=verdict.is_unknown,
+        battery=verdict.battery,
+        coarsen=coarsen,
     )
+
+
+def _can_write(text: str, encoding: str | None) -> bool:
+    """Whether a release in the encoding of the input can hold a text."""
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def _together(chooser: Chooser) -> tuple[Singled, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from shoal.generalization import Interval
 from shoal.suggesting.printed import one_line, singled_lines, why
-from shoal.suggesting.rules import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
+from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
 from shoal.table.source import Input
 
 if TYPE_CHECKING:
@@ -46,7 +48,11 @@ render = "text"  # "bounds": two columns per interval; "midpoint": one number
 """
 _LISTS = (
     ("identifiers", IDENTIFIER, "removed"),
-    ("sensitive", SENSITIVE, "released unchanged; requirements are about them"),
+    (
+        "sensitive",
+        SENSITIVE,
+        "released; taken as unknown to outsiders, and requirements are about them",
+    ),
     ("keep", KEEP, "released unchanged, and nothing protects them"),
 )
 
@@ -58,8 +64,7 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
         [
             _HEADER.format(title=one_line(title)),
             _comments(suggestions.remarks),
-            f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}\n",
-            _coarsened(suggestions),
+            f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}{_coarsen(suggestions)}\n",
             _comments(singled_lines(suggestions)),
             _quasi_identifiers(suggestions),
             _FOOTER.format(k=suggestions.k),
@@ -88,15 +93,28 @@ def _person(suggestions: Suggestions) -> str:
 def _others(suggestions: Suggestions) -> str:
     dropped = _with(suggestions, DROP)
     if not dropped:
-        return 'others = "refuse"  # a table with columns that stand nowhere; or "drop" or "keep" them\n'
+        return (
+            'others = "refuse"  # a table with columns not listed here; or "drop" or "keep" them\n'
+        )
     return "\n".join(
         [
-            'others = "drop"  # columns that stand nowhere are not released; "refuse" stops at new ones',
+            'others = "drop"  # columns not listed here are not released; "refuse" stops at new ones',
             "# Not released, unless you name them above or below:",
             *(f"# {line}" for line in _listed(dropped)),
             "",
         ]
     )
+
+
+def _coarsen(suggestions: Suggestions) -> str:
+    coarse = [column for column in suggestions.columns if column.coarsen]
+    if not coarse:
+        return ""
+    lines = (
+        f"{quoted(column.name)} = {_value({'model': Interval.name, **column.coarsen})}\n"
+        for column in coarse
+    )
+    return f"\n[columns.coarsen]  # in all records alike, because most values would occur once\n{''.join(lines)}"
 
 
 def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
@@ -139,15 +157,6 @@ def _quasi_identifiers(suggestions: Suggestions) -> str:
     )
 
 
-def _coarsened(suggestions: Suggestions) -> str:
-    """The tables of sensitive and kept columns that have a model, which makes them coarser in all records alike."""
-    return "".join(
-        f"[columns.coarsen.{quoted(column.name)}]  # coarser in all records alike\n{_model(column)}\n"
-        for column in suggestions.columns
-        if column.role in (SENSITIVE, KEEP) and column.model
-    )
-
-
 def _model(column: ColumnSuggestion) -> str:
     options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
     return f'model = "{column.model}"{options}  # {column.model_reason}\n'
@@ -177,8 +186,12 @@ def _value(value: Any) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{quoted(key)} = {_value(item)}' for key, item in value.items())}}}"
+        return f"{{ {', '.join(f'{_key(key)} = {_value(item)}' for key, item in value.items())} }}"
     return quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
 
 
 def quoted(name: str) -> str:

@@ -18,6 +18,7 @@ from shoal.generalization.models import is_ordered
 from shoal.settings import Settings
 from shoal.settings.content import content_of
 from shoal.suggesting import Suggestions, suggest
+from shoal.suggesting.printed import short_lists
 from shoal.suggesting.singling import grouped
 from shoal.table.encode import encode_column
 from shoal.table.inference import infer
@@ -85,6 +86,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
                 "model": column.model,
                 "model_reason": column.model_reason,
                 "options": dict(column.options),
+                "coarsen": dict(column.coarsen),
                 "bars": bars,
             }
         )
@@ -93,6 +95,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
         "records": found.records,
         "columns": columns,
         "remarks": list(found.remarks),
+        "lists": short_lists(found),
         "persons": list(found.persons),
         "encoding": dialect.encoding if dialect else None,
         "delimiter": dialect.delimiter if dialect else None,

@@ -1,0 +1,91 @@
+"""How column names are read as words, and how a word of a concept is found among them.
+
+Words are written without accents. A word of fewer than five letters must stand alone in a column's name; a longer
+one may also be part of a compound, as in Geburtsdatum or Hauptdiagnose, unless it is marked by "=". A word with "*"
+is the beginning of words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from shoal.privacy.names import folded, word_set
+
+SHORTEST_PART = 5  # letters of a word that may be part of another one
+SHORTEST_ABBREVIATION = 3  # letters before a dot
+MOST_JOINED = 3  # words in one run of letters: yrsmarr, hhsize
+_DOTTED = re.compile(rf"([a-z]{{{SHORTEST_ABBREVIATION},}})\.")
+
+
+@dataclass(frozen=True)
+class Concept:
+    """Something that columns are about, with all words for it; `plain` is what a reason calls it."""
+
+    plain: str
+    words: frozenset[str]
+    alone: frozenset[str] = frozenset()  # these count only as the whole name of a column
+
+    def found_in(self, name: str) -> bool:
+        """Whether a name, as `words_of` gives it, has a word of this concept."""
+        parts = name.split()
+        return name in self.alone or any(_has(parts, name, word) for word in self.words)
+
+    @property
+    def letters(self) -> frozenset[str]:
+        """The words without their marks."""
+        return frozenset(word.strip("=*") for word in self.words if " " not in word)
+
+
+def _has(parts: Sequence[str], name: str, word: str) -> bool:
+    if " " in word:
+        return f" {word} " in f" {name} "
+    if word[-1] == "*":
+        return any(part.startswith(word[:-1]) for part in parts)
+    if word[0] == "=" or len(word) < SHORTEST_PART:
+        return word.removeprefix("=") in parts
+    return any(word in part for part in parts)
+
+
+def abbreviations(name: str) -> list[str]:
+    """The words of a name that end with a dot: Geschl., Vers.-Nr."""
+    return _DOTTED.findall(folded(name))
+
+
+def apart(part: str, known: frozenset[str]) -> tuple[str, ...]:
+    """A run of letters as the known words that it joins, or nothing: hhsize is hh and size.
+
+    Examples
+    --------
+    >>> apart("agegrp", frozenset({"age", "grp"})), apart("agent", frozenset({"age", "grp"}))
+    (('age', 'grp'), ())
+    """
+    if part in known or not part.isalpha():
+        return ()
+    found = _split(part, known, MOST_JOINED)
+    return found if found and max(map(len, found)) > 2 else ()
+
+
+@cache
+def _split(part: str, known: frozenset[str], most: int) -> tuple[str, ...]:
+    for end in range(len(part), 1, -1):  # longest words first
+        if part[:end] not in known:
+            continue
+        if end == len(part):
+            return (part,)
+        rest = _split(part[end:], known, most - 1) if most > 1 else ()
+        if rest:
+            return (part[:end], *rest)
+    return ()
+
+
+def first_of(concepts: Iterable[Concept], name: str) -> Concept | None:
+    """The first concept that a name, as words, is about."""
+    return next((concept for concept in concepts if concept.found_in(name)), None)
+
+
+def concept(plain: str, words: str, alone: str = "") -> Concept:
+    """A concept from texts of words."""
+    return Concept(plain, word_set(words), word_set(alone))
