@@ -56,6 +56,9 @@ ODD = (  # pieces of text that other programs stumble over
 )
 LINES = ("\n", "\r\n", "\r")
 
+# Why a column may be refused that somebody can allow.
+REASONS = ("unique", "reveals", "identifier", "text", "person", "links", "formula")
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -139,8 +142,16 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         options["loosen"] = rng.choice((0.05, 0.3, 0.5, 0.95))
     if rng.random() < 0.3:
         options["weights"] = {name: rng.choice((0.1, 1.0, 2.5, 100)) for name in rules}
+    named = [*sensitive, *kept, *unnamed, *identifiers]
     if rng.random() < 0.85:
-        options["allow"] = [*sensitive, *kept, *unnamed]
+        options["allow"] = {name: list(REASONS) for name in named}
+    elif rng.random() < 0.5:
+        options["allow"] = {name: rng.sample(REASONS, rng.randint(1, 3)) for name in named}
+    if rng.random() < 0.2:
+        options["identified_limit"] = rng.choice((0.0, 0.01, 0.05))
+    coarse = _coarsening(drawing, [*kept, *sensitive], demands)
+    if coarse:
+        options["coarsen"] = coarse
     if options["objective"] == "wmi":
         options["w"] = rng.choice((0.0, 0.3, 1.0))
     reading: dict[str, Any] = {"missing": [drawing.missing]} if drawing.missing else {}
@@ -169,6 +180,23 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         rng.random() < 0.05,
     )
     return _spoiled(case, rng) if rng.random() < 0.06 else case
+
+
+def _coarsening(
+    drawing: _Drawing, names: Sequence[str], demands: Sequence[Demand]
+) -> dict[str, dict[str, Any]]:
+    """Options of the models that coarsen some columns that no demand is about."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        asked = any(name in demand.columns for demand in demands)
+        if asked or None in drawing.columns[name] or drawing.rng.random() < 0.6:
+            continue
+        match drawing.kinds[name]:
+            case "whole":
+                found[name] = {"step": drawing.rng.choice((10, 250))}
+            case "date":
+                found[name] = {"finest": drawing.rng.choice(("month", "year"))}
+    return found
 
 
 class _Drawing:

@@ -79,7 +79,13 @@ class Trial:
         self.is_file = case.container.startswith(".")
         self.table: Any = write_file(case, folder) if self.is_file else build_frame(case)
         self.fields = fields_of(case) if case.container in DELIMITED else {}
-        self.original = dict(case.columns) if self.is_file else lists_of(self.table)
+        self.table_given = dict(case.columns) if self.is_file else lists_of(self.table)
+        # What is released unchanged is what the columns are coarsened to.
+        self.original = dict(self.table_given)
+        for name, options in case.options.get("coarsen", {}).items():
+            self.original[name] = [coarse_text(value, options) for value in self.original[name]]
+            if name in self.fields:
+                self.fields[name] = self.original[name]
 
     def run(self) -> Outcome:
         seed = self.case.seed
@@ -116,8 +122,15 @@ class Trial:
             refine=refine,
             order_seed=case.seed,
             **given,
-            **case.options,
+            **{**case.options, "coarsen": self._coarsening()},
         )
+
+    def _coarsening(self) -> dict[str, Any]:
+        """The models that coarsen columns."""
+        return {
+            name: shoal.Interval(**options) if "step" in options else shoal.Calendar(**options)
+            for name, options in self.case.options.get("coarsen", {}).items()
+        }
 
     def _model(self, name: str) -> Any:
         rule = self.case.rules[name]
@@ -235,7 +248,8 @@ class Trial:
         )
         found = faults(self.promise(order), released)
         found += self._trace_faults(release)
-        if not self.is_file and lists_of(self.table) != self.original:
+        found += self._verdict_faults(release, columns)
+        if not self.is_file and lists_of(self.table) != self.table_given:
             found.append("the table given was changed")
         is_chance = "loosen" in case.options or not reads_the_same  # drawn anew in every run
         if case.is_repeated and not is_chance:
@@ -244,6 +258,31 @@ class Trial:
                 found.append("a second run releases other records")
         if case.saved_as:
             found += self.saved_faults(release, columns)
+        return found
+
+    def _verdict_faults(self, release: shoal.Release, columns: dict[str, list[Any]]) -> list[str]:
+        """Whether the verdict counts the people that unprotected columns identify, and calls nothing else safe."""
+        case, verdict = self.case, release.verdict
+        kept = [name for name in case.released if name not in case.sensitive]
+        secret = [name for name in verdict.unprotected.columns if name not in kept]
+        if not set(kept) <= set(verdict.unprotected.columns) or not set(secret) <= set(
+            case.sensitive
+        ):
+            return [f"the verdict counts {verdict.unprotected.columns} as unprotected"]
+        known = [name for name in columns if name not in case.released]
+        counted = [columns[name] for name in (*known, *kept, *secret)]
+        rows = Counter(zip(*(map(repr, values) for values in counted), strict=True))
+        alone = sum(count == 1 for count in rows.values()) if kept or secret else 0
+        limit = case.options.get("identified_limit", 0.0) * release.audit.records
+        allow = case.options.get("allow", {})
+        found = []
+        if verdict.unprotected.identified != alone:
+            found.append(f"the verdict counts {verdict.unprotected.identified} people, not {alone}")
+        if verdict.is_protected and (case.k < 2 or alone > limit):
+            found.append("a release that identifies people is called protected")
+        allowed = any("unique" in allow.get(name, ()) for name in kept)
+        if kept and not secret and alone > limit and not allowed:
+            found.append("kept columns that identify people are released without being allowed")
         return found
 
     def typed(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -306,6 +345,15 @@ class Trial:
                 if texts != Counter(saved[name]):
                     found.append(f"column '{name}' reads otherwise in {path.name}")
         return found
+
+
+def coarse_text(value: Any, options: dict[str, Any]) -> str:
+    """What a whole number or a date is coarsened to, by the plain definition."""
+    if "finest" in options:
+        return f"{value:%Y-%m}" if options["finest"] == "month" else f"{value:%Y}"
+    low = value // options["step"] * options["step"]
+    high = low + options["step"] - 1
+    return f"{low} – {high}" if low < 0 else f"{low}–{high}"
 
 
 def _multiset(columns: dict[str, list[Any]], loosely: bool = False) -> Counter[tuple[Any, ...]]:
