@@ -139,7 +139,8 @@ def test_a_file_for_two_hundred_columns_can_be_read(suggested: Any) -> None:
 def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
     _, _, found = suggested["klinik"]
     reading = found.input
-    assert (reading.encoding, reading.decimal, reading.date_format) == ("cp1252", ",", "%d.%m.%Y")
+    assert (reading.encoding, reading.decimal) == ("cp1252", ",")
+    assert reading.date_format == {"*": "%d.%m.%Y", "erstellt_am": "%d.%m.%Y %H:%M"}
     assert reading.missing == ("00.00.0000",)
     text = "\n".join(found.remarks)
     for told in (
@@ -348,7 +349,7 @@ def test_dates_in_two_forms_are_read_each_in_its_own(tmp_path: Path) -> None:
     rows = [f"{1 + i % 28}.01.1980,01/{1 + i % 27}/1980,2.01.{1950 + i}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["born,seen,left", *rows]))
     found = shoal.suggest(tmp_path / "t.csv")
-    assert found.input.date_format == {"born": "%d.%m.%Y", "seen": "%m/%d/%Y", "left": "%d.%m.%Y"}
+    assert found.input.date_format == {"*": "%d.%m.%Y", "seen": "%m/%d/%Y"}
     assert [column.doubts for column in found.columns] == [(), (), ()]
     assert found.columns[1].model == "calendar"
 
@@ -398,7 +399,7 @@ def test_numbers_that_mean_missing(
         (["red", "NA", "blue"], ("NA",)),
         (["1980-01-01", "9999-99-99"], ("9999-99-99",)),
         (["1,5", "k.A."], ("k.A.",)),
-        (["?"], ()),
+        (["?"], ("?",)),
     ],
 )
 def test_texts_that_mean_missing(texts: list[str], missing: tuple[str, ...]) -> None:

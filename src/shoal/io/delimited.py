@@ -29,6 +29,7 @@ from shoal.io.totals import TotalBelow, check_total, is_total_word
 from shoal.table.source import Dialect, Input, Source
 
 DELIMITERS = ",;\t|"
+EVEN = 0.9  # share of rows with as many fields as the column names: a total or a torn row may have fewer
 
 _QUOTE = ord('"')
 _HEADER = re.compile(rb'[\r\n]*((?:"[^"]*"|[^"\r\n]+)*)')
@@ -93,7 +94,9 @@ def _parsed(
         columns = _columns(path, data, line_end.end(), len(names), delimiter)
         check(path, names, columns)
     except InputError:
-        row = None if input.header_row else guess_header_row(data, delimiter_of(input))
+        row = None
+        if not input.header_row and text.is_utf8(data):
+            row = guess_header_row(data, delimiter_of(input))
         if row is None:
             raise
         raise BelowTitles(path, row) from None
@@ -135,9 +138,15 @@ def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
         with suppress(csv.Error):
             rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=candidate))
             row = likely_header_row(rows)
-            if row is not None:
+            if row is not None and _are_even(rows[row - 1 :]):
                 found.append((len(rows[row - 1]), row))
     return max(found)[1] if found else None
+
+
+def _are_even(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether nearly all rows that are not blank have as many fields as the first."""
+    widths = [len(row) for row in rows if row]
+    return sum(width == widths[0] for width in widths) >= EVEN * len(widths)
 
 
 def _rows_end(data: bytes, rows: int) -> int:

@@ -95,6 +95,15 @@ def encoding_problems(encoding: str | None) -> list[str]:
     return []
 
 
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def not_utf8(path: Path, data: bytes, position: int) -> InputError:
     """Say where a file stops being UTF-8."""
     return InputError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -96,10 +97,7 @@ def _is_rare(column: pa.ChunkedArray) -> bool:
 
 def _is_usual(table: pa.Table, filled: int) -> bool:
     """Whether other rows have as few values as the last one, too."""
-    present = sum(
-        (pc.cast(column.is_valid(), pa.int32()) for column in table.columns[1:]),
-        start=pc.cast(table.columns[0].is_valid(), pa.int32()),
-    )
+    present = reduce(pc.add, (column.is_valid().cast(pa.int32()) for column in table.columns))
     few = pc.sum(pc.less_equal(present, filled)).as_py()
     return bool(few > 1)
 

@@ -54,8 +54,10 @@ def _are_codes(profile: Profile) -> Options | None:
         or pc.any(pc.match_substring(texts, "*")).as_py()
     ):
         return None
-    if pa.types.is_integer(values.type) or not pa.types.is_large_string(values.type):
-        return {} if pa.types.is_integer(values.type) and lengths["min"] == lengths["max"] else None
+    if profile.is_whole or not pa.types.is_large_string(values.type):
+        are_digits = pc.all(pc.match_substring_regex(texts, "^[0-9]+$")).as_py()
+        is_fit = are_digits and not pa.types.is_floating(values.type)
+        return {} if is_fit and lengths["min"] == lengths["max"] else None
     dots = pc.min_max(pc.count_substring(texts, ".")).as_py()
     if dots["min"] == dots["max"] >= 1 and lengths["min"] < lengths["max"]:
         return {"separator": "."}

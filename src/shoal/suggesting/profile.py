@@ -21,6 +21,7 @@ from shoal.suggesting.reading import (
 )
 from shoal.suggesting.scales import rank_of
 from shoal.suggesting.shapes import shapes_of
+from shoal.table.inference import infer
 from shoal.table.source import Input
 
 LOOK = (
@@ -55,6 +56,7 @@ class Profile:
     maybe_missing: tuple[str, ...] = ()  # what may do so
     doubts: tuple[str, ...] = ()  # about how it is read
     typed: pa.DataType = field(default_factory=pa.large_string)
+    ends: tuple[int, int] | None = None  # the least and the greatest of whole numbers
 
     @property
     def records(self) -> int:
@@ -128,14 +130,26 @@ def profile_of(
     doubts += [doubt] if doubt and not is_said else []
     apart: tuple[str, ...] = ()
     spikes: tuple[str, ...] = ()
-    whole = _whole(values, typed)
+    whole = _whole(values, typed, said)
     if whole is not None:
-        apart, spikes = number_codes(whole, column.counts)
+        found_codes = number_codes(whole, column.counts)
+        apart, spikes = (_as_written(codes, whole, values) for codes in found_codes)
         column = column.without(apart)
-        typed = whole.type
+        whole = _whole(column.values, typed, said)
+        typed = pa.int64()
     kind = _kind(column, typed, name)
     kind = NUMBER if doubts and kind == CATEGORY else kind
-    return Profile(found.name, name, column, kind, (*markers, *apart), spikes, tuple(doubts), typed)
+    return Profile(
+        name=found.name,
+        words=name,
+        found=column,
+        kind=kind,
+        missing=(*markers, *apart),
+        maybe_missing=spikes,
+        doubts=tuple(doubts),
+        typed=typed,
+        ends=None if whole is None else tuple(pc.min_max(whole).as_py().values()),
+    )
 
 
 def _doubts(column: Found, typed: pa.DataType) -> list[str]:
@@ -151,10 +165,20 @@ def _doubts(column: Found, typed: pa.DataType) -> list[str]:
     return []
 
 
-def _whole(values: pa.Array, typed: pa.DataType) -> pa.Array | None:
-    """Values as whole numbers, where all are: of pandas also as 1.0."""
+def _as_written(codes: tuple[str, ...], whole: pa.Array, values: pa.Array) -> tuple[str, ...]:
+    """Whole numbers as the table's texts write them: 99.0 for 99."""
+    if not codes or not pa.types.is_large_string(values.type):
+        return codes
+    is_code = pc.is_in(whole.cast(pa.string()), pa.array(codes, pa.string()))
+    return tuple(values.filter(is_code).to_pylist())
+
+
+def _whole(values: pa.Array, typed: pa.DataType, input: Input) -> pa.Array | None:
+    """Values as whole numbers, where all are, also if they are written as 1.0."""
     if not len(values) or pa.types.is_temporal(typed):
         return None
+    if pa.types.is_large_string(values.type) and pa.types.is_floating(typed):
+        values = infer(values, input)
     if pa.types.is_integer(typed):
         return values.cast(pa.int64(), safe=False)
     if pa.types.is_floating(values.type) and pc.all(pc.equal(pc.floor(values), values)).as_py():
@@ -192,18 +216,14 @@ def _share(texts: pa.Array, regex: str) -> float:
 
 def is_row_number(profile: Profile) -> bool:
     """Whether whole numbers count the records: nearly every number of their range occurs once."""
-    if not profile.is_whole or profile.distinct < 2 or profile.alone < 0.99 * profile.known:
+    if profile.ends is None or profile.distinct < 2 or profile.alone < 0.99 * profile.known:
         return False
-    ends = pc.min_max(profile.found.values.cast(pa.int64(), safe=False))
-    return bool(ends["max"].as_py() - ends["min"].as_py() < 1.5 * profile.distinct)
+    return profile.ends[1] - profile.ends[0] < 1.5 * profile.distinct
 
 
 def are_years(profile: Profile) -> bool:
     """Whether whole numbers are years of the last and the coming century."""
-    if not profile.is_whole or not profile.distinct:
-        return False
-    ends = pc.min_max(profile.found.values.cast(pa.int64(), safe=False))
-    return bool(ends["min"].as_py() >= 1850 and ends["max"].as_py() <= 2100)
+    return profile.ends is not None and profile.ends[0] >= 1850 and profile.ends[1] <= 2100
 
 
 def digits_are_alike(profile: Profile) -> bool:

@@ -129,7 +129,7 @@ def text_markers(column: Found) -> tuple[str, ...]:
     words = [text for text in short if folded[text] in _WORDS_FOR_MISSING and text not in found]
     if words and _is_read(column.without([*found, *words])):
         found += words
-    return tuple(sorted(found)) if len(found) < len(column.values) else ()
+    return tuple(sorted(found))
 
 
 def _are_letters(column: Found, length: int) -> bool:
