@@ -6,11 +6,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from stored import PASSWORD, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
 from shoal.databases.address import database_of
+from shoal.databases.speaking import speaking_of
 
 ROLES = ["-q", "age", "-q", "town", "-s", "ill", "-i", "name", "-k", 5, "--refine", "off"]
 JOB: dict[str, Any] = {
@@ -400,6 +402,18 @@ def test_no_traceback_shows_what_the_database_said(server: Server) -> None:
             shoal.anonymize(uri, **given, quasi_identifiers=["age"], k=2)
         shown = "".join(traceback.format_exception(raised.value))
         assert not [secret for secret in SECRETS if secret in shown]
+
+
+@pytest.mark.parametrize("is_told", [True, False])
+def test_an_interrupt_that_a_driver_takes_for_itself_stays_one(is_told: bool) -> None:
+    words = "[SQLite] Cancel is not supported"
+    if is_told:
+        words = "ERROR: canceling statement due to user request"
+    error = pa.ArrowNotImplementedError(words)
+    if not is_told:
+        error.__cause__ = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt), speaking_of(database_of("a.sqlite")):
+        raise error
 
 
 def test_a_connection_lost_while_writing_leaves_the_old_table(server: Server, guarded) -> None:

@@ -433,6 +433,18 @@ def test_a_table_that_outgrows_memory_is_copied_and_worked_on_elsewhere(
     release.close()
 
 
+def test_a_dry_run_on_an_engine_takes_databases_in_and_out(place: Place, shell) -> None:
+    pytest.importorskip("duckdb")
+    where = ["-o", place.address, "--output-table", place.target]
+    for more in ([], where):
+        code, out, err = shell(
+            "anonymize", place.address, "--table", place.source, *OPTIONS, "--engine", "duckdb", "--dry-run", *more
+        )  # fmt: skip
+        assert code == 0, err
+        assert "6,000" in out
+    assert place.tables().count("people") == 1
+
+
 def test_persons_are_counted_in_what_was_written(place: Place) -> None:
     """The audit must find the records in the order in which they were written: it knows whose each one is."""
     query = f"SELECT substr(name, 1, length(name) - 1) AS who, age, town, ill FROM {place.source}"

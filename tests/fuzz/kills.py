@@ -1,4 +1,4 @@
-"""Kill runs at random moments: every output stays whole, the old one or the new one.
+"""Kill runs at random moments: every file, and every table of a database, stays whole, the old one or the new one.
 
 `python -m tests.fuzz.kills --kills 300 --seed 0`
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .__main__ import say
-from .runs import command, release_faults, report_faults, run, settings_faults, write_table
+from .jobs import Job, jobs
+from .runs import run
 
 RECORDS = 20_000
 LISTENS = 0.6  # share of a run after which a command is surely up and answers signals itself
@@ -28,50 +30,39 @@ class Killing:
 
     def __init__(
         self,
-        folder: Path,
+        job: Job,
         seed: int,
-        records: int = RECORDS,
         signals: tuple[signal.Signals, ...] = SIGNALS,
         is_compiled: bool = False,
     ) -> None:
-        self.folder = folder
+        self.job = job
         self.rng = random.Random(seed)
         self.signals = signals
-        self.table = folder / "table.csv"
-        self.outputs = [folder / name for name in ("release.csv", "report.html", "settings.toml")]
-        write_table(self.table, records)
-        release, report, settings = map(str, self.outputs)
-        self.command = command(self.table, Path(release), "--overwrite", "--report", report)
-        self.command += ["--save-settings", settings]
         self.results: Counter[str] = Counter()
         if not is_compiled:
-            run(self.command)
+            run(job.command)
         begun = time.monotonic()
-        first = run(self.command)
+        first = run(job.command)
         self.seconds = time.monotonic() - begun
         if first.returncode:
             raise RuntimeError(first.stderr)
 
     def kill(self) -> list[str]:
         """Kill one run; return what is wrong afterwards."""
-        before = [path.read_bytes() for path in self.outputs]
+        before = self.job.content()
         number = self.rng.choice(self.signals)
         process = subprocess.Popen(
-            self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            self.job.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         early = self._wait(process)
         process.send_signal(number)
         _, said = process.communicate(timeout=60)
-        after = [path.read_bytes() if path.exists() else b"" for path in self.outputs]
+        left = self.job.left()
+        found = self.job.faults()  # a database may have to undo things first
+        after = self.job.content() if not found else before
         changed = sum(old != new for old, new in zip(before, after, strict=True))
         ended = "ended before" if process.returncode == 0 else f"{number.name}, {changed} new"
-        self.results[ended] += 1
-        found = [
-            *release_faults(self.outputs[0], self.table),
-            *report_faults(self.outputs[1]),
-            *settings_faults(self.outputs[2]),
-        ]
-        left = [path for path in self.folder.iterdir() if path not in (*self.outputs, self.table)]
+        self.results[f"{self.job.name}: {ended}"] += 1
         if number != signal.SIGKILL and not early:
             if left:
                 found.append(f"{number.name} leaves {len(left)} unfinished files")
@@ -80,8 +71,8 @@ class Killing:
             if process.returncode and not changed and "nothing was written" not in said.lower():
                 code = process.returncode
                 found.append(f'{number.name}, code {code}: not "nothing was written" but {said!r}')
-        for path in left:
-            path.unlink()
+        for path in self.job.left():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         return found
 
     def _wait(self, process: subprocess.Popen[str]) -> bool:
@@ -90,8 +81,7 @@ class Killing:
             moment = self.rng.random() * self.seconds
             time.sleep(moment)
             return moment < LISTENS * self.seconds
-        known = {*self.outputs, self.table}
-        while process.poll() is None and known.issuperset(self.folder.iterdir()):
+        while process.poll() is None and not self.job.writes():
             time.sleep(0.0005)
         time.sleep(self.rng.random() ** 3 * 0.3 * self.seconds)  # mostly a few milliseconds
         return False
@@ -104,14 +94,22 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     failures = 0
+    results: Counter[str] = Counter()
     with TemporaryDirectory() as folder:
-        killing = Killing(Path(folder), given.seed)
-        for number in range(given.kills):
-            for fault in killing.kill():
-                failures += 1
-                say(f"kill {number} of seed {given.seed}: {fault}")
+        made = jobs(Path(folder), RECORDS)
+        try:
+            for number, job in enumerate(made):
+                killing = Killing(job, given.seed * len(made) + number, is_compiled=number > 0)
+                for kill in range(number, given.kills, len(made)):
+                    for fault in killing.kill():
+                        failures += 1
+                        say(f"kill {kill} of seed {given.seed}, {job.name}: {fault}")
+                results += killing.results
+        finally:
+            for job in made:
+                job.close()
     say(f"{given.kills} kills, {failures} failures")
-    for result, count in killing.results.most_common():
+    for result, count in sorted(results.items()):
         say(f"{count:8} {result}")
     return 1 if failures else 0
 

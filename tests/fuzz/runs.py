@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 K = 5
@@ -43,18 +44,25 @@ def release_faults(path: Path, table: Path) -> list[str]:
     try:
         with path.open(newline="", encoding="utf-8") as file:
             header, *records = csv.reader(file, strict=True)
-        with table.open(newline="", encoding="utf-8") as file:
-            originals = list(csv.reader(file, strict=True))[1:]
     except (OSError, ValueError, csv.Error) as error:
         return [f"{path.name} cannot be read ({type(error).__name__})"]
-    if header != NAMES or {len(record) for record in records} != {len(NAMES)}:
-        return [f"{path.name} is torn"]
+    return record_faults(path.name, header, records, table)
+
+
+def record_faults(
+    name: str, header: Sequence[str], records: Sequence[Sequence[object]], table: Path
+) -> list[str]:
+    """What keeps records from being a whole release of a table."""
+    with table.open(newline="", encoding="utf-8") as file:
+        originals = list(csv.reader(file, strict=True))[1:]
+    if list(header) != NAMES or {len(record) for record in records} != {len(NAMES)}:
+        return [f"{name} is torn"]
     found = []
     if Counter(record[-1] for record in records) != Counter(record[-1] for record in originals):
-        found.append(f"{path.name} has other sensitive values than the table")
+        found.append(f"{name} has other sensitive values than the table")
     least = min(Counter(tuple(record[:-1]) for record in records).values())
     if least < K:
-        found.append(f"{path.name} has a group of {least}")
+        found.append(f"{name} has a group of {least}")
     return found
 
 

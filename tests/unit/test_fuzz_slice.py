@@ -13,6 +13,7 @@ from fuzz.checker import Promise, Released, faults, matching_size
 from fuzz.demands import Demand
 from fuzz.full_disk import limited_faults
 from fuzz.hostile import try_file
+from fuzz.jobs import Files, InDuckDB, InSQLite, Job
 from fuzz.kills import Killing
 from fuzz.readings import canonical, members, reader_of
 from fuzz.trials import message_faults, try_case
@@ -35,8 +36,12 @@ def test_hostile_files_give_a_sentence_or_a_release(start: int, tmp_path: Path) 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
-def test_killed_runs_leave_every_output_whole(tmp_path: Path) -> None:
-    killing = Killing(tmp_path, seed=1, records=3000, is_compiled=True)
+@pytest.mark.parametrize(
+    ("job", "library"), [(Files, "os"), (InSQLite, "adbc_driver_sqlite"), (InDuckDB, "duckdb")]
+)
+def test_killed_runs_leave_every_output_whole(tmp_path: Path, job: type[Job], library: str) -> None:
+    pytest.importorskip(library)
+    killing = Killing(job(tmp_path, 3000), seed=1, is_compiled=True)
     assert not [fault for _ in range(3) for fault in killing.kill()]
 
 

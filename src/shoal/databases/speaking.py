@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from shoal.databases.address import DUCKDB, POSTGRESQL, Database
@@ -118,11 +120,26 @@ _CLASSES = {  # DuckDB's
 }
 
 
-def speaking_of(database: Database) -> AbstractContextManager[None]:
+@contextmanager
+def speaking_of(database: Database) -> Iterator[None]:
     """Turn what a driver raises into one sentence, from which nothing of its own words can be had."""
-    return in_our_words(
+    with in_our_words(
         _is_foreign, lambda error: f"The database '{database}' {reason(error, database)}."
-    )
+    ):
+        try:
+            yield
+        except Exception as error:
+            if _is_interrupt(error):
+                raise KeyboardInterrupt from None
+            raise
+
+
+def _is_interrupt(error: Exception) -> bool:
+    """Whether a driver raised this because of Ctrl-C, which ADBC takes for itself and turns into other errors."""
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        return True
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and "due to user request" in str(error)
 
 
 def _is_foreign(error: Exception) -> bool:
