@@ -165,8 +165,16 @@ def order_bin(v: str, order: Sequence[str], low: str | None, high: str | None) -
     return Bin(Fraction(at), v, v, v, (v, v))
 
 
-def tree_column(cells: Sequence[Any], paths: dict[Any, list[str]]) -> reference.Column:
-    """A column whose values have a path each: how they read, and the labels of ever larger sets."""
+def tree_column(
+    cells: Sequence[Any],
+    paths: dict[Any, list[str]],
+    heights: dict[str, int] | None = None,
+    top: int | None = None,
+) -> reference.Column:
+    """A column whose values have a path each: how they read, and the labels of ever larger sets.
+
+    The heights of labels are their places on these paths unless they are given, and so is that of the root.
+    """
     leaves = list(dict.fromkeys(path[0] for path in paths.values()))
     sets: dict[str, set[str]] = {}
     for path in paths.values():
@@ -181,7 +189,9 @@ def tree_column(cells: Sequence[Any], paths: dict[Any, list[str]]) -> reference.
     if None in cells or frozenset(leaves) not in nodes.values():
         nodes["*"] = frozenset(leaves)
     folded = [None if v is None else paths[v][0] for v in cells]
-    return reference.Column("hierarchy", folded, leaves, nodes)
+    top = max(map(len, paths.values())) if top is None else top
+    known = {**(heights or depth), "*": top}
+    return reference.Column("hierarchy", folded, leaves, nodes, known, top)
 
 
 def code_path(

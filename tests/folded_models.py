@@ -148,7 +148,7 @@ def calendar(draw: st.DrawFn, cells: list[Any]) -> Drawn:
             label = period(high, units[0], by_weeks)
             paths[v] = [f"≥ {label[:4] if units[0] == 'decade' else label}"]
     model = shoal.Calendar(tuple(draw(st.permutations(levels))), finest, high=high)
-    return tree_column(cells, paths), model
+    return tree_column(cells, paths, top=len(units)), model
 
 
 @st.composite
@@ -159,11 +159,18 @@ def prefix(draw: st.DrawFn, cells: list[Any]) -> Drawn:
     if draw(st.booleans()):
         width = max(len(v.split(".")) for v in values)
         paths = {v: parts_path(v, width, finest) for v in values}
-        return tree_column(cells, paths), shoal.Prefix(separator=".", finest=finest)
+        cut = min(width, finest or width)
+        above = {label for path in paths.values() for label in path[1:]}
+        twin = tree_column(cells, paths, {label: cut - label.count(".") for label in above}, cut)
+        return twin, shoal.Prefix(separator=".", finest=finest)
     lengths = draw(st.none() | st.lists(st.integers(1, 4), min_size=1))
     width = max(len(v) for v in values)
     paths = {v: code_path(v, width, lengths, finest) for v in values}
-    return tree_column(cells, paths), shoal.Prefix(lengths, finest=finest)
+    cut = min(width, finest or width)
+    steps = [n for n in range(cut - 1, 0, -1) if lengths is None or n in lengths]
+    above = {label for path in paths.values() for label in path[1:]}
+    heights = {label: 1 + steps.index(len(label.rstrip("*"))) for label in above}
+    return tree_column(cells, paths, heights, 1 + len(steps)), shoal.Prefix(lengths, finest=finest)
 
 
 @st.composite

@@ -40,6 +40,8 @@ class Column:
         Any
     ]  # allowed values without null: ascending, in order, or as the tree's leaves
     nodes: Mapping[str, Closure] = field(default_factory=dict)  # hierarchy: inner nodes, root last
+    heights: Mapping[str, int] = field(default_factory=dict)  # of labels, where levels repeat sets
+    top: int = 1  # the height of the hierarchy, where levels repeat sets
 
     @cached_property
     def whole(self) -> Closure:
@@ -211,16 +213,28 @@ def members_of(written: str) -> list[str]:
 
 
 def height(column: Column, closed: Closure) -> int:
+    """The height of the lowest label that names a set, in the hierarchy with all levels that were given."""
+    if len(closed) == 1:
+        return 0
+    if not column.heights:
+        return chain(column, closed)
+    values = closed - {None}
+    own = [column.heights[name] for name, held in column.nodes.items() if held == values]
+    return min(own, default=column.top)
+
+
+def chain(column: Column, closed: Closure) -> int:
     """Longest chain of allowed sets from a single value up to this one."""
     if len(closed) == 1:
         return 0
-    return 1 + max(height(column, inner) for inner in column.allowed if inner < closed)
+    return 1 + max(chain(column, inner) for inner in column.allowed if inner < closed)
 
 
 def tree_cost(column: Column, closed: Closure) -> float:
     if column.model in ("interval", "order", "subset"):
         return lm_cost(column, closed)
-    return height(column, closed) / max(1, height(column, column.whole))
+    top = column.top if column.heights else max(1, chain(column, column.whole))
+    return height(column, closed) / top
 
 
 def lm_cost(column: Column, closed: Closure) -> float:
@@ -457,7 +471,7 @@ def earth_movers_distance(
 
 def hierarchical_distance(column: Column, a: Any, b: Any) -> float:
     """The height of the lowest set that holds both over the height of the tree."""
-    return height(column, closure(column, [a, b])) / height(column, column.whole)
+    return chain(column, closure(column, [a, b])) / chain(column, column.whole)
 
 
 # Groups

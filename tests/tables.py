@@ -132,18 +132,19 @@ def is_allowed(value: Any, model: str) -> bool:
 
 @st.composite
 def trees(draw: st.DrawFn, leaves: Sequence[str], name: str = "*") -> dict[str, Any]:
-    """A nested dict over the leaves, balanced or not."""
+    """A nested dict over the leaves, balanced or not; a level may repeat a set."""
     children: dict[str, Any] = {}
     rest = list(leaves)
     while rest:
         most = len(rest) - (not children and len(leaves) > 1)
         size = draw(st.integers(1, most))
         part, rest = rest[:size], rest[size:]
-        if size == 1:
-            children[part[0]] = None
-        else:
-            label = f"{name}.{len(children)}"
-            children[label] = draw(trees(part, label))[label]
+        label = f"{name}.{len(children)}"
+        inside = {part[0]: None} if size == 1 else draw(trees(part, label))
+        if draw(st.integers(0, 3)) == 0:
+            inside = {f"{label}'": inside if size == 1 else inside[label]}
+            inside = {label: inside}
+        children |= inside
     return {name: children}
 
 
@@ -159,6 +160,15 @@ def nodes_of(tree: dict[str, Any]) -> dict[str, list[str]]:
     for key, below in tree.items():
         if below:
             found |= {key: leaves_below(below), **nodes_of(below)}
+    return found
+
+
+def heights_in(tree: dict[str, Any]) -> dict[str, int]:
+    """The height of every label of a nested dict: levels below it, the longest way down."""
+    found = {}
+    for key, below in tree.items():
+        inside = heights_in(below) if below else {}
+        found |= {**inside, key: 1 + max(inside[name] for name in below) if below else 0}
     return found
 
 
@@ -206,7 +216,10 @@ def columns(
         leaves = nodes_of(tree)
         nodes = {name: frozenset(by_label[v] for v in leaves[name]) for name in hierarchy.inner}
         domain = [by_label[v] for v in hierarchy.leaves]
-        return array, reference.Column(model, cells, domain, nodes), hierarchy
+        heights = heights_in(tree)
+        top = max(heights.values()) + (len(tree) > 1)
+        twin = reference.Column(model, cells, domain, nodes, {"*": top, **heights}, top)
+        return array, twin, hierarchy
     declared = draw(st.booleans())
     if model == "order":
         order = draw(st.permutations(known)) if declared else seen

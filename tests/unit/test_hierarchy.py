@@ -67,8 +67,14 @@ def test_a_file_a_dict_rows_and_sets_make_the_same_tree(tmp_path):
 def test_every_tree_survives_its_rows_and_its_sets(nested):
     tree = Hierarchy.from_dict(nested)
     leaves = {name: frozenset(below) for name, below in tables.nodes_of(nested).items()}
-    assert sets_of(tree) == leaves | {leaf: {leaf} for leaf in tree.leaves}
-    assert Hierarchy.from_rows(tree.rows()) == tree
+    named = leaves | {leaf: frozenset([leaf]) for leaf in tree.leaves}
+    assert set(sets_of(tree).values()) == set(named.values())
+    assert sets_of(tree).items() <= named.items()
+    again = Hierarchy.from_rows(tree.rows())
+    assert again == tree
+    values = pa.array(tree.leaves)
+    forms = [own.compile("q", values, has_null=False)[0] for own in (tree, again)]
+    assert forms[0].relative_heights.tolist() == forms[1].relative_heights.tolist()
     assert len({len(row) for row in tree.rows()}) == 1
     sets = {label: sets_of(tree)[label] for label in tree.inner}
     assert sets_of(Hierarchy.from_sets(sets)) == sets_of(tree)

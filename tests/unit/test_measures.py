@@ -285,3 +285,43 @@ def test_an_impossible_k_is_refused(k):
     table = pd.DataFrame({"age": [1, 2]})
     with pytest.raises(shoal.InputError, match=r"\bk\b"):
         shoal.loss(table, table, "c_avg", quasi_identifiers=["age"], k=k)
+
+
+def test_a_level_that_repeats_a_set_counts_as_a_level():
+    """GiT09 §4.1, AFK+05 and TCM07 (4): level over levels, here 1/3; so it does after a round trip through settings."""
+    rows = [["a", "A1", "A2", "*"], ["b", "A1", "A2", "*"], ["c", "C1", "C2", "*"]]
+    table = pd.DataFrame({"q": list("abc")})
+    release = pd.DataFrame({"q": ["A1", "A1", "c"]})
+    tree = shoal.Hierarchy.from_rows(rows)
+    for own in (tree, shoal.Hierarchy.from_rows(tree.rows())):
+        assert shoal.loss(table, release, "il", quasi_identifiers={"q": own}) == pytest.approx(
+            2 / 3
+        )
+        hidden = pd.DataFrame({"q": ["*"] * 3})
+        assert shoal.loss(table, hidden, "tree", quasi_identifiers={"q": own}) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "released", "expected"),
+    [
+        (shoal.Calendar(), ["2020-03-01", "2020-03-02"], "2020-03", 1 / 5),
+        (shoal.Calendar(), ["2020-03-01", "2020-05-02"], "2020", 3 / 5),
+        (shoal.Calendar(finest="month"), ["2020-03-01", "2021-05-02"], "2020–2029", 3 / 4),
+        (shoal.Prefix(), ["02139", "02138"], "0213*", 1 / 5),
+        (shoal.Prefix(), ["02139", "02238"], "02***", 3 / 5),
+        (shoal.Prefix((3, 2)), ["02139", "02138"], "021**", 1 / 3),
+        (shoal.Prefix(finest=4), ["02139", "02148"], "021**", 1 / 4),
+    ],
+)
+@pytest.mark.parametrize("others", [False, True])
+def test_heights_do_not_depend_on_which_other_values_occur(
+    model, values, released, expected, others
+):
+    is_date = isinstance(model, shoal.Calendar)
+    more = ["1999-12-31", "1999-11-11", "2020-11-11"] if is_date else ["90210", "90310", "02999"]
+    cells = [*values, *(more if others else [])]
+    table = pd.DataFrame({"q": pd.to_datetime(cells) if is_date else cells})
+    rest = ["*"] * (len(cells) - 2)
+    release = pd.DataFrame({"q": [released, released, *rest]})
+    found = shoal.loss(table, release, "tree", quasi_identifiers={"q": model}, aggregate="sum")
+    assert found == pytest.approx(2 * expected + len(rest))

@@ -14,7 +14,7 @@ from shoal.generalization.bins import clipped, end_periods, label_of_end
 from shoal.generalization.ends import days_of, end_problems
 from shoal.generalization.forms import Form, Ints
 from shoal.generalization.forms.spelling import plainly
-from shoal.generalization.growing import form_of_paths
+from shoal.generalization.growing import form_of_paths, heights_of
 from shoal.generalization.models import Model, describe
 from shoal.generalization.periods import UNITS, Period, period_of
 
@@ -112,7 +112,8 @@ class Calendar(Model):
             paths[period] = [label_of_end(period, lowest, highest), *above]
         place = {period: code for code, period in enumerate(paths)}
         codes = np.array([place[period] for period in found], dtype=np.int32)
-        return form_of_paths(column, paths, has_null, own_words=True), codes
+        heights, top = heights_of(paths.values()), len(self._units)
+        return form_of_paths(column, paths, has_null, heights, top, own_words=True), codes
 
     def path(self, day: date) -> list[str]:
         """The labels of the periods that hold a day, from the finest to the largest."""

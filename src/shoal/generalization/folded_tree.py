@@ -14,15 +14,21 @@ from shoal.generalization.labelled_sets import LabelledSets, Tree, hang_sets
 from shoal.generalization.periods import read_period
 
 
-def names_above(tree: Tree) -> list[list[str]]:
-    """The names of each node from its own on: further labels of the same set, then those of ever larger ones.
-
-    A value that is repeated on a higher level counts once, and the root has no part in it.
-    """
+def _own_names(tree: Tree) -> list[list[str]]:
+    """The labels of each node: its own, and further ones of the same set; a repeated value counts once."""
     own: list[list[str]] = [[label] for label in (*tree.leaves, *tree.inner)]
     for alias, node in tree.aliases.items():  # in ascending order, as levels were given
         if alias != own[node][0]:
             own[node].append(alias)
+    return own
+
+
+def names_above(tree: Tree) -> list[list[str]]:
+    """The names of each node from its own on: further labels of the same set, then those of ever larger ones.
+
+    The root has no part in it.
+    """
+    own = _own_names(tree)
     root = len(tree.parent) - 1
     above: list[list[str]] = [[] for _ in own]
     for node in range(root - 1, -1, -1):
@@ -30,12 +36,17 @@ def names_above(tree: Tree) -> list[list[str]]:
     return above[: len(tree.leaves)]
 
 
+def paths_of(tree: Tree) -> list[list[str]]:
+    """The names of each value from its own up to the last one of the whole."""
+    whole = _own_names(tree)[-1]
+    return [[*path, *whole] for path in names_above(tree)]
+
+
 def rows_of(tree: Tree) -> list[list[str]]:
     """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
-    paths = names_above(tree)
+    paths = paths_of(tree)
     depth = max(len(path) for path in paths)
-    root = (*tree.leaves, *tree.inner)[-1]
-    return [[*[path[0]] * (depth - len(path)), *path, root] for path in paths]
+    return [[*[path[0]] * (depth - len(path)), *path] for path in paths]
 
 
 def folding_problems(tree: Tree, finest: Any, low: Any, high: Any) -> list[str]:
@@ -54,8 +65,10 @@ def folding_problems(tree: Tree, finest: Any, low: Any, high: Any) -> list[str]:
     return found
 
 
-def fold_tree(tree: Tree, finest: int, low: Any, high: Any) -> tuple[Tree, list[int]]:
-    """The tree of what may be released, and the leaf of it for each leaf of the tree as given."""
+def fold_tree(
+    tree: Tree, finest: int, low: Any, high: Any
+) -> tuple[Tree, list[int], list[list[str]]]:
+    """The tree of what may be released, and the leaf of it and its path for each leaf of the tree as given."""
     names, folded = _names(tree, finest), {}
     for name, end, sign in (("low", low, AT_MOST), ("high", high, AT_LEAST)):
         beyond = set() if end is None else _beyond(tree.leaves, name, low, high)
@@ -78,16 +91,32 @@ def fold_tree(tree: Tree, finest: int, low: Any, high: Any) -> tuple[Tree, list[
     kept = list(dict.fromkeys(names))
     found = hang_sets("Hierarchy", LabelledSets(kept, sets))
     place = {leaf: code for code, leaf in enumerate(found.leaves)}
-    return found, [place[name] for name in names]
+    return found, [place[name] for name in names], _folded_paths(tree, names, folded)
+
+
+def _folded_paths(tree: Tree, names: list[str], folded: dict[str, set[int]]) -> list[list[str]]:
+    """The names of each leaf from its new one up to the last one of the whole."""
+    below, node_of = _leaves_below(tree), _node_of(tree)
+    paths = paths_of(tree)
+    above_end = {
+        end: [name for name in paths[min(beyond)] if beyond <= below[node_of[name]]]
+        for end, beyond in folded.items()
+    }
+    return [
+        [name, *above_end[name]] if name in folded else path[path.index(name) :]
+        for name, path in zip(names, paths, strict=True)
+    ]
+
+
+def _node_of(tree: Tree) -> dict[str, int]:
+    """The node that each label names."""
+    labels = {label: node for node, label in enumerate((*tree.leaves, *tree.inner))}
+    return {**tree.aliases, **labels}
 
 
 def _names(tree: Tree, finest: int) -> list[str]:
     """The label of each leaf at the finest level: so many names up, yet below the root, the largest where they nest."""
-    below = _leaves_below(tree)
-    node_of = {
-        **tree.aliases,
-        **{label: node for node, label in enumerate((*tree.leaves, *tree.inner))},
-    }
+    below, node_of = _leaves_below(tree), _node_of(tree)
     names = [above[min(finest, len(above) - 1)] for above in names_above(tree)]
     order = {
         name: at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,30 @@ from shoal.generalization.forms import STAR, TreeForm
 from shoal.generalization.labelled_sets import LabelledSets, Tree, hang_sets
 
 
-def form_of(tree: Tree, has_null: bool, own_words: bool = False) -> TreeForm:
-    """The form of a tree; null is one more value, right below the root."""
+def heights_of(paths: Iterable[Sequence[str]]) -> dict[str, int]:
+    """The height of each label: its highest place on the paths of values, each from the value up to the root."""
+    heights: dict[str, int] = {}
+    for path in paths:
+        for height, label in enumerate(path):
+            heights[label] = max(height, heights.get(label, 0))
+    return heights
+
+
+def form_of(
+    tree: Tree, has_null: bool, heights: Mapping[str, int], top: int, own_words: bool = False
+) -> TreeForm:
+    """The form of a tree; null is one more value, right below the root.
+
+    `heights` are those of the labels in the hierarchy as given, and `top` is that of its top. A level that repeats a
+    set counts there, but has no node here.
+    """
     m = len(tree.leaves)
     parent = np.array(tree.parent, dtype=np.int32)
+    levels = [heights[label] for label in (*tree.leaves, *tree.inner)]
     if has_null:
         parent[parent >= m] += 1
         parent = np.insert(parent, m, parent.size).astype(np.int32)
+        levels.insert(m, 0)
     aliases = {name: node + (has_null and node >= m) for name, node in tree.aliases.items()}
     return TreeForm(
         labels=tree.leaves,
@@ -27,6 +44,7 @@ def form_of(tree: Tree, has_null: bool, own_words: bool = False) -> TreeForm:
         inner=tree.inner,
         aliases=aliases,
         own_words=own_words,
+        levels=np.array([*levels, top], dtype=np.int32),
     )
 
 
@@ -41,14 +59,20 @@ def sets_of_paths(paths: Collection[Sequence[str]]) -> LabelledSets:
 
 
 def form_of_paths(
-    column: str, paths: Mapping[Any, Sequence[str]], has_null: bool, own_words: bool
+    column: str,
+    paths: Mapping[Any, Sequence[str]],
+    has_null: bool,
+    heights: Mapping[str, int],
+    top: int,
+    own_words: bool,
 ) -> TreeForm:
     """The form of a tree given the path of each value: its label, and those of ever larger sets that hold it.
 
-    Sets that hold the same values are one, under the label of the most specific.
+    Sets that hold the same values are one, under the label of the most specific. `heights` are those of the labels if
+    all values occurred, and `top` is that of the root.
     """
     tree = hang_sets(f"Column '{column}'", sets_of_paths(paths.values()))
     if has_null and tree.inner[-1] != STAR:  # null is in none of the sets
         root = len(tree.parent)
         tree = Tree(tree.leaves, (*tree.inner, STAR), (*tree.parent[:-1], root, root), tree.aliases)
-    return form_of(tree, has_null, own_words)
+    return form_of(tree, has_null, {**heights, STAR: top}, top, own_words)

@@ -15,10 +15,10 @@ import numpy as np
 from shoal.errors import InputError, raise_problems
 from shoal.generalization.calendar import DEFAULT, Calendar
 from shoal.generalization.column_values import counted
-from shoal.generalization.folded_tree import fold_tree, folding_problems, rows_of
+from shoal.generalization.folded_tree import fold_tree, folding_problems, paths_of, rows_of
 from shoal.generalization.forms import Form, Ints
 from shoal.generalization.from_data import tree_of_table
-from shoal.generalization.growing import form_of
+from shoal.generalization.growing import form_of, heights_of
 from shoal.generalization.hierarchy_file import read_lines, write_rows
 from shoal.generalization.hierarchy_preview import HierarchyCheck, Preview, check_of, preview_of
 from shoal.generalization.labelled_sets import (
@@ -253,7 +253,9 @@ class Hierarchy(Model):
                 f"{missing} of the {len(codes)} distinct values of column '{column}' are not in its "
                 "hierarchy; add a line for each of them."
             )
-        return form_of(self._folded[0], has_null), np.array(self._folded[1], dtype=np.int32)[codes]
+        tree, leaf_of, paths = self._folded
+        form = form_of(tree, has_null, heights_of(paths), max(map(len, paths)) - 1)
+        return form, np.array(leaf_of, dtype=np.int32)[codes]
 
     def plainly(self, released: str | None) -> str | None:
         return form_of(self._folded[0], False).plainly(released)
@@ -272,11 +274,11 @@ class Hierarchy(Model):
         return Tree(self.leaves, self.inner, self.parent, dict(self.aliases))
 
     @cached_property
-    def _folded(self) -> tuple[Tree, list[int]]:
-        """The tree of what may be released, and the leaf of it for each leaf of this one."""
+    def _folded(self) -> tuple[Tree, list[int], list[list[str]]]:
+        """The tree of what may be released, and the leaf of it and its path for each leaf of this one."""
         tree = self._tree
         if not self.is_coarse:
-            return tree, list(range(len(self.leaves)))
+            return tree, list(range(len(self.leaves))), paths_of(tree)
         return fold_tree(tree, self.finest, self.low, self.high)
 
     def monotone(self, values: Iterable[Any]) -> Hierarchy:

@@ -94,12 +94,26 @@ class Prefix(Model):
         paths = {path[0]: path for path in found}
         place = {leaf: code for code, leaf in enumerate(paths)}
         codes = np.array([place[path[0]] for path in found], dtype=np.int32)
-        return form_of_paths(column, paths, has_null, own_words=False), codes
+        heights, top = self._heights(labels, list(paths))
+        return form_of_paths(column, paths, has_null, heights, top, own_words=False), codes
 
     def paths(self, codes: Sequence[str]) -> list[list[str]]:
         """For each code, itself and the ever shorter beginnings under which it may be released."""
         width = max(self._length(code) for code in codes)
         return [self._path(code, width) for code in codes]
+
+    def _heights(self, codes: Sequence[str], leaves: Sequence[str]) -> tuple[dict[str, int], int]:
+        """The height of each label that may be released, and of the whole: levels above the longest codes."""
+        width = max(self._length(code) for code in codes)
+        cut = width if self.finest is None else min(self.finest, width)
+        wanted = range(width, 0, -1) if self.lengths is None else self.lengths
+        levels = [kept for kept in wanted if kept < cut]
+        heights = dict.fromkeys(leaves, 0)
+        for code in codes:
+            for height, kept in enumerate(levels, start=1):
+                if kept <= self._length(code):
+                    heights[self._beginning(code, kept, width)] = height
+        return heights, 1 + len(levels)
 
     def _length(self, code: str) -> int:
         return len(code) if self.separator is None else len(code.split(self.separator))

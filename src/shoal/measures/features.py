@@ -68,9 +68,9 @@ def width(form: Form, counts: Floats) -> Feature:
 
 
 def height(form: Form, counts: Floats) -> Feature:
-    """Longest chain of allowed subsets below B over that below the whole; on ranges and sets this is `count`."""
+    """Height of B in the hierarchy as given over that of its top; on ranges and sets this is `count`."""
     if isinstance(form, TreeForm):
-        return Feature((form.leaf_counts > 1) * form.heights / form.heights[-1])
+        return Feature((form.leaf_counts > 1) * form.relative_heights)
     return count(form, counts)
 
 

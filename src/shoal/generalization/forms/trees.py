@@ -20,6 +20,9 @@ class TreeForm(Form):
     inner: tuple[str, ...]  # labels of the nodes above the values, the root last
     aliases: Mapping[str, int] = field(default_factory=dict)  # further labels, for reading releases
     own_words: bool = False  # whether all labels are made by the model, none by the user
+    levels: Ints | None = (
+        None  # the height of each node in the hierarchy as given, and at the end of its top
+    )
 
     slots = 1
 
@@ -77,6 +80,13 @@ class TreeForm(Form):
             parent = self.parent[node]
             height[parent] = max(height[parent], height[node] + 1)
         return height
+
+    @cached_property
+    def relative_heights(self) -> Floats:
+        """The height of each node over that of the hierarchy as given, in which levels may repeat a set."""
+        if self.levels is None:
+            return self.heights / self.heights[-1]
+        return self.levels[:-1] / float(self.levels[-1])
 
     def sums(self, closures: Ints, per_value: Floats) -> Floats:
         return self.sum_up(per_value)[closures[0]]
