@@ -91,6 +91,7 @@ class Case:
     saved_as: str = ""
     is_repeated: bool = False
     is_whole: bool = True  # nothing was spoiled on purpose
+    coarsen: dict[str, dict[str, Any]] = field(default_factory=dict)  # options of the models
 
     @property
     def records(self) -> int:
@@ -167,8 +168,27 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         rng.choice(("off", "off", "quick", "steps")),
         rng.choice((container, *FILES)) if is_file else rng.choice(("", "", *FILES)),
         rng.random() < 0.05,
+        coarsen=_coarsening(seed, drawing.kinds, (*sensitive, *kept), demands),
     )
     return _spoiled(case, rng) if rng.random() < 0.06 else case
+
+
+def _coarsening(
+    seed: int, kinds: dict[str, str], names: Sequence[str], demands: Sequence[Demand]
+) -> dict[str, dict[str, Any]]:
+    """How some columns are coarsened whose texts then follow from each value alone."""
+    rng = random.Random(f"coarsen {seed}")
+    exact = {name for demand in demands if demand.values for name in demand.columns}
+    exact |= {name for demand in demands if demand.kind == "ordered" for name in demand.columns}
+    found: dict[str, dict[str, Any]] = {}
+    for name in names:
+        if name in exact or rng.random() < 0.5:
+            continue
+        if kinds[name] in ("whole", "huge"):
+            found[name] = {"step": rng.choice((2, 10, 250))}
+        elif kinds[name] in ("date", "stamp"):
+            found[name] = {"finest": rng.choice(("month", "year"))}
+    return found
 
 
 class _Drawing:

@@ -25,7 +25,7 @@ from .containers import (
     write_file,
 )
 from .demands import Demand
-from .readings import DATE, FILL, NUMBER, Tree, fold, key, read, reader_of
+from .readings import DATE, FILL, NUMBER, Tree, coarse, fold, key, read, reader_of
 
 LONGEST = 2000  # characters of a message; it may list the columns of a table
 QUOTED = re.compile(r"'[^']*'|[\d.]+")
@@ -78,8 +78,19 @@ class Trial:
         self.folder = folder
         self.is_file = case.container.startswith(".")
         self.table: Any = write_file(case, folder) if self.is_file else build_frame(case)
+        self.given_table = dict(case.columns) if self.is_file else lists_of(self.table)
+        self.original = self.coarse(self.given_table)
         self.fields = fields_of(case) if case.container in DELIMITED else {}
-        self.original = dict(case.columns) if self.is_file else lists_of(self.table)
+        for name in case.coarsen if self.fields else ():
+            self.fields[name] = [text or "" for text in self.original[name]]
+
+    def coarse(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Columns as they are once some are coarsened."""
+        own = self.case.coarsen
+        return {
+            name: [coarse(value, own[name]) for value in values] if name in own else values
+            for name, values in columns.items()
+        }
 
     def run(self) -> Outcome:
         seed = self.case.seed
@@ -111,6 +122,10 @@ class Trial:
             sensitive=list(case.sensitive),
             identifiers=list(case.identifiers),
             keep=list(case.kept),
+            coarsen={
+                name: shoal.Interval(**own) if "step" in own else shoal.Calendar(**own)
+                for name, own in case.coarsen.items()
+            },
             k=case.k,
             requirements=[_requirement(demand) for demand in case.demands],
             refine=refine,
@@ -235,7 +250,7 @@ class Trial:
         )
         found = faults(self.promise(order), released)
         found += self._trace_faults(release)
-        if not self.is_file and lists_of(self.table) != self.original:
+        if not self.is_file and lists_of(self.table) != self.given_table:
             found.append("the table given was changed")
         is_chance = "loosen" in case.options or not reads_the_same  # drawn anew in every run
         if case.is_repeated and not is_chance:
