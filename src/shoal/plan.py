@@ -59,7 +59,8 @@ class Outlook:
 class Plan(Outlook):
     """A table that is ready to be anonymized."""
 
-    source: Source
+    source: Source  # with its unprotected columns coarsened
+    given: Source  # as it came
     pseudonyms: Mapping[str, pa.Array] = field(default_factory=dict)  # of all records, by column
     people: People | None = None  # where persons are counted
     allowed: tuple[Refusal, ...] = ()  # what released columns give away because somebody allowed it
@@ -79,15 +80,17 @@ class Plan(Outlook):
     def close(self, groups: Ints, closing: Closing) -> tuple[Frame, Closed]:
         """The records to release and their closures.
 
-        Where records are left out (−1), the others are encoded anew, so that nothing that comes after knows of
-        them: not the domain of a column, nor what is measured of a release.
+        Where records are left out (−1), the others are coarsened and encoded anew, so that nothing that comes after
+        knows of them: not the domain of a column, not the length of codes, nor what is measured of a release.
         """
         kept = np.flatnonzero(groups >= 0)
         if kept.size == groups.size:
             return self.source.data, self.problem.close(groups, closing)
-        source = replace(self.source, data=self.source.data[kept.tolist()])
+        settings = self.settings
+        source = replace(self.given, data=self.given.data[kept.tolist()])
+        source = coarsened(source, settings.coarsen, settings.input)
         encoded = encode_source(source, self.spelled_out, may_be_empty=True)
-        closed = problem_of(encoded, replace(self.settings, requirements=())).close(
+        closed = problem_of(encoded, replace(settings, requirements=())).close(
             groups[kept], closing.of(kept)
         )
         return source.data, replace(closed, left_out=groups.size - kept.size)
@@ -117,7 +120,7 @@ def prepare(source: Source, settings: Settings) -> Plan:
         Where no release can meet the requirements.
     """
     roles, problems = check_roles(source.data.columns, settings)
-    coarse = _coarsened(source, settings, problems)
+    given, coarse = source, _coarsened(source, settings, problems)
     source = coarse or source
     frame = source.data
     linking: list[Refusal] = []
@@ -137,13 +140,13 @@ def prepare(source: Source, settings: Settings) -> Plan:
     if person is None:
         check_feasible(encoded, settings.k, settings.requirements)
         problem = problem_of(encoded, settings)
-        return Plan(settings, roles, problem, source, pseudonyms, None, allowed)
+        return Plan(settings, roles, problem, source, given, pseudonyms, None, allowed)
     # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
     required = () if settings.series else settings.requirements
     check_feasible_for(person, encoded, settings.k, required)
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
-    return Plan(settings, roles, problem, source, pseudonyms, people, allowed)
+    return Plan(settings, roles, problem, source, given, pseudonyms, people, allowed)
 
 
 def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:

@@ -94,6 +94,7 @@ class Case:
     saved_as: str = ""
     is_repeated: bool = False
     is_whole: bool = True  # nothing was spoiled on purpose
+    coarsen: dict[str, dict[str, Any]] = field(default_factory=dict)  # options of the models
 
     @property
     def records(self) -> int:
@@ -149,9 +150,6 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         options["allow"] = {name: rng.sample(REASONS, rng.randint(1, 3)) for name in named}
     if rng.random() < 0.2:
         options["identified_limit"] = rng.choice((0.0, 0.01, 0.05))
-    coarse = _coarsening(drawing, [*kept, *sensitive], demands)
-    if coarse:
-        options["coarsen"] = coarse
     if options["objective"] == "wmi":
         options["w"] = rng.choice((0.0, 0.3, 1.0))
     reading: dict[str, Any] = {"missing": [drawing.missing]} if drawing.missing else {}
@@ -178,24 +176,26 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
         rng.choice(("off", "off", "quick", "steps")),
         rng.choice((container, *FILES)) if is_file else rng.choice(("", "", *FILES)),
         rng.random() < 0.05,
+        coarsen=_coarsening(seed, drawing.kinds, (*sensitive, *kept), demands),
     )
     return _spoiled(case, rng) if rng.random() < 0.06 else case
 
 
 def _coarsening(
-    drawing: _Drawing, names: Sequence[str], demands: Sequence[Demand]
+    seed: int, kinds: dict[str, str], names: Sequence[str], demands: Sequence[Demand]
 ) -> dict[str, dict[str, Any]]:
-    """Options of the models that coarsen some columns that no demand is about."""
+    """How some columns are coarsened whose texts then follow from each value alone."""
+    rng = random.Random(f"coarsen {seed}")
+    exact = {name for demand in demands if demand.values for name in demand.columns}
+    exact |= {name for demand in demands if demand.kind == "ordered" for name in demand.columns}
     found: dict[str, dict[str, Any]] = {}
     for name in names:
-        asked = any(name in demand.columns for demand in demands)
-        if asked or None in drawing.columns[name] or drawing.rng.random() < 0.6:
+        if name in exact or rng.random() < 0.5:
             continue
-        match drawing.kinds[name]:
-            case "whole":
-                found[name] = {"step": drawing.rng.choice((10, 250))}
-            case "date":
-                found[name] = {"finest": drawing.rng.choice(("month", "year"))}
+        if kinds[name] in ("whole", "huge"):
+            found[name] = {"step": rng.choice((2, 10, 250))}
+        elif kinds[name] in ("date", "stamp"):
+            found[name] = {"finest": rng.choice(("month", "year"))}
     return found
 
 

@@ -74,7 +74,7 @@ class EngineTrial(Trial):
             self.given: dict[str, Any] = {"engine": engine}
         else:
             self.table, self.given = frame_on(engine, build_frame(case), session), {}
-            self.original = lists_of(collected(self.table))
+            self.original = self.coarse(lists_of(collected(self.table)))
 
     def anonymize(self) -> shoal.Release:
         with patch("shoal.engines.way.most_at_once", lambda memory: self.most):

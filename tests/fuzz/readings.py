@@ -64,6 +64,17 @@ def nodes(tree: Tree) -> list[Tree]:
     return [tree, *(node for child in tree[1] for node in nodes(child))]
 
 
+def coarse(value: Any, options: dict[str, Any]) -> str | None:
+    """How a value of a coarsened column is released."""
+    if value is None or value != value:
+        return None
+    if "step" in options:
+        first = int(value) // options["step"] * options["step"]
+        dash = "–" if first >= 0 else " – "
+        return f"{first}{dash}{first + options['step'] - 1}"
+    return f"{value:%Y-%m}" if options["finest"] == "month" else f"{value:%Y}"
+
+
 @dataclass(frozen=True)
 class Reader:
     """One released quasi-identifier: which values a cell may stand for."""

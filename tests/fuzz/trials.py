@@ -25,7 +25,7 @@ from .containers import (
     write_file,
 )
 from .demands import Demand
-from .readings import DATE, FILL, NUMBER, Tree, fold, key, read, reader_of
+from .readings import DATE, FILL, NUMBER, Tree, coarse, fold, key, read, reader_of
 
 LONGEST = 2000  # characters of a message; it may list the columns of a table
 QUOTED = re.compile(r"'[^']*'|[\d.]+")
@@ -78,14 +78,19 @@ class Trial:
         self.folder = folder
         self.is_file = case.container.startswith(".")
         self.table: Any = write_file(case, folder) if self.is_file else build_frame(case)
+        self.given_table = dict(case.columns) if self.is_file else lists_of(self.table)
+        self.original = self.coarse(self.given_table)
         self.fields = fields_of(case) if case.container in DELIMITED else {}
-        self.table_given = dict(case.columns) if self.is_file else lists_of(self.table)
-        # What is released unchanged is what the columns are coarsened to.
-        self.original = dict(self.table_given)
-        for name, options in case.options.get("coarsen", {}).items():
-            self.original[name] = [coarse_text(value, options) for value in self.original[name]]
-            if name in self.fields:
-                self.fields[name] = self.original[name]
+        for name in case.coarsen if self.fields else ():
+            self.fields[name] = [text or "" for text in self.original[name]]
+
+    def coarse(self, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+        """Columns as they are once some are coarsened."""
+        own = self.case.coarsen
+        return {
+            name: [coarse(value, own[name]) for value in values] if name in own else values
+            for name, values in columns.items()
+        }
 
     def run(self) -> Outcome:
         seed = self.case.seed
@@ -117,20 +122,17 @@ class Trial:
             sensitive=list(case.sensitive),
             identifiers=list(case.identifiers),
             keep=list(case.kept),
+            coarsen={
+                name: shoal.Interval(**own) if "step" in own else shoal.Calendar(**own)
+                for name, own in case.coarsen.items()
+            },
             k=case.k,
             requirements=[_requirement(demand) for demand in case.demands],
             refine=refine,
             order_seed=case.seed,
             **given,
-            **{**case.options, "coarsen": self._coarsening()},
+            **case.options,
         )
-
-    def _coarsening(self) -> dict[str, Any]:
-        """The models that coarsen columns."""
-        return {
-            name: shoal.Interval(**options) if "step" in options else shoal.Calendar(**options)
-            for name, options in self.case.options.get("coarsen", {}).items()
-        }
 
     def _model(self, name: str) -> Any:
         rule = self.case.rules[name]
@@ -249,7 +251,7 @@ class Trial:
         found = faults(self.promise(order), released)
         found += self._trace_faults(release)
         found += self._verdict_faults(release, columns)
-        if not self.is_file and lists_of(self.table) != self.table_given:
+        if not self.is_file and lists_of(self.table) != self.given_table:
             found.append("the table given was changed")
         is_chance = "loosen" in case.options or not reads_the_same  # drawn anew in every run
         if case.is_repeated and not is_chance:
@@ -345,15 +347,6 @@ class Trial:
                 if texts != Counter(saved[name]):
                     found.append(f"column '{name}' reads otherwise in {path.name}")
         return found
-
-
-def coarse_text(value: Any, options: dict[str, Any]) -> str:
-    """What a whole number or a date is coarsened to, by the plain definition."""
-    if "finest" in options:
-        return f"{value:%Y-%m}" if options["finest"] == "month" else f"{value:%Y}"
-    low = value // options["step"] * options["step"]
-    high = low + options["step"] - 1
-    return f"{low} – {high}" if low < 0 else f"{low}–{high}"
 
 
 def _multiset(columns: dict[str, list[Any]], loosely: bool = False) -> Counter[tuple[Any, ...]]:

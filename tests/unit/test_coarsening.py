@@ -505,6 +505,39 @@ def test_new_records_are_coarsened_like_those_of_the_release() -> None:
     assert batch.held.schema.field("salary").type == pa.int64(), "held records are as they came"
 
 
+@pytest.mark.parametrize("engine", ["memory", "duckdb", "polars"])
+def test_a_record_that_is_left_out_is_not_seen_in_how_others_are_spelled(engine: str) -> None:
+    """Bins of whole numbers and the length of codes would tell of its half and its long code."""
+    table = pa.table(
+        {
+            "age": [20] * 20 + [50] * 19 + [99],
+            "pay": [float(100 * i) for i in range(39)] + [77.5],
+            "code": ["02139"] * 39 + ["123456789"],
+            "rate": [float(i % 5) for i in range(39)] + [0.25],
+        }
+    )
+    release = shoal.anonymize(
+        table if engine == "memory" else on_engine(engine, table),
+        quasi_identifiers={"age": Suppression()},
+        sensitive=["rate"],
+        keep=["pay", "code"],
+        coarsen={
+            "pay": Interval(step=1000),
+            "code": Prefix(finest=3),
+            "rate": Interval(step=2),
+        },
+        k=5,
+        refine=False,
+        suppression_limit=0.1,
+    )
+    assert release.suppressed == 1
+    found = release.data if engine == "memory" else released(release)
+    assert set(found["pay"].to_pylist()) == {"0–999", "1000–1999", "2000–2999", "3000–3999"}
+    assert set(found["code"].to_pylist()) == {"021**"}
+    assert set(found["rate"].to_pylist()) == {"0–1", "2–3", "4–5"}
+    assert release.closed.table.sensitive["rate"].labels == ("0–1", "2–3", "4–5")
+
+
 def test_a_series_is_coarsened_in_every_release() -> None:
     table = people().append_column("who", pa.array([f"p{i}" for i in range(RECORDS)]))
     asked = {

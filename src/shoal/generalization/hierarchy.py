@@ -253,12 +253,15 @@ class Hierarchy(Model):
                 f"{missing} of the {len(codes)} distinct values of column '{column}' are not in its "
                 "hierarchy; add a line for each of them."
             )
-        tree, leaf_of, paths = self._folded
-        form = form_of(tree, has_null, heights_of(paths), max(map(len, paths)) - 1)
-        return form, np.array(leaf_of, dtype=np.int32)[codes]
+        leaf_of = self._folded[1]
+        return self._form(has_null), np.array(leaf_of, dtype=np.int32)[codes]
 
     def plainly(self, released: str | None) -> str | None:
-        return form_of(self._folded[0], False).plainly(released)
+        return self._form(has_null=False).plainly(released)
+
+    def _form(self, has_null: bool) -> TreeForm:
+        tree, _, paths = self._folded
+        return form_of(tree, has_null, heights_of(paths), max(map(len, paths)) - 1)
 
     @property
     def is_coarse(self) -> bool:
