@@ -52,6 +52,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
                 person="id",
                 k=K,
                 requirements=[shoal.LDiversity(L)],
+                order_seed=SEED,  # so that the secret draws of a series can be repeated, too
                 **more,
             )
             seconds = time.perf_counter() - start
