@@ -27,6 +27,7 @@ from shoal.generalization import Model
 from shoal.privacy import Audit, Requirement
 from shoal.series import examine_night
 from shoal.settings import Settings, make_settings
+from shoal.table.coarsening import coarse_input, coarsened
 from shoal.table.encode import column_problems
 from shoal.table.render import SINGLE, single_problems
 from shoal.table.source import Input, Source
@@ -202,10 +203,12 @@ def evaluate(
         *([] if holdout is None else [holdout]),
     )
     people: Any = more.pop(0) if is_table else population
-    tested = more
+    tested = [coarsened(table, chosen.coarsen, chosen.input) for table in more]
+    original = coarsened(original, chosen.coarsen, chosen.input)
+    own = replace(chosen, input=coarse_input(chosen.input, chosen.coarsen))
     if target is not None:
         raise_problems(_target_problems(original.data.columns, chosen, target))
-    compared = _compared(original, released, chosen, others)
+    compared = _compared(original, released, own, others)
     found = evaluate_release(
         compared, queries=queries, sum_column=sum_column, threshold=threshold, seed=seed
     )
@@ -217,7 +220,7 @@ def evaluate(
     if not tested:
         return replace(found, classification=classify(data, target, settings=chosen, seed=seed))
     accuracy = compare_classifiers(
-        original.data, released.data, tested[0].data, chosen, target, seed=seed
+        original.data, released.data, tested[0].data, own, target, seed=seed
     )
     return replace(found, classification=accuracy)
 
@@ -282,7 +285,8 @@ def classify(
     chosen = make_settings(settings)
     if chosen.render in SINGLE:  # the same groups, in a form that can be read back
         chosen = replace(chosen, render="text")
-    source = open_table(table, chosen.input)
+    source = coarsened(open_table(table, chosen.input), chosen.coarsen, chosen.input)
+    chosen = replace(chosen, coarsen={}, input=coarse_input(chosen.input, chosen.coarsen))
     frame = source.data
     problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
     if not 0 < holdout < 1:

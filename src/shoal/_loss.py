@@ -14,6 +14,7 @@ from shoal.measures import loss as measure_loss
 from shoal.plan import encode_source
 from shoal.settings import Settings, make_settings
 from shoal.table.closed import Closed
+from shoal.table.coarsening import coarsened
 from shoal.table.render import read_release, single_problems
 
 
@@ -74,7 +75,8 @@ def loss(
         requirements=(),
     )
     raise_problems(single_problems(promised.render))
-    encoded = encode_source(open_table(table, promised.input), promised)
+    source = coarsened(open_table(table, promised.input), promised.coarsen, promised.input)
+    encoded = encode_source(source, promised)
     closed = read_release(encoded, open_table(release, promised.input).data)
     raise_problems(_outside_problems(closed))
     return measure_loss(

@@ -18,7 +18,7 @@ from shoal.problem import Closing, Problem, relative_weights
 from shoal.settings import Others, Settings
 from shoal.table import Column, Table, encode
 from shoal.table.closed import Closed
-from shoal.table.coarsening import coarse_input, coarsened
+from shoal.table.coarsening import coarse_input, coarsened, range_columns
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame
 from shoal.table.pseudonyms import canonical_texts, pseudonyms_of, read_key, repeat_problems
@@ -40,7 +40,8 @@ class Outlook:
 class Plan(Outlook):
     """A table that is ready to be anonymized."""
 
-    source: Source
+    source: Source  # with its unprotected columns coarsened
+    given: Source  # as it came
     pseudonyms: Mapping[str, pa.Array] = field(default_factory=dict)  # of all records, by column
     people: People | None = None  # where persons are counted
 
@@ -59,15 +60,17 @@ class Plan(Outlook):
     def close(self, groups: Ints, closing: Closing) -> tuple[Frame, Closed]:
         """The records to release and their closures.
 
-        Where records are left out (−1), the others are encoded anew, so that nothing that comes after knows of
-        them: not the domain of a column, nor what is measured of a release.
+        Where records are left out (−1), the others are coarsened and encoded anew, so that nothing that comes after
+        knows of them: not the domain of a column, not the length of codes, nor what is measured of a release.
         """
         kept = np.flatnonzero(groups >= 0)
         if kept.size == groups.size:
             return self.source.data, self.problem.close(groups, closing)
-        source = replace(self.source, data=self.source.data[kept.tolist()])
+        settings = self.settings
+        source = replace(self.given, data=self.given.data[kept.tolist()])
+        source = coarsened(source, settings.coarsen, settings.input)
         encoded = encode_source(source, self.spelled_out, may_be_empty=True)
-        closed = problem_of(encoded, replace(self.settings, requirements=())).close(
+        closed = problem_of(encoded, replace(settings, requirements=())).close(
             groups[kept], closing.of(kept)
         )
         return source.data, replace(closed, left_out=groups.size - kept.size)
@@ -97,7 +100,7 @@ def prepare(source: Source, settings: Settings) -> Plan:
         Where no release can meet the requirements.
     """
     roles, problems = check_roles(source.data.columns, settings)
-    coarse = _coarsened(source, settings, problems)
+    given, coarse = source, _coarsened(source, settings, problems)
     source = coarse or source
     frame = source.data
     pseudonyms = _pseudonyms(frame, settings, problems)
@@ -112,11 +115,11 @@ def prepare(source: Source, settings: Settings) -> Plan:
     raise_problems([*problems, *betrayals(frame, encoded, kept, settings.allow)])
     if person is None:
         check_feasible(encoded, settings.k, settings.requirements)
-        return Plan(settings, roles, problem_of(encoded, settings), source, pseudonyms)
+        return Plan(settings, roles, problem_of(encoded, settings), source, given, pseudonyms)
     check_feasible_for(person, encoded, settings.k, settings.requirements)
     problem = problem_of(encoded, settings)
     people = People.of(person, problem.rules, problem.values)
-    return Plan(settings, roles, problem, source, pseudonyms, people)
+    return Plan(settings, roles, problem, source, given, pseudonyms, people)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
@@ -213,6 +216,7 @@ def encode_source(source: Source, settings: Settings, may_be_empty: bool = False
         coarse_input(settings.input, settings.coarsen),
         source.is_text,
         may_be_empty,
+        range_columns(settings.coarsen),
     )
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shoal.databases import COUNT, DatabaseTable, IfExists, Written, write_stored
 from shoal.errors import InputError
-from shoal.examine import Known, counted_columns, examine, examine_counted
+from shoal.examine import Known, counted_columns, examine, examine_coarsened, examine_counted
 from shoal.io import read_texts, write
 from shoal.io.texts import texts_of
 from shoal.privacy import Audit
@@ -43,14 +43,14 @@ class Saving:
         )
         data = self.data
         if {".csv", ".tsv", ".txt"}.intersection(Path(path.name.lower()).suffixes):
-            data = spelled_for(data, self.columns, dialect.encoding)
+            data = spelled_for(data, self.columns, dialect.encoding, self.settings.coarsen)
         write(data, path, overwrite, dialect, partial(self._prove, dialect))
 
     def into_database(
         self, place: DatabaseTable, if_exists: IfExists, source: Stored | None
     ) -> None:
         """Write a table of a database; `source` is where the original is, if it is in one."""
-        unchanged = [*self.settings.sensitive, *self.settings.keep]
+        unchanged = self.settings.unchanged
         write_stored(self.data, place, self._prove_stored, if_exists, source, unchanged)
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
@@ -65,6 +65,8 @@ class Saving:
             columns = counted_columns(written.names, self.settings)
             counted = open_frame(written.counted(columns))
             audit = examine_counted(counted, COUNT, self.settings).prove()
+            for name in (name for name in self.settings.coarsen if name in written.names):
+                examine_coarsened(open_frame(written.counted([name])), self.settings)
         else:
             texts = open_frame(texts_of(written.records()))
             audit = examine(texts, self.known, self.settings).prove()

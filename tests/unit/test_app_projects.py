@@ -154,6 +154,61 @@ def test_a_model_that_was_chosen_is_not_replaced_by_the_suggested_one() -> None:
     assert forms.with_roles(settings, form, LOOK)["quasi_identifiers"] == {"age": {}}
 
 
+TYPED: dict[str, Any] = {
+    "columns": [
+        {"name": "pay", "type": "whole numbers", "role": "sensitive", "model": None},
+        {"name": "day", "type": "dates", "role": "keep", "model": "calendar", "options": {"finest": "month"}},
+        {"name": "zip", "type": "text", "role": "keep", "model": None},
+    ]
+}  # fmt: skip
+
+
+def test_how_coarse_columns_are_becomes_entries_by_what_they_hold() -> None:
+    roles = [("role-0", "sensitive"), ("role-1", "keep"), ("role-2", "keep")]
+    entries = [("coarse-0", "1000"), ("low-0", ""), ("high-0", "9000"), ("coarse-1", "week")]
+    form = FormData([*roles, *entries, ("coarse-2", "3")])
+    found = forms.with_roles({}, form, TYPED)
+    assert found["columns"]["coarsen"] == {
+        "pay": {"model": "interval", "step": 1000, "high": 9000},
+        "day": {"model": "interval", "step": "week"},
+        "zip": {"model": "prefix", "finest": 3},
+    }
+    other = forms.with_roles(found, FormData([("role-0", "quasi-identifier")]), TYPED)
+    assert list(other["columns"]["coarsen"]) == ["day", "zip"], "a protected column has a model"
+    empty = FormData([(f"coarse-{n}", "") for n in range(3)] + [("high-0", "")])
+    assert "coarsen" not in forms.with_roles(found, empty, TYPED)["columns"]
+
+
+def test_a_column_that_gets_its_suggested_role_is_coarsened_as_suggested() -> None:
+    found = forms.with_roles({}, FormData([("role-1", "keep")]), TYPED)
+    assert found["columns"]["coarsen"] == {"day": {"model": "calendar", "finest": "month"}}
+    shown = FormData([("coarse-1", "month"), ("low-1", ""), ("high-1", "")])
+    assert forms.with_roles(found, shown, TYPED) == found, "what is shown unchanged stays"
+
+
+def test_an_order_or_hierarchy_that_coarsens_stays() -> None:
+    own = {"zip": {"model": "hierarchy", "hierarchy": "zip.csv", "finest": 1}}
+    settings = {"columns": {"keep": ["zip"], "coarsen": own}}
+    assert (
+        forms.with_roles(settings, FormData([("roles", "1")]), TYPED)["columns"]["coarsen"] == own
+    )
+
+
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ({"coarse-0": "many"}, "The bins of 'pay' must be a number above 0."),
+        ({"coarse-0": "-5"}, "The bins of 'pay' must be a number above 0."),
+        ({"coarse-1": "fortnight"}, "The bins of 'day' must be one of day, week, month"),
+        ({"coarse-2": "0"}, "How many first signs of 'zip' stay must be a whole number, like 3."),
+    ],
+)
+def test_how_coarse_a_column_cannot_be_is_said(entries: dict[str, str], says: str) -> None:
+    roles = {"role-0": "keep", "role-1": "keep", "role-2": "keep"}
+    with pytest.raises(forms.Wrong, match=says):
+        forms.with_roles({}, FormData(list({**roles, **entries}.items())), TYPED)
+
+
 def test_a_model_and_its_options_become_an_entry() -> None:
     settings = {"quasi_identifiers": {"age": {}}}
     form = FormData([("model", "interval"), ("step", "5"), ("high", "90"), ("weight", "2")])

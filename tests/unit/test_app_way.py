@@ -223,6 +223,32 @@ def test_a_large_table_with_all_that_can_be_chosen_is_the_same_byte_for_byte(
     assert again.read_bytes() == release
 
 
+def test_a_column_is_coarsened_on_the_page_of_columns(
+    opened: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
+) -> None:
+    table = "age,pay,day\n" + "".join(
+        f"{20 + i % 7},{1000 + 13 * i},2020-{1 + i % 12:02}-{1 + i % 28:02}\n" for i in range(120)
+    )
+    assert "120 records" in opened.upload(table, "pay.csv")
+    roles = {"role-0": "quasi-identifier", "role-1": "sensitive", "role-2": "keep", "roles": "1"}
+    wrong = opened.post("columns", **roles, **{"coarse-1": "much"})
+    assert wrong.status_code == 422
+    assert "The bins of &#39;pay&#39; must be a number above 0." in wrong.text
+    coarse = {"coarse-1": "500", "low-1": "", "high-1": "2000", "coarse-2": "quarter"}
+    assert opened.post("columns", **roles, **coarse).status_code == 303
+    page = opened.page("columns")
+    assert 'name="coarse-1" value="500"' in page
+    assert 'name="coarse-2" value="quarter"' in page
+    opened.post("requirement", k="4")
+    opened.run(k="4", keep_order="on")
+    release = opened.get("runs/1/download/csv").text.replace("\r", "").splitlines()
+    assert release[1].endswith(",1000–1499,2020-Q1")
+    assert release[-1].endswith(",≥ 2000,2020-Q4")
+    again = tmp_path / "again.csv"
+    assert shell(*shown_command(opened, again, tmp_path / "report.html"))[0] == 0
+    assert again.read_text(encoding="utf-8").splitlines() == release
+
+
 def test_a_name_becomes_a_pseudonym_whose_key_stays_secret(
     steward: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:

@@ -149,12 +149,14 @@ class Changes:
             return RedirectResponse(f"/p/{project.id}/columns", 303)
         if "suggested" in form:
             return self._suggested(request, project, look)
-        if forms.needs_own_key(forms.with_roles(project.settings, form, look)):
+        try:
+            wanted = forms.with_roles(project.settings, form, look)
+        except forms.Wrong as error:
+            return self._refused(request, project, "columns", [str(error)])
+        if forms.needs_own_key(wanted):
             problems = await self._key_problems(project)
-            if problems and is_part(request):
-                return self.office.draw("part_problems.html", problems=problems)
             if problems:
-                return self.office.page("columns", project, 422, problems=problems)
+                return self._refused(request, project, "columns", problems)
         return self._change(
             request, project, "columns", lambda settings: forms.with_roles(settings, form, look)
         )
@@ -269,10 +271,16 @@ class Changes:
         try:
             project.change(make(project.settings))
         except forms.Wrong as error:
-            if is_part(request):
-                return self.office.draw("part_problems.html", problems=[str(error)])
-            return self.office.page(step, project, 422, problems=[str(error)])
+            return self._refused(request, project, step, [str(error)])
         return changed(request, f"/p/{project.id}/{step}")
+
+    def _refused(
+        self, request: Request, project: Project, step: str, problems: list[str]
+    ) -> Response:
+        """Say what is wrong with a form where it stands; nothing changes."""
+        if is_part(request):
+            return self.office.draw("part_problems.html", problems=problems)
+        return self.office.page(step, project, 422, problems=problems)
 
 
 async def _form(request: Request) -> FormData:

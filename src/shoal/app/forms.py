@@ -13,6 +13,7 @@ from shoal.app.projects import OWN_KEY
 
 LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
 PSEUDONYM = "pseudonym"
+UNPROTECTED = ("sensitive", "keep")  # roles whose columns may be coarsened
 OPTIONS = {
     "interval": ("step", "low", "high"),
     "hierarchy": ("finest", "low", "high"),
@@ -70,6 +71,10 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         columns.pop("allow", None)
         if allowed:
             columns["allow"] = allowed
+    coarse = _coarsened(settings, form, look, roles)
+    columns.pop("coarsen", None)
+    if coarse:
+        columns["coarsen"] = coarse
     old = settings.get("quasi_identifiers", {})
     suggested = {column["name"]: column for column in look["columns"]}
     new["quasi_identifiers"] = {
@@ -78,6 +83,57 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         if roles[name] == "quasi-identifier"
     }
     return new
+
+
+def _coarsened(
+    settings: Settings, form: FormData, look: Mapping[str, Any], roles: Mapping[str, str]
+) -> dict[str, Any]:
+    """The entries of columns that are coarsened: `coarse-N`, `low-N` and `high-N` for each that is not protected."""
+    before = roles_of(settings, list(roles))
+    old = settings.get("columns", {}).get("coarsen", {})
+    found = {}
+    for number, column in enumerate(look["columns"]):
+        name = column["name"]
+        if roles[name] not in UNPROTECTED:
+            continue
+        entry = old.get(name, {})
+        if f"coarse-{number}" in form:
+            asked = [key for key in ("coarse", "low", "high") if f"{key}-{number}" in form]
+            given = {key: text(form, f"{key}-{number}") for key in asked}
+            entry = _coarse_entry(column, entry, given)
+        elif before[name] not in UNPROTECTED and column.get("role") == roles[name]:
+            entry = first_model(column)
+        if entry:
+            found[name] = entry
+    return found
+
+
+def _coarse_entry(
+    column: Mapping[str, Any], old: Mapping[str, Any], given: Mapping[str, str]
+) -> Mapping[str, Any]:
+    """How a column is coarsened, by what it holds; what the form shows unchanged stays as it is."""
+    shown = {"coarse": coarse_of(old), "low": old.get("low", ""), "high": old.get("high", "")}
+    if old and all(value == str(shown[key]) for key, value in given.items()):
+        return old
+    name, wanted = column["name"], given["coarse"]
+    ends = {key: number_or_text(given[key]) for key in ("low", "high") if given.get(key)}
+    if column.get("type", "text") in words.TEXTS:
+        if wanted and not (wanted.isdigit() and 0 < int(wanted) < 1000):
+            raise Wrong(f"How many first signs of '{name}' stay must be a whole number, like 3.")
+        return {"model": "prefix", "finest": int(wanted)} if wanted else {}
+    if not wanted and not ends:
+        return {}
+    step = number_or_text(wanted)
+    is_date = column["type"].startswith("dates")
+    if wanted and (step not in words.PERIODS if is_date else isinstance(step, str) or step <= 0):
+        expected = f"one of {', '.join(words.PERIODS)}" if is_date else "a number above 0"
+        raise Wrong(f"The bins of '{name}' must be {expected}.")
+    return {"model": "interval", **({"step": step} if wanted else {}), **ends}
+
+
+def coarse_of(entry: Mapping[str, Any]) -> Any:
+    """The step, level or length of an entry that coarsens a column, as a form shows it."""
+    return entry.get("step", entry.get("finest", ""))
 
 
 def with_key(settings: Settings, path: str) -> Settings:
@@ -262,6 +318,8 @@ def with_types(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
         if entry is not None and types.get(name) != before.get(name):
             kept = {key: value for key, value in entry.items() if key == "weight"}
             new["quasi_identifiers"][name] = kept
+        if types.get(name) != before.get(name):
+            new.get("columns", {}).get("coarsen", {}).pop(name, None)
     if types:
         given["types"] = types
     if given:

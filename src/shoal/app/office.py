@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal.app import words
 from shoal.app.command import command_line
-from shoal.app.forms import roles_of
+from shoal.app.forms import coarse_of, roles_of
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
 from shoal.version import __version__
@@ -103,6 +103,8 @@ class Office:
             "job": job,
             "settings": settings,
             "roles": roles_of(settings, names),
+            "coarse": settings.get("columns", {}).get("coarsen", {}),
+            "coarse_of": coarse_of,
             "runs": self.runs(project),
             "toml": project.settings_text if settings else "",
             "command": command_line(project.table, project.folder / "settings.toml"),

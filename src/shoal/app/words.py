@@ -13,11 +13,12 @@ STEPS = (
 
 ROLES = {
     "quasi-identifier": "Somebody outside may know it, like age, town or job. It is made more general.",
-    "sensitive": "What nobody shall find out about a person, like an illness. It is released unchanged.",
+    "sensitive": "What nobody shall find out about a person, like an illness. It is released unchanged, or "
+    "coarser in all records alike.",
     "identifier": "It names a person, like a name or a number of a card. It is removed.",
     "pseudonym": "It names a person, and is replaced by a code made with a secret key: the same person gets the same "
     "code in every release with this key, and nobody finds the name without it.",
-    "keep": "It is released as it is, and nothing protects it.",
+    "keep": "It is released as it is, or coarser in all records alike, and nothing else protects it.",
     "drop": "It is not released.",
 }
 ROLE_NAMES = {
@@ -28,6 +29,9 @@ ROLE_NAMES = {
     "keep": "keep as it is",
     "drop": "leave out",
 }
+
+TEXTS = ("text", "true or false", "nothing")  # types of columns that are neither numbers nor dates
+PERIODS = ("day", "week", "month", "quarter", "year", "decade")  # to which dates are coarsened
 
 TYPES = {"text": "text", "number": "numbers", "date": "dates"}  # that a column can be said to hold
 

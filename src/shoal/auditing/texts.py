@@ -16,8 +16,10 @@ import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.auditing.spans import days_of, ends_of
 from shoal.errors import InputError
 
+_AFTER_ALL = date.max.toordinal() + 1
 _FINER = re.compile(r"\.[0-9]{6}([0-9]+)")  # digits of a second beyond the sixth
 
 
@@ -82,12 +84,36 @@ def same_value(text: str) -> str:
 
 
 def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> list[int] | None:
-    """The order of texts that are all numbers or all dates; None where they are neither."""
-    for read in (partial(_number, decimal=decimal), partial(moment, date_format=date_format)):
+    """The order of texts that are all numbers, dates, or ranges of these; None where they are none of them."""
+    for read in (
+        partial(_number, decimal=decimal),
+        partial(moment, date_format=date_format),
+        _days,
+        partial(_range, decimal=decimal),
+    ):
         with suppress(ValueError, InvalidOperation, TypeError):
             found = [read(text) for text in texts]
             return sorted(range(len(texts)), key=found.__getitem__)
     return None
+
+
+def _days(text: str) -> tuple[int, int]:
+    """The first and the last day of a period like 2020-03 or ≥ 2020."""
+    low, high = ends_of(text)
+    first = (0, 0) if low is None else days_of(low)
+    last = (_AFTER_ALL, _AFTER_ALL) if high is None else days_of(high)
+    if first is None or last is None:
+        raise ValueError("no period")
+    return first[0], last[1]
+
+
+def _range(text: str, decimal: str) -> tuple[Decimal, Decimal]:
+    """The ends of a range of numbers like 20–29 or ≥ 90."""
+    low, high = ends_of(text)
+    return (
+        _number("-1e9999" if low is None else low.removeprefix(">"), decimal),
+        _number("1e9999" if high is None else high.removeprefix("<"), decimal),
+    )
 
 
 def _number(text: str, decimal: str) -> Decimal:

@@ -171,16 +171,16 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     if wanted.table is None:
         return []
     frame = source.data
-    gone = {*settings.quasi_identifiers, *settings.removed, *settings.pseudonyms}
-    stays = {*settings.sensitive, *settings.keep}
-    named = [name for name in frame.columns if name in stays]
+    written = [*settings.quasi_identifiers, *settings.coarsen]  # as texts of their models
+    gone = {*written, *settings.removed, *settings.pseudonyms}
+    named = [name for name in frame.columns if name in settings.unchanged]
     if settings.others == "keep":
         named = [name for name in frame.columns if name not in gone]
     unchanged = pa.table({name: arrow_values(frame, name) for name in named})
     dialect = source.dialect or Dialect()
     if wanted.encoding:
         dialect = Dialect(encoding=wanted.encoding)
-    texts = dict.fromkeys(settings.quasi_identifiers, pa.repeat("*", frame.shape[0]))
+    texts = dict.fromkeys(written, pa.repeat("*", frame.shape[0]))
     released = pa.table({**texts, **{name: unchanged[name] for name in named}})
     if isinstance(wanted.table, DatabaseTable):
         read = source.stored.read if source.stored else frozenset()
@@ -196,7 +196,8 @@ def _formula_problems(
     source: Source, settings: Settings, unchanged: pa.Table, path: Path
 ) -> list[str]:
     frame = source.data
-    generalized = [name for name in settings.quasi_identifiers if name in frame.columns]
+    written = [*settings.quasi_identifiers, *settings.coarsen]
+    generalized = [name for name in written if name in frame.columns]
     texts = pa.table({name: arrow_values(frame, name) for name in generalized})
     columns = [*formula_columns(texts), *formula_columns(unchanged)]
     return [

@@ -22,7 +22,7 @@ from shoal.privacy import Audit
 from shoal.progress import Progress as Report
 from shoal.progress import silent
 from shoal.release import Release
-from shoal.report.brief import brief_lines, levels
+from shoal.report.brief import brief_lines, coarsened_lines, levels
 
 STAGES = {
     "reading": "reading",
@@ -161,6 +161,7 @@ def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
             "kept": list(roles.kept),
             "removed": list(roles.removed),
             "replaced": list(roles.replaced),
+            "coarsened": list(plan.settings.coarsen),
             "k": problem.k,
             "person": plan.settings.person,
             "requirements": [item.name for item in plan.settings.requirements],
@@ -183,7 +184,8 @@ def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
             for column in problem.columns
         ),
         ("sensitive", ", ".join(roles.sensitive) or "none"),
-        ("kept as it is", ", ".join(roles.kept) or "none"),
+        ("kept as it is", ", ".join(_uncoarsened(plan)) or "none"),
+        *(("coarsened", line) for line in coarsened_lines(plan.settings)),
         ("removed", ", ".join(roles.removed) or "none"),
         *([("pseudonyms", ", ".join(roles.replaced))] if roles.replaced else []),
         ("feasible", ", ".join([f"k = {problem.k:,}{_of_persons(plan)}", *required])),
@@ -194,6 +196,10 @@ def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
     width = max(len(name) for name, _ in lines)
     for name, text in lines:
         say(f"{name:{width}}  {text}")
+
+
+def _uncoarsened(plan: Outlook) -> list[str]:
+    return [name for name in plan.roles.kept if name not in plan.settings.coarsen]
 
 
 def _of_persons(plan: Outlook) -> str:

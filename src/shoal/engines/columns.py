@@ -16,7 +16,7 @@ from shoal.generalization import Model
 from shoal.generalization.forms import Ints, Records
 from shoal.settings import Settings
 from shoal.table import Column, Sensitive, Table
-from shoal.table.coarsening import coarse_input
+from shoal.table.coarsening import coarse_input, range_columns
 from shoal.table.encode import encode_column, encode_sensitive
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
@@ -206,7 +206,8 @@ def _coded(
 ) -> Coded:
     if is_secret:
         reading = coarse_input(settings.input, settings.coarsen)
-        secret = encode_sensitive(values, name, reading, is_text, counts)
+        is_range = name in range_columns(settings.coarsen)
+        secret = encode_sensitive(values, name, reading, is_text, counts, is_range)
         return Coded(name, values, counts, secret.codes, secret)
     column, codes = encode_column(
         values,

@@ -95,7 +95,7 @@ class LargeRelease(Release[FrameT]):
                     place,
                     if_exists,
                     self._prove_written,
-                    [*self.settings.sensitive, *self.settings.keep],
+                    self.settings.unchanged,
                 )
             return
         own = self.dialect or Dialect()
@@ -114,16 +114,16 @@ class LargeRelease(Release[FrameT]):
             elif is_folder(path):
                 publish_folder(self.opened, Path(path), overwrite, self._prove_written)
             else:
-                unchanged = [*self.settings.sensitive, *self.settings.keep]
                 columns, encoding = self.closed.table.columns, dialect.encoding
+                coarsen = self.settings.coarsen
                 publish_file(
                     self.opened,
                     Path(path),
                     overwrite,
                     dialect,
                     self._prove_written,
-                    unchanged,
-                    lambda table: spelled_for(table, columns, encoding),
+                    self.settings.unchanged,
+                    lambda table: spelled_for(table, columns, encoding, coarsen),
                 )
 
     def formula_problems(self, path: Path) -> list[str]:

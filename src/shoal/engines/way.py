@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from shoal.engines.auditing import examine_staged
 from shoal.engines.base import Lazy, speaking_of
 from shoal.engines.betraying import betrayed
 from shoal.engines.checks import refuse, refuse_slow
-from shoal.engines.coarsening import coarsen
+from shoal.engines.coarsening import Coarsened, coarsen, spelled_anew
 from shoal.engines.columns import COUNT, HASH, Codes, read_columns
 from shoal.engines.joining import Pieces, join_back, render_frame, secret_of, shuffled
 from shoal.engines.memory import most_at_once, most_rows
@@ -62,6 +62,10 @@ def make_large_release(
         progress("rendering", table.records, 0)
         pieces = Pieces.of(assignment, table.rows)
         grouped = join_back(engine, frame, codes, counted.keys, pieces, secret)
+        if closed.left_out:
+            grouped, closed = spelled_anew(
+                engine, grouped, closed, counted.coarse, settings, opened.is_text
+            )
         released = render_frame(engine, grouped, closed, names, settings.render)
         staged = watch(
             "rendering", lambda: engine.stage(shuffled(engine, released, order_seed), "release")
@@ -105,6 +109,7 @@ class _Counted:
     keys: list[Records]  # the packed codes of each row of the counted table
     problem: Problem
     told_apart: list[str]  # identifiers that tell persons apart
+    coarse: Coarsened
 
 
 def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
@@ -116,12 +121,12 @@ def _count(opened: Opened, settings: Settings, watch: Watch) -> _Counted:
     codes = watch("encoding", lambda: read_columns(engine, opened.frame, settings, opened.is_text))
     refuse_slow(settings, codes.records)
     told_apart = [name for name in settings.identifiers if name not in settings.allow]
-    frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart, coarse.records))
+    frame = watch("encoding", lambda: _encode(opened, codes, roles, told_apart, coarse))
     keys, table = watch("reducing", lambda: _reduce(opened, frame, codes))
     watch.progress("reducing", table.records, 0)
     raise_problems(betrayed(engine, frame, codes, table, roles, settings.allow))
     check_feasible(table, settings.k, settings.requirements)
-    return _Counted(roles, codes, frame, keys, problem_of(table, settings), told_apart)
+    return _Counted(roles, codes, frame, keys, problem_of(table, settings), told_apart, coarse)
 
 
 def _checked(opened: Opened, names: list[str], settings: Settings) -> Roles:
@@ -137,25 +142,25 @@ def _encode(
     codes: Codes,
     roles: Roles,
     told_apart: Sequence[str],
-    known: Mapping[str, int],
+    coarse: Coarsened,
 ) -> Lazy:
-    """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person.
-
-    `known` says how many records have a value in each column that was coarsened.
-    """
+    """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person."""
     engine, frame = opened.engine, opened.frame
     names = frame.collect_schema().names()
     unchanged = [name for name in names if name in roles.unchanged]
     hashed = engine.hashed(codes.packed(engine, frame), names, HASH, 0)
     hashed = with_persons(engine, hashed, told_apart)
-    kept = [*unchanged, *codes.keys, HASH, *columns_of(told_apart)]
+    kept = [*unchanged, *codes.keys, HASH, *columns_of(told_apart), *coarse.origins]
     staged = engine.stage(hashed.select(kept), "encoded")
     nulls = engine.arrow(
         staged.select(
-            *(nw.col(name).is_null().cast(nw.Int64).sum() for name in (*codes.keys, *known))
+            *(
+                nw.col(name).is_null().cast(nw.Int64).sum()
+                for name in (*codes.keys, *coarse.records)
+            )
         )
     )
-    missing = {name: codes.records - records for name, records in known.items()}
+    missing = {name: codes.records - records for name, records in coarse.records.items()}
     if any(nulls[name][0].as_py() != missing.get(name, 0) for name in nulls.column_names):
         raise InputError(
             "The table changed while it was read, or holds a type that the engine cannot compare; give a table "

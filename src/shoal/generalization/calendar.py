@@ -13,6 +13,7 @@ from shoal.errors import InputError, near_miss, raise_problems
 from shoal.generalization.bins import clipped, end_periods, label_of_end
 from shoal.generalization.ends import days_of, end_problems
 from shoal.generalization.forms import Form, Ints
+from shoal.generalization.forms.spelling import plainly
 from shoal.generalization.growing import form_of_paths
 from shoal.generalization.models import Model, describe
 from shoal.generalization.periods import UNITS, Period, period_of
@@ -85,6 +86,9 @@ class Calendar(Model):
             problems.append("Calendar: 'finest' must be one of the levels.")
         raise_problems(problems)
         object.__setattr__(self, "levels", tuple(unit for unit in UNITS if unit in levels))
+
+    def plainly(self, released: str | None) -> str | None:
+        return None if released is None else plainly(released)
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         import pyarrow as pa

@@ -255,6 +255,9 @@ class Hierarchy(Model):
             )
         return form_of(self._folded[0], has_null), np.array(self._folded[1], dtype=np.int32)[codes]
 
+    def plainly(self, released: str | None) -> str | None:
+        return form_of(self._folded[0], False).plainly(released)
+
     @property
     def is_coarse(self) -> bool:
         return bool(self.finest) or self.low is not None or self.high is not None

@@ -12,6 +12,7 @@ from shoal.errors import InputError, raise_problems
 from shoal.generalization.bins import fold_dates, fold_numbers
 from shoal.generalization.ends import end_problems
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm
+from shoal.generalization.forms.spelling import plainly
 from shoal.generalization.models import (
     Model,
     cut_by,
@@ -83,6 +84,9 @@ class Interval(Model):
         if self.start is not None and (self.step is None or is_unit or not is_number(self.start)):
             found.append("Interval: 'start' must be a number and needs a 'step' that is one.")
         return found
+
+    def plainly(self, released: str | None) -> str | None:
+        return None if released is None else plainly(released)
 
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         if not is_ordered(values.type):

@@ -37,6 +37,10 @@ class Model(ABC):
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         """Return the column's form and the code of each of `values`, its distinct values in order."""
 
+    def plainly(self, released: str | None) -> str | None:
+        """A released single value in signs that every encoding of a file holds, as far as they are the model's own."""
+        return released
+
     def __repr__(self) -> str:
         given = [
             f"{option.name}={getattr(self, option.name)!r}"

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from shoal.auditing.requirements import Requirement
 from shoal.errors import raise_problems
 from shoal.generalization.forms import Floats, Ints
-from shoal.generalization.models import is_ordered
 from shoal.kernels.shared.rules import Rules
 from shoal.privacy.limits import Limits, limits_of
 from shoal.table import Table
@@ -30,9 +29,7 @@ def compile_rules(
     for requirement in requirements:
         for column in requirement.over(list(table.sensitive)):
             secret = table.sensitive[column]
-            unfit = requirement.value_problems(
-                column, secret.labels, is_ordered(secret.values.type)
-            )
+            unfit = requirement.value_problems(column, secret.labels, secret.is_ordered)
             if unfit:
                 problems.extend(unfit)
                 continue

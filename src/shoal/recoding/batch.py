@@ -25,6 +25,7 @@ from shoal.progress import Watch, silent
 from shoal.recoding.taking import NOBODY, Coverage, coverage_of, take
 from shoal.settings import Settings
 from shoal.table import open_frame
+from shoal.table.coarsening import coarsened
 from shoal.table.frames import Frame, FrameT, arrow_table
 from shoal.table.order import shuffled
 from shoal.table.render import assemble
@@ -164,19 +165,20 @@ def _released(batch: Batch[Any], plan: Plan, texts: Texts, order_seed: int | Non
     """The batch with its records rendered and audited."""
     settings, kept = batch.settings, np.flatnonzero(batch.is_released)
     order = np.arange(kept.size) if settings.keep_order else shuffled(kept.size, order_seed)
-    frame = plan.source.data[kept.tolist()]
+    released = replace(plan.given, data=plan.given.data[kept.tolist()])
+    frame = coarsened(released, settings.coarsen, settings.input).data
     generalized = {
         name: {name: pa.array(own, pa.string()).take(pa.array(kept[order]))}
         for name, own in texts.items()
     }
     pseudonyms = {name: own.take(pa.array(kept)) for name, own in plan.pseudonyms.items()}
-    released = assemble(frame, generalized, order, plan.roles.unchanged, pseudonyms)
+    rendered = assemble(frame, generalized, order, plan.roles.unchanged, pseudonyms)
     known = known_of(frame, settings, order)
-    audit = examine(released, known, settings).prove()
-    grown = batch.recoding.with_batch(released)
+    audit = examine(rendered, known, settings).prove()
+    grown = batch.recoding.with_batch(rendered)
     return replace(
         batch,
-        data=released.to_native(),
+        data=rendered.to_native(),
         audit=audit,
         together=grown.examine().prove(),
         recoding=grown,

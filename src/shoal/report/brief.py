@@ -12,6 +12,7 @@ from shoal.measures import MeasureName
 from shoal.privacy import Audit, Proof
 from shoal.report.figures import NAME
 from shoal.report.markup import Markup, cut, element
+from shoal.report.words import coarseness
 from shoal.settings import Settings
 
 _CELL = 400  # characters
@@ -52,6 +53,7 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
         *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
         *(("NOT PROVED", text) for text in _persons(audit)),
         *_pseudonyms(release),
+        *(("coarsened", line) for line in coarsened_lines(release.settings)),
         *_kept(release),
         ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
         *((f"  {name}", f"{100 * v:.1f} %") for name, v in release.column_losses("lm").items()),
@@ -99,6 +101,7 @@ def brief_facts(
         "person": audit["person"] or None,
         "by_person": audit["by_person"],
         "pseudonyms": list(release.settings.pseudonyms),
+        **_coarsening(release),
         "kept": [kept.to_dict() for kept in release.singled_out],
         "removed": list(release.removed),
         "measure": release.settings.objective,
@@ -152,12 +155,25 @@ def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
     return [("pseudonyms", f"{name}: {linked}") for name in names]
 
 
+def coarsened_lines(settings: Settings) -> list[str]:
+    """Every column that is made coarser in all records, and how."""
+    return [f"{name} to {coarseness(model)}" for name, model in settings.coarsen.items()]
+
+
+def _coarsening(release: Summarized) -> dict[str, Any]:
+    found = {name: coarseness(model) for name, model in release.settings.coarsen.items()}
+    return {"coarsened": found} if found else {}
+
+
 def _kept(release: Summarized) -> list[tuple[str, str]]:
     """Every column that is released as it is, and how many records it singles out."""
     found = release.singled_out
     alone = [item for item in found if len(item.columns) == 1]
     lines = [
-        ("kept as it is", f"{item.columns[0]}, singles out {item.alone:,} records")
+        (
+            "kept" if item.columns[0] in release.settings.coarsen else "kept as it is",
+            f"{item.columns[0]}, singles out {item.alone:,} records",
+        )
         for item in alone
     ]
     return lines + [

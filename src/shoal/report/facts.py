@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shoal.auditing.verdict import Persons
@@ -47,6 +47,7 @@ class Roles:
     kept: tuple[str, ...]  # released as they are, though not sensitive
     unnamed: tuple[str, ...]  # of them those that nobody gave a role
     allowed: tuple[str, ...]  # released although they betray a quasi-identifier or identifier
+    coarsened: Mapping[str, str] = field(default_factory=dict)  # column: to what, in words
 
 
 @dataclass(frozen=True)

@@ -168,6 +168,11 @@ def _roles(release: Reported) -> Roles:
         kept=kept,
         unnamed=tuple(name for name in kept if name in nobodys),
         allowed=tuple(name for name in released if name in settings.allow and name not in replaced),
+        coarsened={
+            name: words.coarseness(model)
+            for name, model in settings.coarsen.items()
+            if name in released
+        },
     )
 
 

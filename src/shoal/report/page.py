@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shoal.report.experts import NOTE, expert_parts
-from shoal.report.facts import Facts, Promise
+from shoal.report.facts import Facts, Promise, Roles
 from shoal.report.figures import MOST_COLUMNS, NAME, distribution_parts, loss_parts
 from shoal.report.markup import (
     Markup,
@@ -177,12 +177,18 @@ def _care(facts: Facts) -> list[Markup]:
         )
     lines += person_care(facts) + pseudonym_care(facts)
     if roles.sensitive:
-        lines.append(f"Sensitive, released unchanged: {_names(roles.sensitive)}.")
+        unchanged = _unchanged(roles, roles.sensitive)
+        if unchanged:
+            lines.append(f"Sensitive, released unchanged: {_names(unchanged)}.")
         if len(facts.promises) == 1:
             lines.append(
                 "Only k is required. All records of a group may share a sensitive value, and then it is known of "
                 "everyone in the group."
             )
+    lines += [
+        f"'{cut(name, NAME)}' is released coarsened to {cut(text, NOTE)}, alike in all records."
+        for name, text in roles.coarsened.items()
+    ]
     certain = [item for item in facts.risks.after.attributes if item.disclosed][:MOST_COLUMNS]
     lines += [
         f"For {percent(item.disclosed)} of the records the group alone tells '{cut(item.column, NAME)}' for certain."
@@ -218,8 +224,9 @@ def _done(facts: Facts) -> list[Markup]:
         "Removed": _names(roles.removed) or "none",
         **({"Replaced by pseudonyms": _names(roles.replaced)} if roles.replaced else {}),
         "Made less exact": _names(roles.quasi_identifiers),
-        "Sensitive, unchanged": _names(roles.sensitive) or "none",
-        "Others, unchanged": _names(roles.kept) or "none",
+        "Sensitive, unchanged": _names(_unchanged(roles, roles.sensitive)) or "none",
+        "Others, unchanged": _names(_unchanged(roles, roles.kept)) or "none",
+        **_coarsened(roles),
         **_loosened(facts),
     }
     return [
@@ -232,6 +239,16 @@ def _done(facts: Facts) -> list[Markup]:
         fact_list(what),
         *_kept(facts),
     ]
+
+
+def _unchanged(roles: Roles, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name not in roles.coarsened]
+
+
+def _coarsened(roles: Roles) -> dict[str, str]:
+    """Columns that were made coarser in all records, and how."""
+    found = [f"{cut(name, NAME)} to {cut(text, NOTE)}" for name, text in roles.coarsened.items()]
+    return {"Coarsened in all records alike": "; ".join(found)} if found else {}
 
 
 def _loosened(facts: Facts) -> dict[str, str]:
@@ -257,12 +274,14 @@ def _kept(facts: Facts) -> list[Markup]:
             remarks.append("nobody gave it a role")
         if len(item.columns) == 1 and item.columns[0] in facts.roles.allowed:
             remarks.append("released although it betrays: allowed")
+        if len(item.columns) == 1 and item.columns[0] in facts.roles.coarsened:
+            remarks.append(f"coarsened to {facts.roles.coarsened[item.columns[0]]}")
         name = cut(item.columns[0], NAME) if len(item.columns) == 1 else "all of them together"
         rows.append([join([name, *(element("p", text) for text in remarks)]), f"{item.alone:,}"])
     return [
         element("p", "Columns that are released as they are, though not sensitive. ", more("kept")),
         table(
-            ["Other column, released unchanged", "Records it singles out"],
+            ["Other column", "Records it singles out"],
             rows,
             "Records whose value no other released record has",
             numbers=(1,),

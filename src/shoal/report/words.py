@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.generalization import Calendar, Hierarchy, Interval, Model, Prefix
 from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
 
 WORDS = {
@@ -134,3 +135,29 @@ def promise_of(requirement: Requirement) -> str:
         case TCloseness(t=t):
             return f"In every group the values are spread almost as in the whole table: at a distance of at most {t:g}."
     return f"{requirement.summary[0].upper()}{requirement.summary[1:]}."
+
+
+def coarseness(model: Model) -> str:
+    """What a model makes of single values, in words.
+
+    Examples
+    --------
+    >>> from shoal import Calendar, Interval, Prefix
+    >>> [coarseness(m) for m in (Interval(step=1000, high=9000), Calendar(finest="month"), Prefix(finest=3))]
+    ['bins of 1000, all from 9000 on as one', 'months', 'the first 3 signs']
+    """
+    found = []
+    if isinstance(model, Interval) and model.step is not None:
+        found.append(f"{model.step}s" if isinstance(model.step, str) else f"bins of {model.step}")
+    elif isinstance(model, Calendar):
+        found.append(f"{model.finest or model.levels[0]}s")
+    elif isinstance(model, Prefix):
+        what = "sign" if model.separator is None else "part"
+        several = f"the first {model.finest} {what}s"
+        found.append(f"the first {what}" if model.finest == 1 else several)
+    elif isinstance(model, Hierarchy) and model.finest:
+        found.append(f"level {model.finest} of its hierarchy")
+    low, high = getattr(model, "low", None), getattr(model, "high", None)
+    found += [f"all up to {low} as one"] if low is not None else []
+    found += [f"all from {high} on as one"] if high is not None else []
+    return ", ".join(found)

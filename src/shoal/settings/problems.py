@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, get_args
 
 from shoal.errors import near_miss, shown
+from shoal.generalization import Order
 from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
 from shoal.methods import Auto
 from shoal.privacy import LDiversity, TCloseness
@@ -140,6 +141,12 @@ def _coarsen_problems(settings: Settings) -> list[str]:
             found.append(
                 f"The model '{model.name}' of column '{name}' has no finest level; coarsen it by interval, calendar, "
                 "prefix, order or hierarchy."
+            )
+        elif (
+            isinstance(model, Order) and model.values is None
+        ):  # which no audit of the release could know
+            found.append(
+                f"The order that coarsens column '{name}' must be given; list its 'values', the lowest first."
             )
         elif not model.is_coarse:
             *others, last = (f"'{option}'" for option in model.coarsened_by)

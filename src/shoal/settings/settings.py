@@ -65,6 +65,11 @@ class Settings:
             return (*self.identifiers, self.person)
         return self.identifiers
 
+    @property
+    def unchanged(self) -> tuple[str, ...]:
+        """Columns whose values are released as they are: sensitive and kept ones, unless they are coarsened."""
+        return tuple(name for name in (*self.sensitive, *self.keep) if name not in self.coarsen)
+
     def problems(self) -> list[str]:
         """Sentences for everything wrong with these settings, the table aside."""
         return settings_problems(self)

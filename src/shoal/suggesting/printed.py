@@ -65,8 +65,6 @@ def list_lines(suggestions: Suggestions) -> list[str]:
 def why(column: ColumnSuggestion) -> str:
     """The reason in one line, with the shape of values and doubts."""
     parts = [column.reason]
-    if column.coarsen:
-        parts.append(f"coarsened to bins of {column.coarsen['step']:,}")
     if column.shapes:
         parts.append(" or ".join(column.shapes))
     if column.missing:

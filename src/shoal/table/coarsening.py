@@ -9,7 +9,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization import Model
+from shoal.generalization import Calendar, Interval, Model
 from shoal.generalization.forms import Records
 from shoal.table.encode import encode_column
 from shoal.table.frames import Frame
@@ -55,6 +55,11 @@ def coarse_input(reading: Input, models: Mapping[str, Model]) -> Input:
     """How to read a table that is coarsened already: what its columns held before no longer counts."""
     types = {n: kind for n, kind in reading.types.items() if n not in models or kind == "text"}
     return replace(reading, types=types)
+
+
+def range_columns(models: Mapping[str, Model]) -> list[str]:
+    """The columns whose texts are ranges once they are coarsened, which have an order."""
+    return [name for name, model in models.items() if isinstance(model, Interval | Calendar)]
 
 
 def _with_columns(frame: Frame, columns: Mapping[str, pa.Array]) -> Frame:

@@ -30,6 +30,7 @@ from shoal.generalization.models import is_ordered
 from shoal.table.folding import fold_all
 from shoal.table.found import Found, find_column
 from shoal.table.frames import Frame, order_of
+from shoal.table.released_texts import order_of_ranges
 from shoal.table.rows import distinct_rows
 from shoal.table.source import Input
 
@@ -57,6 +58,12 @@ class Sensitive:
     values: pa.Array
     has_null: bool
     labels: tuple[str, ...]  # of the values, without null
+    are_ranges: bool = False  # whether they are texts of ranges, which have an order like numbers
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether ascending values mean something: numbers, dates and ranges of them."""
+        return self.are_ranges or is_ordered(self.values.type)
 
     @property
     def size(self) -> int:
@@ -132,12 +139,13 @@ def encode(
     input: Input | None = None,
     is_text: bool = False,
     may_be_empty: bool = False,
+    ranges: Sequence[str] = (),
 ) -> Table:
     """Turn a frame's quasi-identifiers and sensitive columns into codes.
 
     `input` says which texts are missing values. `is_text` says that texts may be numbers or dates, as in a
     CSV file; `input` then says how these are written. `may_be_empty` lets quasi-identifiers be missing in
-    all records, as in what is left of a table.
+    all records, as in what is left of a table. `ranges` are sensitive columns that were coarsened to ranges.
 
     Raises
     ------
@@ -160,7 +168,7 @@ def encode(
     secrets: dict[str, Sensitive] = {}
     for name in sensitive:
         try:
-            secrets[name] = encode_sensitive(frame, name, reading, is_text)
+            secrets[name] = encode_sensitive(frame, name, reading, is_text, None, name in ranges)
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
@@ -192,10 +200,24 @@ def encode_column(
 
 
 def encode_sensitive(
-    frame: Frame, name: str, reading: Input, is_text: bool = False, counts: Records | None = None
+    frame: Frame,
+    name: str,
+    reading: Input,
+    is_text: bool = False,
+    counts: Records | None = None,
+    is_range: bool = False,
 ) -> Sensitive:
-    """Encode one sensitive column."""
-    return _encode_sensitive(find_column(frame, name, reading, is_text, counts))
+    """Encode one sensitive column; `is_range` says that it was coarsened to texts of ranges."""
+    found = find_column(frame, name, reading, is_text, counts)
+    order = order_of_ranges(found.labels, reading.decimal) if is_range else None
+    if order is None:
+        return _encode_sensitive(found)
+    values, labels = (
+        found.values.take(pa.array(order, pa.int64())),
+        [found.labels[i] for i in order],
+    )
+    rank = np.append(np.argsort(order), len(order)).astype(np.int32)  # place -1 is null
+    return Sensitive(rank[found.place], values, found.has_null, tuple(labels), are_ranges=True)
 
 
 def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from decimal import Decimal, InvalidOperation
+from math import inf
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -117,6 +119,33 @@ def period_days(text: str) -> tuple[date | None, date | None] | None:
     if (low is None) == (first is None) and (high is None) == (last is None):
         return first and first[0], last and last[1]
     return None
+
+
+def order_of_ranges(texts: Sequence[str], decimal: str) -> list[int] | None:
+    """The places of texts in ascending order of the ranges or periods that they name; None where one names none.
+
+    Examples
+    --------
+    >>> order_of_ranges(["1000–1999", "≥ 2000", "0–999"], "."), order_of_ranges(["2020-03", "none"], ".")
+    ([2, 0, 1], None)
+    """
+    spans = [period_days(text) for text in texts]
+    keys: list[tuple[Any, Any]] = [
+        (span[0] or date.min, span[1] or date.max) for span in spans if span is not None
+    ]
+    if len(keys) < len(texts):
+        ends = [range_ends(text) for text in texts]
+        try:
+            keys = [
+                (_number(low, decimal, -inf), _number(high, decimal, inf)) for low, high in ends
+            ]
+        except InvalidOperation:
+            return None
+    return sorted(range(len(texts)), key=keys.__getitem__)
+
+
+def _number(end: str | None, decimal: str, otherwise: float) -> Decimal | float:
+    return otherwise if end is None else Decimal(end.replace(decimal, "."))
 
 
 def read_periods(released: Released) -> tuple[pa.Array, pa.Array] | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
+from shoal.generalization import Model
 from shoal.generalization.forms import Form, Ints, RangeForm
 from shoal.generalization.forms.spelling import SIGNS
 from shoal.generalization.models import labels_of
@@ -135,18 +136,25 @@ def single_problems(style: str) -> list[str]:
     ]
 
 
-def spelled_for(table: pa.Table, columns: Sequence[Column], encoding: str) -> pa.Table:
+def spelled_for(
+    table: pa.Table,
+    columns: Sequence[Column],
+    encoding: str,
+    coarsen: Mapping[str, Model] | None = None,
+) -> pa.Table:
     """A released table whose ranges are spelled plainly if an encoding of files lacks the usual signs."""
     try:
         SIGNS.encode(encoding)
     except LookupError:  # said when the file is written
         return table
     except UnicodeError:
-        for column in columns:
-            if column.name in table.column_names:
-                place = table.column_names.index(column.name)
-                texts = table[column.name].combine_chunks().dictionary_encode()
-                plain = [column.form.plainly(text) for text in texts.dictionary.to_pylist()]
+        spellings = {column.name: column.form.plainly for column in columns}
+        spellings |= {name: model.plainly for name, model in (coarsen or {}).items()}
+        for name, plainly in spellings.items():
+            if name in table.column_names:
+                place = table.column_names.index(name)
+                texts = table[name].combine_chunks().dictionary_encode()
+                plain = [plainly(text) for text in texts.dictionary.to_pylist()]
                 spelled = pa.array(plain, type=texts.dictionary.type).take(texts.indices)
                 table = table.set_column(place, table.schema.field(place), spelled)
     return table
