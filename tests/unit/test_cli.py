@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -428,6 +429,11 @@ def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> 
     code, out, _ = shell(*by_flags)
     assert code == 0
     assert "a[b] [/red]" in out
+    settings = shoal.Settings.load("odd settings.toml")
+    plain = {name: shoal.Suppression() for name in AWKWARD}
+    replace(settings, quasi_identifiers={**plain, **settings.quasi_identifiers}).save(
+        "odd settings.toml"
+    )
     assert shell(*by_file)[0] == 0
     assert same_records("a.parquet", "b.parquet")
     assert read("a.parquet").column_names == AWKWARD

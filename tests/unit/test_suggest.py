@@ -181,8 +181,8 @@ def test_batteries_are_decided_together_and_listed_once(suggested: Any) -> None:
         ("sensitive", labs[0].reason, "Lab01 … Lab08 (8 columns)")
     }
     assert "unknown to outsiders" in labs[0].reason
-    assert len({tuple(column.coarsen.items()) for column in labs}) == 1
-    assert labs[0].coarsen
+    assert len({tuple(column.options.items()) for column in labs}) == 1
+    assert labs[0].model == "interval"
     assert {columns[f"AE{n:02d}"].role for n in range(1, 11)} == {"sensitive"}
     assert columns["zx1"].battery == "zx1 … zx5 (5 columns)"
     assert "Left out, meaning unknown: zx1 … zx5 (5 columns)" in str(found)
@@ -209,7 +209,7 @@ def test_nearly_unique_sensitive_numbers_are_coarsened_until_values_repeat(sugge
 def test_a_file_that_cannot_hold_the_sign_of_an_open_end_gets_none(suggested: Any) -> None:
     found = suggested["benefits"][2]
     amount = next(column for column in found.columns if column.name == "Montant mensuel")
-    assert set(amount.coarsen) == {"step"}
+    assert set(amount.options) == {"step"}
 
 
 def test_persons_that_repeat_are_told(suggested: Any) -> None:

@@ -127,8 +127,8 @@ def _coarsened(
             asked = [key for key in ("coarse", "low", "high") if f"{key}-{number}" in form]
             given = {key: text(form, f"{key}-{number}") for key in asked}
             entry = _coarse_entry(column, entry, given)
-        elif before[name] not in UNPROTECTED and column.get("coarsen"):
-            entry = {"model": "interval", **column["coarsen"]}
+        elif before[name] not in UNPROTECTED and column.get("role") == roles[name]:
+            entry = first_model(column)
         if entry:
             found[name] = entry
     return found

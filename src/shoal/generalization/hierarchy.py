@@ -16,7 +16,7 @@ from shoal.errors import InputError, raise_problems
 from shoal.generalization.calendar import DEFAULT, Calendar
 from shoal.generalization.column_values import counted
 from shoal.generalization.folded_tree import fold_tree, folding_problems, paths_of, rows_of
-from shoal.generalization.forms import Form, Ints
+from shoal.generalization.forms import Form, Ints, TreeForm
 from shoal.generalization.from_data import tree_of_table
 from shoal.generalization.growing import form_of, heights_of
 from shoal.generalization.hierarchy_file import read_lines, write_rows

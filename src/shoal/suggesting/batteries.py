@@ -22,7 +22,7 @@ from shoal.suggesting.verdicts import (
 FEWEST = 3  # numbered columns that make a battery
 FEWEST_ALIKE = 4  # columns with the same scale and no number that make one
 LONGEST_SCALE = 15  # values of a scale of answers
-SAME = 0.5  # share of values that two scales have in common
+SAME = 0.7  # share of values that two scales have in common
 
 Verdicts = Mapping[str, Verdict | None]
 

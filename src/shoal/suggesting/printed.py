@@ -65,8 +65,6 @@ def list_lines(suggestions: Suggestions) -> list[str]:
 def why(column: ColumnSuggestion) -> str:
     """The reason in one line, with the shape of values and doubts."""
     parts = [column.reason]
-    if column.coarsen:
-        parts.append(f"coarsened to bins of {column.coarsen['step']:,}")
     if column.shapes:
         parts.append(" or ".join(column.shapes))
     if column.missing:
@@ -90,7 +88,8 @@ def singled_lines(suggestions: Suggestions) -> list[str]:
         lines.append(f"  {shown.ljust(width)}  {percent(steps[number].unique)}")
     if all_found < len(steps):
         rest = ", ".join(shortened(step.columns[-1]) for step in steps[all_found:])
-        lines.append(f"  nothing is left for {rest}")
+        add = "adds" if all_found == len(steps) - 1 else "add"
+        lines.append(f"  every record is already unique; {rest} {add} nothing")
     if suggestions.compared < suggestions.records:
         lines.append(
             f"  (chosen and ordered on a sample of {suggestions.compared:,} of {suggestions.records:,} records)"

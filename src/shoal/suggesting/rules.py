@@ -199,7 +199,7 @@ def _perhaps_a_person(profile: Profile) -> Verdict | None:
         return None
     if profile.is_whole and not _are_long_numbers(profile):
         return None
-    reason = "of unknown meaning, and its values repeat as seldom as those of persons"
+    reason = "unknown column with so many different values that it may identify people"
     return Verdict(IDENTIFIER, reason, is_sure=False)
 
 

@@ -27,7 +27,7 @@ from shoal.suggesting.reading import LEAST, Found, Writing, found_column, text_m
 from shoal.suggesting.remarks import RELEASED, about_kept, about_persons, missing_texts
 from shoal.suggesting.rules import verdict_of
 from shoal.suggesting.singling import Singled, greedy, grouped, ranking
-from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, SENSITIVE, Verdict
+from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict
 from shoal.table.frames import Frame, arrow_column, order_of
 from shoal.table.source import Input, Source
 
@@ -40,9 +40,10 @@ class ColumnSuggestion:
 
     `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
     values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
-    stand for a missing value, `maybe_missing` those that may do so. `is_unknown` says that a column is left out because
-    nothing tells what it means, and `battery` names the similar columns that were decided together with this one.
-    `coarsen` has the options of the `shoal.Interval` to which a sensitive number is coarsened.
+    stand for a missing value, `maybe_missing` those that may do so. `model` with its `options` generalizes a
+    quasi-identifier; a sensitive or kept column that has one is coarsened by it in all records alike. `is_unknown` says
+    that a column is left out because nothing tells what it means, and `battery` names the similar columns that were
+    decided together with this one.
     """
 
     name: str
@@ -60,7 +61,6 @@ class ColumnSuggestion:
     doubts: tuple[str, ...] = ()
     is_unknown: bool = False
     battery: str = ""
-    coarsen: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,14 @@ class Suggestions:
 
     def settings(self) -> Settings:
         """These suggestions as settings for `shoal.anonymize`; read the reasons first."""
+        protected = self.of(QUASI)
         return Settings(
-            quasi_identifiers=dict(self.models),
+            quasi_identifiers={n: model for n, model in self.models.items() if n in protected},
             sensitive=self.of(SENSITIVE),
             identifiers=self.of(IDENTIFIER),
             person=self.person,
             keep=self.of(KEEP),
-            coarsen={c.name: Interval(**c.coarsen) for c in self.columns if c.coarsen},
+            coarsen={n: model for n, model in self.models.items() if n not in protected},
             others="drop" if self.of(DROP) else "refuse",
             k=self.k,
             input=self.input,
@@ -247,6 +248,11 @@ def _suggested(
         name: model_for(profiles[name], order_of(frame, name) is not None)
         for name in chooser.quasi_identifiers
     }
+    models |= {
+        name: _coarse(verdict.coarsen, input.encoding)
+        for name, verdict in verdicts.items()
+        if verdict.coarsen
+    }
     missing, about_missing = missing_texts(profiles, verdicts, given)
     input = replace(input, missing=missing)
     persons = person_columns(profiles, verdicts)
@@ -255,7 +261,7 @@ def _suggested(
     columns = tuple(
         _unreadable(name, broken[name])
         if name in broken
-        else _column(profiles[name], verdicts[name], models.get(name), input.encoding)
+        else _column(profiles[name], verdicts[name], models.get(name))
         for name in frame.columns
     )
     together = _together(chooser)
@@ -328,12 +334,7 @@ def _unreadable(name: str, why: str) -> ColumnSuggestion:
     return ColumnSuggestion(name, DROP, why, is_sure=False)
 
 
-def _column(
-    profile: Profile, verdict: Verdict, model: Chosen | None, encoding: str | None
-) -> ColumnSuggestion:
-    coarsen = dict(verdict.coarsen)
-    if "high" in coarsen and not _can_write("≥", encoding):
-        del coarsen["high"]
+def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnSuggestion:
     return ColumnSuggestion(
         name=profile.name,
         role=verdict.role,
@@ -350,8 +351,14 @@ def _column(
         doubts=profile.doubts if verdict.role in RELEASED else (),
         is_unknown=verdict.is_unknown,
         battery=verdict.battery,
-        coarsen=coarsen,
     )
+
+
+def _coarse(options: Mapping[str, Any], encoding: str | None) -> Chosen:
+    """The bins of a sensitive number; without an open end where the file cannot hold its sign."""
+    ends = () if _can_write("≥", encoding) else ("high",)
+    kept = {name: value for name, value in options.items() if name not in ends}
+    return Chosen(Interval.name, kept, "wide enough for values to repeat")
 
 
 def _can_write(text: str, encoding: str | None) -> bool:

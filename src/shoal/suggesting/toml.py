@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from shoal.generalization import Interval
 from shoal.suggesting.printed import one_line, singled_lines, why
 from shoal.suggesting.verdicts import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
 from shoal.table.source import Input
@@ -64,7 +63,8 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
         [
             _HEADER.format(title=one_line(title)),
             _comments(suggestions.remarks),
-            f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}{_coarsen(suggestions)}\n",
+            f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}\n",
+            _coarsened(suggestions),
             _comments(singled_lines(suggestions)),
             _quasi_identifiers(suggestions),
             _FOOTER.format(k=suggestions.k),
@@ -106,17 +106,6 @@ def _others(suggestions: Suggestions) -> str:
     )
 
 
-def _coarsen(suggestions: Suggestions) -> str:
-    coarse = [column for column in suggestions.columns if column.coarsen]
-    if not coarse:
-        return ""
-    lines = (
-        f"{quoted(column.name)} = {_value({'model': Interval.name, **column.coarsen})}\n"
-        for column in coarse
-    )
-    return f"\n[columns.coarsen]  # in all records alike, because most values would occur once\n{''.join(lines)}"
-
-
 def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
     """Names with their reasons; many columns with the same reason share it."""
     by_reason: dict[str, list[str]] = {}
@@ -155,6 +144,16 @@ def _quasi_identifiers(suggestions: Suggestions) -> str:
         f"{_model(column)}"
         for column in columns
     )
+
+
+def _coarsened(suggestions: Suggestions) -> str:
+    """Sensitive and kept columns that have a model, which makes them coarser in all records alike."""
+    lines = [
+        f"{quoted(column.name)} = {_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
+        for column in suggestions.columns
+        if column.role in (SENSITIVE, KEEP) and column.model
+    ]
+    return f"[columns.coarsen]  # coarser in all records alike\n{''.join(lines)}\n" if lines else ""
 
 
 def _model(column: ColumnSuggestion) -> str:

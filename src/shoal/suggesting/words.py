@@ -245,7 +245,8 @@ INTIMATE = concept(
 )
 JUDGED = concept(
     "a judgement of a person",
-    "score decile risk rating note_moyenne =grade =grades satisf* csat nps performance perf engagement evaluation "
+    "score decile risk rating note_moyenne =grade =grades satisf* zufrieden* "
+    "soddisf* tevreden* csat nps performance perf engagement evaluation "
     "bewertung mark marks maths math ks =gcse =sat attendance absence* absent* absences fehlzeit* exclusion* "
     "suspension* detention zeugnis noten moyenne calificacion pagella anwesenheit assiduite =presenze attrition "
     "termd term_reason days_late",

@@ -86,7 +86,6 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
                 "model": column.model,
                 "model_reason": column.model_reason,
                 "options": dict(column.options),
-                "coarsen": dict(column.coarsen),
                 "bars": bars,
             }
         )
