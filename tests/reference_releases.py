@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import shoal
+from tests.allowed import allowing
 
 TREE = {"1": ["1"], "2": ["2"], "3": ["3"], "4": ["4"], "12": ["1", "2"], "34": ["3", "4"]}
 FLAT = {value: [value] for value in "abc"}
@@ -130,5 +131,10 @@ def random_table(seed: int) -> tuple[pd.DataFrame, int]:
 def release_of(table: pd.DataFrame, k: int, objective: str) -> shoal.Release:
     """What shoal makes of a table."""
     return shoal.anonymize(
-        table, quasi_identifiers=MODELS, sensitive=["s"], allow=["s"], k=k, objective=objective
+        table,
+        quasi_identifiers=MODELS,
+        sensitive=["s"],
+        allow=allowing("s"),
+        k=k,
+        objective=objective,
     )

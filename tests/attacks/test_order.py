@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import shoal
+from tests.allowed import allowing
 
 K, RUNS = 5, 30
 
@@ -26,7 +27,7 @@ def released(table: pd.DataFrame, **options: object) -> shoal.Release:
         table,
         quasi_identifiers=["age", "zip"],
         sensitive=["salary"],
-        allow=["salary"],
+        allow=allowing("salary"),
         k=K,
         **options,
     )
@@ -109,7 +110,7 @@ def test_non_homogeneous_draws_cannot_be_repeated() -> None:
         {"age": rng.integers(18, 90, n), "zip": rng.integers(0, 300, n), "ill": np.arange(n)}
     )
     options = {"quasi_identifiers": ["age", "zip"], "k": k, "method": "non_homogeneous"}
-    release = shoal.anonymize(table, sensitive=["ill"], allow=["ill"], **options)
+    release = shoal.anonymize(table, sensitive=["ill"], allow=allowing("ill"), **options)
     own = shoal.anonymize(table[["age", "zip"]], keep_order=True, **options).data
     own["who"] = np.arange(n)
     joined = own.merge(release.data, on=["age", "zip"])

@@ -11,6 +11,7 @@ from stored import KINDS, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
 from shoal.databases.address import parts_of, quoted
+from tests.allowed import allowing
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
@@ -40,7 +41,12 @@ def test_names_are_only_names(request, tmp_path: Path, kind: str) -> None:
         place = tmp_path / f"t.{kind}"
         rows = (filled_sqlite if kind == "sqlite" else filled_duckdb)(place, table, evil)
         named = quoted(evil)
-    roles = {"quasi_identifiers": STRANGE[:4], "keep": STRANGE[4:], "allow": STRANGE[4:], "k": 3}
+    roles = {
+        "quasi_identifiers": STRANGE[:4],
+        "keep": STRANGE[4:],
+        "allow": allowing(*STRANGE[4:]),
+        "k": 3,
+    }
     release = shoal.anonymize(place, table=named, **roles, refine=False, method="mondrian")
     target = named.replace("DROP", "DELETE")
     release.save(place, table=target)
@@ -62,7 +68,7 @@ def test_columns_that_a_database_cannot_hold_are_named(server: Server, tmp_path:
     table = table.append_column("x" * 64, pa.array([i % 2 for i in range(60)]))
     table = table.append_column("parts", pa.array([{"a": i % 2} for i in range(60)]))
     kept = ["kept", "x" * 64, "parts"]
-    release = shoal.anonymize(table, **JOB, keep=kept, allow=kept)
+    release = shoal.anonymize(table, **JOB, keep=kept, allow=allowing(*kept))
     with pytest.raises(shoal.InputError) as raised:
         release.save(server.uri(), table="release.new")
     assert [problem.split(" ")[3] for problem in raised.value.problems] == ["a", "type", "texts"]

@@ -24,6 +24,7 @@ from shoal.engines import opening
 from shoal.engines.release import LargeRelease
 from shoal.examine import open_table
 from shoal.saving import Saving
+from tests.allowed import allowing
 
 K = 100  # more than the records of any combination of values
 JOB: dict[str, Any] = {
@@ -346,7 +347,7 @@ def test_types_of_postgresql_are_kept(server: Server, engine: str | None) -> Non
         table="health.kinds",
         quasi_identifiers=["age"],
         keep=KEPT,
-        allow=KEPT,
+        allow=allowing(*KEPT),
         k=10,
         method="mondrian",
         refine=False,
@@ -407,7 +408,12 @@ def test_types_of_duckdb_are_kept_and_no_list_of_values(tmp_path: Path) -> None:
         )
     kept = ["own", "fee", "list", "mood", "huge"]
     release = shoal.anonymize(
-        tmp_path / "t.duckdb", table="kinds", quasi_identifiers=["age"], keep=kept, allow=kept, k=5
+        tmp_path / "t.duckdb",
+        table="kinds",
+        quasi_identifiers=["age"],
+        keep=kept,
+        allow=allowing(*kept),
+        k=5,
     )
     release.save(tmp_path / "t.duckdb", table="released")
     with duckdb.connect(str(tmp_path / "t.duckdb"), read_only=True) as connection:

@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import shoal
+from tests.allowed import allowing
 
 from .__main__ import say
 from .trials import message_faults
@@ -73,7 +74,7 @@ def _use_table(path: Path, folder: Path) -> None:
         quasi_identifiers=["age", "zip"],
         sensitive=["ill"],
         others="drop",
-        allow=["ill"],
+        allow=allowing("ill"),
         k=2,
         method="mondrian",
         refine=False,

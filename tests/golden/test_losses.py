@@ -16,6 +16,7 @@ from shoal.progress import silent
 from shoal.refine.descent import carve
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
+from tests.allowed import allowing
 
 CLOSE = {"rel": 1e-3}
 K = 10
@@ -85,7 +86,7 @@ def test_records_are_relaxed_with_k_alone_where_distinct_values_hardly_ever_deci
         shoal.samples.adult().slice(0, 5000),
         quasi_identifiers=trees,
         sensitive=["occupation"],
-        allow=["occupation"],
+        allow=allowing("occupation"),
         others="drop",
         k=60,
         requirements=[shoal.LDiversity(5, kind="distinct")],

@@ -24,6 +24,7 @@ from tables import Sample
 
 import shoal
 from shoal.methods import METHODS as METHOD_KINDS
+from tests.allowed import allowing
 
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.list_methods()},
@@ -58,7 +59,7 @@ def people(draw: st.DrawFn, **options: Any) -> tuple[Sample, dict[str, Any]]:
         "sensitive": sample.sensitive,
         "identifiers": ["name"],
         "keep": ["other"],
-        "allow": ["other"],
+        "allow": allowing("other"),
         "weights": sample.weights,
         "objective": draw(st.sampled_from(reference.OBJECTIVES)),
         "seed": draw(st.integers(0, 3)),

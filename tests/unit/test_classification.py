@@ -13,6 +13,7 @@ import shoal
 from shoal.evaluation.classification import compare_classifiers, features
 from shoal.settings import make_settings
 from shoal.table import encode, open_frame
+from tests.allowed import allowing
 
 pytest.importorskip("sklearn", reason="pip install 'shoal[evaluation]'")
 
@@ -145,7 +146,7 @@ def test_records_without_an_answer_are_left_out() -> None:
 def test_a_target_that_cannot_be_predicted_is_refused(target: str, message: str) -> None:
     table = people(300).assign(name="x", many=np.arange(300), same="s")
     settings = shoal.Settings(
-        **ROLES, identifiers=("name",), keep=("many", "same"), allow=("many",)
+        **ROLES, identifiers=("name",), keep=("many", "same"), allow=allowing("many", "same")
     )
     with pytest.raises(shoal.InputError, match=message) as caught:
         shoal.classify(table, target, settings=settings, holdout=0.1)

@@ -33,6 +33,7 @@ from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
 from shoal.io import blocks, read_texts
 from shoal.table.source import Input
+from tests.allowed import allowing
 
 ENGINES = ("duckdb", "polars")
 LOCAL = ("agglomerative", "cover")
@@ -139,7 +140,7 @@ def test_odd_values_are_released_as_in_memory(engine: str) -> None:
     asked: dict[str, Any] = {
         "quasi_identifiers": models,
         "sensitive": ["secret"],
-        "allow": ["secret"],
+        "allow": allowing("secret"),
         "k": 6,
         "method": "cover",
         "refine": False,
@@ -566,7 +567,7 @@ def test_times_keep_their_zone(engine: str, suffix: str, tmp_path: Path) -> None
     asked: dict[str, Any] = {
         "quasi_identifiers": {name: shoal.Calendar() for name in times},
         "keep": [*kept, *rest],
-        "allow": [*kept, *rest],
+        "allow": allowing(*kept, *rest),
         "k": 4,
         "refine": False,
     }

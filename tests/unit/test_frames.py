@@ -18,6 +18,7 @@ import pytest
 import shoal
 from shoal import Hierarchy, Interval, Subset, Suppression
 from shoal.generalization import Model
+from tests.allowed import allowing
 
 Frames = Callable[[pa.Table], Any]
 KINDS: dict[str, tuple[type, Frames]] = {
@@ -61,7 +62,7 @@ def anonymized(frame: Any, **more: Any) -> Any:
         "quasi_identifiers": ["age", "sex", "born"],
         "identifiers": ["name"],
         "keep": ["row"],
-        "allow": ["row"],
+        "allow": allowing("row"),
         "k": 4,
     }
     return shoal.anonymize(frame, **{**given, **more}).data
@@ -163,7 +164,7 @@ def test_kept_columns_keep_their_type(kind: tuple[type, Frames], name: str) -> N
             schema=pa.schema({"age": pa.int64(), "other": values.type}),
         )
     )
-    roles = {"quasi_identifiers": ["age"], "keep": ["other"], "allow": ["other"]}
+    roles = {"quasi_identifiers": ["age"], "keep": ["other"], "allow": allowing("other")}
     data = shoal.anonymize(frame, **roles, k=3, keep_order=True).data
     before, after = frame["other"], data["other"]
     assert content(data)["other"] == content(frame)["other"]

@@ -13,6 +13,7 @@ import pytest
 
 import shoal
 from shoal.notebook import following
+from tests.allowed import allowing
 
 BAD = '<script>alert("1")</script>'
 
@@ -41,7 +42,7 @@ def release() -> shoal.Release[Any]:
         quasi_identifiers=[BAD],
         sensitive=["ill"],
         keep=["more"],
-        allow=["more"],
+        allow=allowing("more"),
         k=2,
         requirements=[shoal.LDiversity(1.5)],
         title=BAD,

@@ -36,6 +36,7 @@ from shoal.privacy.persons import People, person_numbers
 from shoal.progress import silent
 from shoal.refine import Refine
 from shoal.table import open_frame
+from tests.allowed import allowing
 
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -271,7 +272,7 @@ def test_pseudonyms_may_stand_for_the_person(tmp_path: Path) -> None:
         visits(),
         person="patient",
         pseudonyms=["patient"],
-        allow=["patient"],
+        allow=allowing("patient"),
         key_file=tmp_path / "my.key",
         **HOW,
     )

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from tests.allowed import allowing
 
 PEOPLE = pa.table(
     {
@@ -30,7 +31,7 @@ SETTINGS = shoal.Settings(
     quasi_identifiers={"age": None, "town": TOWNS, "born": shoal.Interval()},
     sensitive=("ill",),
     keep=("<b>row",),
-    allow=("<b>row",),
+    allow=allowing("<b>row"),
     k=4,
     requirements=(shoal.LDiversity(2),),
     weights={"age": 2.0},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -82,26 +83,68 @@ def test_kept_columns_and_what_they_single_out_are_told() -> None:
     assert [(item.columns, item.alone) for item in release.singled_out] == [(("ward",), 0)]
 
 
+VISITS = pd.DataFrame(
+    {
+        "patient": ["mayor"] * 5 + [f"p{i}" for i in range(20)],
+        "age": [61] * 5 + [30, 31, 32, 33] * 5,
+        "ill": ["hiv", "depression", "hiv", "syphilis", "hiv"] + ["flu", "cold"] * 10,
+    }
+)
+
+
 def visits(**options: object) -> shoal.Release:
     """Five visits of one patient, and twenty patients with one."""
+    named = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "identifiers": ["patient"]}
+    return shoal.anonymize(VISITS, k=5, **named, **options)
+
+
+def test_a_group_of_one_person_is_refused_unless_allowed() -> None:
+    with pytest.raises(shoal.Refused, match=r"'patient' occurs in several records") as raised:
+        visits()
+    assert [(own.column, own.reason) for own in raised.value.refusals] == [("patient", "person")]
+    release = visits(allow={"patient": "person"})
+    (found,) = release.audit.persons
+    assert (found.identifier, found.persons, found.smallest) == ("patient", 21, 1)
+    assert release.verdict.state == "proved for some columns only"
+    assert "'patient' occurs in several records" in release.verdict.sentence
+
+
+def test_where_persons_are_counted_other_identifiers_raise_no_alarm() -> None:
+    table = VISITS.assign(name=VISITS["patient"].str[:3])
+    named = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "identifiers": ["name"]}
+    release = shoal.anonymize(table, k=5, person="patient", **named)
+    assert release.audit.persons == ()
+    assert release.verdict.state == "protected"
+
+
+def test_of_several_identifiers_the_person_is_the_one_whose_records_agree() -> None:
+    rng = np.random.default_rng(3)
+    person = rng.permutation(np.repeat(np.arange(60), 4))
     table = pd.DataFrame(
         {
-            "patient": ["mayor"] * 5 + [f"p{i}" for i in range(20)],
-            "age": [61] * 5 + [30, 31, 32, 33] * 5,
-            "ill": ["hiv", "depression", "hiv", "syphilis", "hiv"] + ["flu", "cold"] * 10,
+            "born": 1940 + person * 7 % 60,
+            "town": rng.choice(list("abcdef"), 240),
+            "number": [f"P{own}" for own in person],
+            "doctor": [f"D{own}" for own in rng.integers(0, 12, 240)],
+            "visit": [f"V{i}" for i in range(240)],
         }
     )
-    named = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "identifiers": ["patient"]}
-    return shoal.anonymize(table, k=5, **named, **options)
+    release = shoal.anonymize(
+        table,
+        quasi_identifiers=["born", "town"],
+        identifiers=["doctor", "visit", "number"],
+        allow={"number": "person", "doctor": "person"},
+        k=4,
+    )
+    assert [found.identifier for found in release.audit.persons] == ["number"]
 
 
-def test_a_group_of_one_person_is_not_called_proved() -> None:
-    (found,) = visits().audit.persons
-    assert (found.identifier, found.persons, found.smallest) == ("patient", 21, 1)
-
-
-def test_an_identifier_that_tells_no_persons_apart_can_be_allowed() -> None:
-    assert visits(allow=["patient"]).audit.persons == ()
+def test_namesakes_are_not_taken_for_persons_with_several_records() -> None:
+    rng = np.random.default_rng(4)
+    names = [f"n{i}" for i in range(290)] + [f"n{i}" for i in range(10)]
+    table = pd.DataFrame({"name": names, "age": rng.integers(20, 80, 300)})
+    release = shoal.anonymize(table, quasi_identifiers=["age"], identifiers=["name"], k=5)
+    assert release.audit.persons == ()
 
 
 def test_a_column_of_few_values_tells_no_persons_apart() -> None:

@@ -131,7 +131,7 @@ def test_formulas_are_refused_in_csv_and_held_as_text_in_excel(shell: Shell) -> 
     for name in ("r.tsv", "r.txt", "r.txt.gz"):
         assert shell("anonymize", "f.csv", "-q", "a", "-s", "b", "-k", "2", "-o", name)[0] == 2
     assert shell("anonymize", "f.csv", "-q", "a", "-s", "b", "-k", "2", "-o", "r.xlsx")[0] == 0
-    allowed = ("--allow", "a", "--allow", "b")
+    allowed = ("--allow", "a:formula", "--allow", "b:formula")
     assert (
         shell("anonymize", "f.csv", "-q", "a", "-s", "b", "-k", "2", *allowed, "-o", "r.csv")[0]
         == 0
@@ -151,7 +151,7 @@ def test_formulas_from_python_are_refused_where_a_spreadsheet_would_run_them(nam
     assert not Path(name).exists()
     release.save("r.xlsx")
     release.save("r.jsonl")
-    shoal.anonymize(pa.table(rows), **how, allow=["ill"]).save(name)
+    shoal.anonymize(pa.table(rows), **how, allow={"ill": "formula"}).save(name)
     assert Path(name).exists()
 
 
@@ -307,9 +307,9 @@ def test_unchanged_columns_are_unchanged_byte_for_byte(form: str, shell: Shell) 
         "-x",
         "x",
         "--allow",
-        "s",
+        "s:reveals",
         "--allow",
-        "x",
+        "x:reveals",
         "-k",
         "2",
         "-o",

@@ -83,7 +83,7 @@ def settings_for(column: str, model: Model | None, **more: Any) -> Settings:
         "sensitive": ("ill",),
         "identifiers": ("name",),
         "others": "drop",
-        "allow": ("ill",),
+        "allow": {"ill": ("unique",)},
         "k": 3,
         **more,
     }
@@ -231,7 +231,7 @@ def test_what_is_given_replaces_what_the_file_says(tmp_path: Path) -> None:
         quasi_identifiers={"zip": None},
         identifiers=("name",),
         others="drop",
-        allow=("ill",),
+        allow={"ill": ("unique",)},
         k=9,
         seed=5,
         weights={"zip": 3.0},  # a column that is no longer there takes its weight along
