@@ -7,9 +7,9 @@ from math import inf, log2
 
 import numpy as np
 import pandas as pd
+from allowed import allowing
 
 import shoal
-from tests.allowed import allowing
 
 TREE = {"1": ["1"], "2": ["2"], "3": ["3"], "4": ["4"], "12": ["1", "2"], "34": ["3", "4"]}
 FLAT = {value: [value] for value in "abc"}

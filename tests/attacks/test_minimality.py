@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from allowed import allowing
 
 import shoal
-from tests.allowed import allowing
 
 People = Mapping[str, Sequence[Any]]
 Secrets = tuple[str, ...]

@@ -7,9 +7,9 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 import pytest
+from allowed import allowing
 
 import shoal
-from tests.allowed import allowing
 
 K, RUNS = 5, 30
 

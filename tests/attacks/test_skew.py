@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from allowed import allowing
 
 import shoal
-from tests.allowed import allowing
 
 CANCERS = ("lung cancer", "colon cancer", "skin cancer")
 OTHERS = ("flu", "measles", "gastritis", "ulcer")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from allowed import allowing
 from stored import KINDS, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
 from shoal.databases.address import parts_of, quoted
-from tests.allowed import allowing
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from allowed import allowing
 from stored import PASSWORD, RECORDS, Place, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
@@ -24,7 +25,6 @@ from shoal.engines import opening
 from shoal.engines.release import LargeRelease
 from shoal.examine import open_table
 from shoal.saving import Saving
-from tests.allowed import allowing
 
 K = 100  # more than the records of any combination of values
 JOB: dict[str, Any] = {

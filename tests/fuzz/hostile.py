@@ -18,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from allowed import allowing
+
 import shoal
-from tests.allowed import allowing
 
 from .__main__ import say
 from .trials import message_faults

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from allowed import allowing
 
 import shoal
 from shoal.methods.auto import FEW_RECORDS
@@ -16,7 +17,6 @@ from shoal.progress import silent
 from shoal.refine.descent import carve
 from shoal.refine.partition import Refined
 from shoal.refine.relax import Relaxation
-from tests.allowed import allowing
 
 CLOSE = {"rel": 1e-3}
 K = 10

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 import reference
 import tables
+from allowed import allowing
 from examples import several
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,7 +25,6 @@ from tables import Sample
 
 import shoal
 from shoal.methods import METHODS as METHOD_KINDS
-from tests.allowed import allowing
 
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.list_methods()},

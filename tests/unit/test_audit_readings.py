@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from allowed import allowing
 from hypothesis import given
 from tables import partitioned_samples
 
@@ -28,7 +29,6 @@ from shoal.table import encode, open_frame
 from shoal.table.closed import Closed
 from shoal.table.render import read_closures, render
 from shoal.table.rows import distinct_rows
-from tests.allowed import allowing
 
 NOON = datetime(2020, 2, 29, 12, tzinfo=UTC)
 HOURS = [NOON + timedelta(hours=step) for step in (0, 1, 1, 5, 5, 7, 9, 30)]

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from allowed import allowing
 
 import shoal
 from shoal.evaluation.classification import compare_classifiers, features
 from shoal.settings import make_settings
 from shoal.table import encode, open_frame
-from tests.allowed import allowing
 
 pytest.importorskip("sklearn", reason="pip install 'shoal[evaluation]'")
 

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from allowed import allowing
 from fuzz.engines import collected, frame_on, try_on
 from fuzz.runs import release_faults, write_table
 
@@ -33,7 +34,6 @@ from shoal.engines.memory import free_memory, read_memory
 from shoal.engines.opening import engine_for, missing
 from shoal.io import blocks, read_texts
 from shoal.table.source import Input
-from tests.allowed import allowing
 
 ENGINES = ("duckdb", "polars")
 LOCAL = ("agglomerative", "cover")
@@ -63,6 +63,7 @@ ASKED: dict[str, Any] = {
     "sensitive": ["ill"],
     "identifiers": ["name"],
     "keep": ["ward"],
+    "allow": {"ward": "unique"},
     "k": 4,
     "method": "cover",
     "refine": False,
@@ -240,7 +241,7 @@ def test_left_out_records_leave_no_trace(engine: str) -> None:
         ({"quasi_identifiers": ["age", "twon"]}, "did you mean 'town'"),
         ({"keep": []}, "'ward' has no role"),
         ({"k": 1000}, "k = 1000 needs at least 1000 records"),
-        ({"identifiers": [], "keep": ["name", "ward"]}, "have a value in it that no other has"),
+        ({"identifiers": [], "keep": ["name", "ward"]}, "identify"),
     ],
 )
 def test_what_cannot_be_had_is_refused_in_a_sentence(
@@ -255,21 +256,20 @@ def test_what_cannot_be_had_is_refused_in_a_sentence(
         shoal.anonymize(on(engine, table), **{**ASKED, **changes})
 
 
-def test_what_unchanged_columns_betray_is_found_in_part_of_the_records(engine: str) -> None:
+def test_what_unchanged_columns_give_away_is_found_in_part_of_the_records(engine: str) -> None:
     table = people(3000)
     table = table.append_column("twice", pa.array(2 * table["age"].to_numpy()))
     notes = pa.array([f"seen on ward {i % 700} by doctor {i % 900} again" for i in range(3000)])
     table = table.append_column("note", notes)
     asked = {**ASKED, "keep": ["ward", "twice", "note"]}
     with (
-        patch("shoal.engines.betraying.LOOKED_AT", 800),
+        patch("shoal.engines.leaks.LOOKED_AT", 800),
         pytest.raises(shoal.InputError) as error,
     ):
         shoal.anonymize(on(engine, table), **asked)
     said = str(error.value)
-    assert "'twice' tells quasi-identifier 'age'" in said
-    assert "'note' holds free text" in said
-    assert "'note' is kept, and 3,000 of 3,000" in said
+    assert "'twice' reveals quasi-identifier 'age'" in said
+    assert "'note' contains free text" in said
     assert "'ward'" not in said
 
 
@@ -774,7 +774,22 @@ def test_the_command_line_says_the_same_for_every_engine(
     tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:
     path = csv_of(people(), tmp_path / "people.csv")
-    roles = ["-q", "age", "-q", "town", "-s", "ill", "-i", "name", "-x", "ward", "-k", "4"]
+    roles = [
+        "-q",
+        "age",
+        "-q",
+        "town",
+        "-s",
+        "ill",
+        "-i",
+        "name",
+        "-x",
+        "ward",
+        "--allow",
+        "ward:unique",
+        "-k",
+        "4",
+    ]
     said = []
     for how in ("memory", *ENGINES):
         more = [

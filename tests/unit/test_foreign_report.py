@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tables
+from allowed import allowing
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,8 +56,9 @@ def anonymize(**given: Any) -> shoal.Release:
         "refine": False,
     }
     options |= given
-    unnamed = {"ill", "since"} - {*options["sensitive"]}
-    return shoal.anonymize(options.pop("table"), **options, keep=sorted(unnamed))
+    unnamed = sorted({"ill", "since"} - {*options["sensitive"]})
+    options["allow"] = allowing(*unnamed)
+    return shoal.anonymize(options.pop("table"), **options, keep=unnamed)
 
 
 def evaluate(release: Any, **given: Any) -> Any:

@@ -14,11 +14,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from allowed import allowing
 
 import shoal
 from shoal import Hierarchy, Interval, Subset, Suppression
 from shoal.generalization import Model
-from tests.allowed import allowing
 
 Frames = Callable[[pa.Table], Any]
 KINDS: dict[str, tuple[type, Frames]] = {

@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from allowed import allowing
 
 import shoal
 from shoal.notebook import following
-from tests.allowed import allowing
 
 BAD = '<script>alert("1")</script>'
 

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pytest
+from allowed import allowing
 
 import shoal
-from tests.allowed import allowing
 
 BESIDE: dict[str, Any] = {
     "string view": pa.table(

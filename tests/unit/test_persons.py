@@ -16,6 +16,7 @@ import reference
 import reference_persons as twin
 import reference_requirements
 import tables
+from allowed import allowing
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,6 @@ from shoal.privacy.persons import People, person_numbers
 from shoal.progress import silent
 from shoal.refine import Refine
 from shoal.table import open_frame
-from tests.allowed import allowing
 
 Shell = Callable[..., tuple[int, str, str]]
 

@@ -16,6 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from allowed import allowing
 from examples import several
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -33,7 +34,6 @@ from shoal.report.reproduce import settings_text
 from shoal.report.risks import of_originals
 from shoal.report.words import promise_of
 from shoal.table import open_frame
-from tests.allowed import allowing
 
 HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
 CAP = 500_000
@@ -93,6 +93,7 @@ def anonymize(**given: Any) -> shoal.Release:
     named = {name for role in roles for name in options[role]}
     table = options.pop("table")
     rest = tuple(name for name in open_frame(table).columns if name not in named)
+    options.setdefault("allow", allowing(*rest))
     return shoal.anonymize(table, **options, keep=rest)
 
 

@@ -13,9 +13,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from allowed import allowing
 
 import shoal
-from tests.allowed import allowing
 
 PEOPLE = pa.table(
     {

@@ -31,7 +31,12 @@ def test_columns_without_a_role_are_refused_all_named_with_the_remedy() -> None:
 
 def test_kept_columns_are_released_as_they_are() -> None:
     release = shoal.anonymize(
-        PEOPLE, identifiers=["name", "ssn"], keep=["ward"], keep_order=True, **NAMED
+        PEOPLE,
+        identifiers=["name", "ssn"],
+        keep=["ward"],
+        allow=["ward"],
+        keep_order=True,
+        **NAMED,
     )
     assert list(release.data.columns) == ["age", "ward", "ill"]
     assert release.data["ward"].tolist() == PEOPLE["ward"].tolist()
@@ -46,7 +51,9 @@ def test_others_are_dropped_if_so_decided() -> None:
 
 
 def test_others_are_kept_if_so_decided_and_named_in_the_settings() -> None:
-    release = shoal.anonymize(PEOPLE[["age", "ward", "ill"]], others="keep", **NAMED)
+    release = shoal.anonymize(
+        PEOPLE[["age", "ward", "ill"]], others="keep", allow=["ward"], **NAMED
+    )
     assert list(release.data.columns) == ["age", "ward", "ill"]
     assert release.settings.keep == ("ward",)
     assert release.settings.others == "refuse"
@@ -54,7 +61,7 @@ def test_others_are_kept_if_so_decided_and_named_in_the_settings() -> None:
 
 def test_a_new_column_stops_the_nightly_run(tmp_path: Path) -> None:
     tonight = PEOPLE[["age", "ward", "ill"]]
-    release = shoal.anonymize(tonight, others="keep", **NAMED)
+    release = shoal.anonymize(tonight, others="keep", allow=["ward"], **NAMED)
     release.settings.save(tmp_path / "settings.toml")
     shoal.anonymize(tonight, settings=tmp_path / "settings.toml")
     tomorrow = PEOPLE[["age", "ward", "ill", "ssn"]]
@@ -79,7 +86,7 @@ def test_a_column_has_one_role() -> None:
 
 
 def test_kept_columns_and_what_they_single_out_are_told() -> None:
-    release = shoal.anonymize(PEOPLE, others="drop", keep=["ward"], **NAMED)
+    release = shoal.anonymize(PEOPLE, others="drop", keep=["ward"], allow=["ward"], **NAMED)
     assert [(item.columns, item.alone) for item in release.singled_out] == [(("ward",), 0)]
 
 
