@@ -141,12 +141,12 @@ def test_the_middle_of_dates_is_a_date(low: date, high: date, middle: date) -> N
 
 
 def test_means_are_written_with_few_digits() -> None:
-    form = form_of(pa.array(np.arange(0, 100) / 7))
+    form = form_of(pa.array(np.arange(0, 100) / 0.7))
     codes = np.arange(100, dtype=np.int32)
     closure, groups = np.array([[0], [99]], np.int32), np.zeros(100, np.int32)
     [mean] = rounded_means(form, closure, codes, groups).to_pylist()
     assert mean == round(mean, 2)
-    assert abs(mean - 99 / 14) < 99 / 70
+    assert abs(mean - 99 / 1.4) < 99 / 7
 
 
 def form_of(values: pa.Array) -> RangeForm:

@@ -111,8 +111,12 @@ def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     """The values that each group releases in one quasi-identifier, by released column."""
     column, closures = closed.table.columns[j], closed.of_column(j)
     if style == "mean" and isinstance(column.form, RangeForm) and has_numbers(column.form):
-        codes = closed.table.codes[:, j]
-        return {column.name: rounded_means(column.form, closures, codes, closed.groups)}
+        codes, declared = (
+            closed.table.codes[:, j],
+            getattr(column.model, "domain", None) is not None,
+        )
+        means = rounded_means(column.form, closures, codes, closed.groups, declared)
+        return {column.name: means}
     return rendered(column.name, column.form, closures, style)
 
 

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from shoal.generalization.forms import Floats, Form, Ints, RangeForm
 from shoal.generalization.order import OrderForm
 
-# Values of the column that a part of a range has on average, at least. Of Adult's ages, k = 10, whoever knows all
-# others of a group is certain of the last because of the mean in 8.0 % of records with 1, in 0.3 % with 4.
+# Values that are possible in a part of a range on average, at least. Of Adult's ages, k = 10, whoever knows all others
+# of a group is certain of the last because of the mean in 8.0 % of records with 1, in 0.3 % with 4.
 VALUES_PER_PART = 4
 
 
@@ -48,12 +48,15 @@ def middles(low: pa.Array, high: pa.Array) -> pa.Array:
     return _masked(start // 2 + stop // 2 + (start % 2 + stop % 2) // 2, low, high).cast(kind)
 
 
-def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) -> pa.Array:
+def rounded_means(
+    form: RangeForm, closures: Ints, codes: Ints, groups: Ints, declared: bool = False
+) -> pa.Array:
     """The mean of each group's own numbers, rounded to the middle of one of a few equal parts of its closure.
 
     A group of n records has ⌊√n⌋ parts. Were one of its n values any other of the closure, the mean would move by
     1/n of the closure at most, which is less than a part: so it is in one of two parts, whatever that value is. There
-    are fewer parts where the closure holds few values of the column, so that to exclude a part is not to name a value.
+    are fewer parts where few values are possible in the closure, so that to exclude a part is not to name a value.
+    Which values occur has no part in it: then the number of parts would tell more than the mean does.
 
     Parameters
     ----------
@@ -61,6 +64,8 @@ def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) ->
         Of each group: the lowest and the highest code.
     codes, groups
         Of each record.
+    declared
+        Whether the values of the form are a declared domain, and not those that occur.
     """
     low, high = form.bounds(closures)
     start, stop = _floats(low), _floats(high)
@@ -73,17 +78,26 @@ def rounded_means(form: RangeForm, closures: Ints, codes: Ints, groups: Ints) ->
     share = np.where(np.isfinite(share), np.clip(share, 0.0, 1.0), 0.5)  # all equal, or too wide
     sizes = np.bincount(groups, minlength=start.size)
     mean = np.bincount(groups, weights=share, minlength=start.size) / np.maximum(sizes, 1)
-    parts = part_counts(sizes, closures[1] - closures[0] + 1)
+    parts = part_counts(sizes, _possible(form, closures, declared))
     part = np.minimum(
         np.floor(mean * parts + 1e-9), parts - 1
     )  # the order of a sum must not decide
     return _masked(_shown(start, stop, width, (part + 0.5) / parts, width / parts), low, high)
 
 
+def _possible(form: RangeForm, closures: Ints, declared: bool) -> npt.NDArray[Any]:
+    """How many values are possible in each closure: those of a declared domain, else steps of the model, else of 1."""
+    if declared:
+        return closures[1] - closures[0] + 1
+    low, high = form.positions[np.minimum(closures, form.positions.size - 1)]
+    with np.errstate(over="ignore"):
+        return np.floor(high - low) + 1
+
+
 def part_counts(
-    sizes: npt.NDArray[np.integer[Any]], values: npt.NDArray[np.integer[Any]]
+    sizes: npt.NDArray[np.integer[Any]], values: npt.NDArray[Any]
 ) -> npt.NDArray[np.int64]:
-    """Into how many parts the closure of a group is cut, by its records and the column's values in the closure."""
+    """Into how many parts the closure of a group is cut, by its records and the values possible in the closure."""
     parts = np.minimum(np.floor(np.sqrt(sizes)), values // VALUES_PER_PART)
     return np.maximum(1, parts).astype(np.int64)
 
