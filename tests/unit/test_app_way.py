@@ -613,6 +613,19 @@ def test_how_a_file_is_read_is_corrected_in_place(opened: Steward) -> None:
     assert "cp1252" in page
 
 
+def test_titles_totals_and_missing_values_of_one_column_are_found(opened: Steward) -> None:
+    rows = [f"P{n};{20 + n % 30 if n > 4 else 'k.A.'};{n % 3}" for n in range(60)]
+    text = "\n".join(["Report 2024", "", "name;age;town", *rows, "Total;;"])
+    page = opened.upload(text, "people.csv")
+    assert "60 records" in page
+    assert "The column names are in row 3" in page
+    assert 'name="header_row" type="number" min="1" value="3"' in page
+    assert 'name="skip_last" type="number" min="0" value="1"' in page
+    assert 'value="k.A."' in page
+    age = page[page.index(">age</th>") :]
+    assert '<td class="number">5</td></tr>' in age[: age.index("</tr>") + 5]
+
+
 def test_what_columns_hold_is_corrected_in_place_and_by_the_command_line(
     opened: Steward, tmp_path: Path, shell: Callable[..., tuple[int, str, str]]
 ) -> None:

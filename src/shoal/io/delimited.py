@@ -93,13 +93,11 @@ def _parsed(
     try:
         columns = _columns(path, data, line_end.end(), len(names), delimiter)
         check(path, names, columns)
+        if len(names) == 1:  # perhaps of a title without any delimiter
+            _refuse_titles(path, data, input)
     except InputError:
-        row = None
-        if not input.header_row and text.is_utf8(data):
-            row = guess_header_row(data, delimiter_of(input))
-        if row is None:
-            raise
-        raise BelowTitles(path, row) from None
+        _refuse_titles(path, data, input)
+        raise
     dialect = Dialect(
         delimiter,
         input.decimal,
@@ -129,14 +127,22 @@ def _guess_delimiter(names_row: str) -> str:
     return max(DELIMITERS, key=unquoted.count)
 
 
+def _refuse_titles(path: Path, data: bytes, input: Input) -> None:
+    """Say in which row the column names are, if they seem to be below titles and nothing was said about it."""
+    if input.header_row is None and text.is_utf8(data):
+        row = guess_header_row(data, delimiter_of(input))
+        if row is not None:
+            raise BelowTitles(path, row) from None
+
+
 def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
     """The row of a CSV file that seems to hold the column names below titles; None where nothing seems so."""
     beginning = data[:_LOOKED_AT].rpartition(b"\n")[0] if len(data) > _LOOKED_AT else data
-    text = beginning.decode("utf-8", "replace")
+    lines = beginning.decode("utf-8", "replace")
     found: list[tuple[int, int]] = []
     for candidate in delimiter or DELIMITERS:
         with suppress(csv.Error):
-            rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=candidate))
+            rows = list(csv.reader(io.StringIO(lines, newline=""), delimiter=candidate))
             row = likely_header_row(rows)
             if row is not None and _are_even(rows[row - 1 :]):
                 found.append((len(rows[row - 1]), row))
