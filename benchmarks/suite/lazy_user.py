@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 import tempfile
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -55,10 +54,14 @@ def run(tables: Tables) -> list[dict[str, object]]:
         return [_row(case, tables.records) for case in cases]
 
 
+def truths() -> dict[str, dict[str, Any]]:
+    """What is true of each table of the benchmark data, by its path."""
+    found = tomllib.loads(TRUTHS.read_text(encoding="utf-8"))
+    return {name: found[entry.get("same_as", name)] for name, entry in found.items()}
+
+
 def _real(tables: Tables) -> Iterator[Case]:
-    truths = tomllib.loads(TRUTHS.read_text(encoding="utf-8"))
-    for name, entry in truths.items():
-        truth = truths[entry["same_as"]] if "same_as" in entry else entry
+    for name, truth in truths().items():
         path = tables.folder / name
         roles = {
             column: letters
@@ -116,7 +119,7 @@ def _row(case: Case, records: int | None) -> dict[str, object]:
         | counted
         | {
             "lost_%": round(100 * release.loss(), 1),
-            "verdict": _verdict(release),
+            "verdict": release.verdict.state,
             "met": not exposed
             and not any(counted.values())
             and share <= LEFT_OUT
@@ -150,9 +153,3 @@ def _counted(
 
 def _texts(release: shoal.Release, name: str) -> list[str]:
     return [str(value) for value in release.data[name].to_pylist()]
-
-
-def _verdict(release: shoal.Release) -> str:
-    sizes = Counter(release.groups.tolist())
-    sizes.pop(-1, None)
-    return f"smallest group {min(sizes.values())}"

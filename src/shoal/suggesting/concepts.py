@@ -8,9 +8,9 @@ is the beginning of words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from shoal.privacy.names import folded, word_set
 
@@ -31,22 +31,39 @@ class Concept:
     def found_in(self, name: str) -> bool:
         """Whether a name, as `words_of` gives it, has a word of this concept."""
         parts = name.split()
-        return name in self.alone or any(_has(parts, name, word) for word in self.words)
+        return (
+            name in self.alone
+            or not self._whole.isdisjoint(parts)
+            or any(part.startswith(self._beginnings) for part in parts)
+            or any(word in name for word in self._inside)
+            or any(f" {word} " in f" {name} " for word in self._several)
+        )
 
-    @property
+    @cached_property
+    def _several(self) -> tuple[str, ...]:
+        return tuple(word for word in self.words if " " in word)
+
+    @cached_property
+    def _beginnings(self) -> tuple[str, ...]:
+        return tuple(word[:-1] for word in self.words if word[-1] == "*")
+
+    @cached_property
+    def _inside(self) -> tuple[str, ...]:
+        """Words that may be part of a compound."""
+        plain = (word for word in self.words if " " not in word and word[0] != "=")
+        return tuple(word for word in plain if word[-1] != "*" and len(word) >= SHORTEST_PART)
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        plain = (word for word in self.words if " " not in word and word[-1] != "*")
+        return frozenset(
+            word.removeprefix("=") for word in plain if word[0] == "=" or len(word) < SHORTEST_PART
+        )
+
+    @cached_property
     def letters(self) -> frozenset[str]:
         """The words without their marks."""
         return frozenset(word.strip("=*") for word in self.words if " " not in word)
-
-
-def _has(parts: Sequence[str], name: str, word: str) -> bool:
-    if " " in word:
-        return f" {word} " in f" {name} "
-    if word[-1] == "*":
-        return any(part.startswith(word[:-1]) for part in parts)
-    if word[0] == "=" or len(word) < SHORTEST_PART:
-        return word.removeprefix("=") in parts
-    return any(word in part for part in parts)
 
 
 def abbreviations(name: str) -> list[str]:

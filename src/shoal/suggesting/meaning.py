@@ -232,7 +232,7 @@ def _are_parts(profile: Profile, most: int) -> bool:
     if most == YEARS:
         return are_years(profile) or profile.distinct <= FEW
     ends = _middle(profile, 0, 1)
-    if profile.kind == FLAG:
+    if profile.distinct <= 2:  # yes or no
         return False
     if ends is None:
         return profile.distinct <= most + UNKNOWN_PARTS

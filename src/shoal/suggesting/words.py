@@ -76,7 +76,7 @@ FREE_TEXT = concept(
 )
 OPEN_ANSWER = concept(
     "an open answer",
-    "=other =others =sonstige* =sonstiges =autre =autres =otro =otros =altro =specify =txt",
+    "=other =others sonstige* =autre =autres =otro =otros =altro =specify =txt",
 )
 WRITTEN = concept(
     "when the record was written",
