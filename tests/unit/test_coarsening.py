@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -344,6 +345,46 @@ def test_settings_with_coarsened_columns_come_back_from_their_file(tmp_path: Pat
     assert '[columns.coarsen.salary]\nmodel = "interval"\nstep = 1000\n' in (
         tmp_path / "s.toml"
     ).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("toml", "says"),
+    [
+        ("coarsen = 3", "'coarsen' in [columns] must be a table for each column"),
+        ("coarsen.pay = 3", "'pay' in [columns.coarsen] must be a table with a 'model'"),
+        ("[columns.coarsen.pay]\nstep = 5", "'pay' in [columns.coarsen] must be a table with a"),
+        ('[columns.coarsen.pay]\nmodel = "bins"', "There is no model 'bins' (column 'pay')"),
+        (
+            '[columns.coarsen.pay]\nmodel = "interval"\nstep = 5\nweight = 2',
+            "Unknown key 'weight' in [columns.coarsen.pay]",
+        ),
+        (
+            '[columns.coarsen.pay]\nmodel = "interval"\nstep = -5',
+            "[columns.coarsen.pay]: Interval: 'step' must be a number above 0",
+        ),
+    ],
+)
+def test_a_settings_file_that_coarsens_wrongly_is_refused(
+    toml: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "s.toml").write_text(f"[columns]\n{toml}\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        Settings.load(tmp_path / "s.toml")
+    assert says in str(raised.value)
+
+
+def test_suggestions_may_coarsen_columns_and_write_it_to_a_file(tmp_path: Path) -> None:
+    found = shoal.suggest(people(400))
+    model = {"model": "interval", "options": {"step": 500}, "model_reason": "nearly unique"}
+    columns = [
+        replace(own, role="sensitive", **model) if own.name == "salary" else own
+        for own in found.columns
+    ]
+    models = {**found.models, "salary": Interval(step=500)}
+    suggested = replace(found, columns=tuple(columns), models=models)
+    (tmp_path / "s.toml").write_text(suggested.to_toml(), encoding="utf-8")
+    assert suggested.settings().coarsen == {"salary": Interval(step=500)}
+    assert Settings.load(tmp_path / "s.toml").coarsen == suggested.settings().coarsen
 
 
 def test_columns_that_are_no_longer_released_are_no_longer_coarsened() -> None:
