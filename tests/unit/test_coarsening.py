@@ -393,6 +393,10 @@ def test_columns_that_are_no_longer_released_are_no_longer_coarsened() -> None:
     )
     table = pa.table({"age": [1, 1], "ill": ["a", "b"]})
     assert shoal.anonymize(table, settings=base, sensitive=["ill"]).settings.coarsen == {}
+    others = replace(base, others="keep")
+    table = table.append_column("pay", pa.array([11, 12]))
+    found = shoal.anonymize(table, settings=others, sensitive=["ill"])
+    assert found.data["pay"].to_pylist() == ["9–17", "9–17"], "it is kept, and still coarsened"
 
 
 @pytest.mark.parametrize(
