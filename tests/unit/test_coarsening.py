@@ -599,6 +599,21 @@ def test_a_series_is_coarsened_in_every_release() -> None:
     assert rows(first.data, ["salary"]) == rows(second.data, ["salary"]) == expected
 
 
+def test_coarsened_columns_are_read_back_like_quasi_identifiers(tmp_path: Path) -> None:
+    release = shoal.anonymize(people(), **ASKED, keep_order=True)
+    release.save(tmp_path / "release.csv")
+    found = shoal.read_release(tmp_path / "release.csv", release.settings)
+    for column, low, high in zip(
+        people()["salary"].to_pylist(),
+        found.data["salary_min"].to_pylist(),
+        found.data["salary_max"].to_pylist(),
+        strict=True,
+    ):
+        assert column is None or (low or 0) <= column <= (high or 10**6)
+    assert found.kinds["admitted"] == "calendar"
+    assert found.data["zip"].to_pylist() == release.data["zip"].to_pylist()
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 def test_every_encoding_of_a_file_holds_coarsened_columns(
