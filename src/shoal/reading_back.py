@@ -112,7 +112,9 @@ class ReadRelease(Generic[FrameT]):
         if name not in self._read:
             known = listed(self._read)
             close = near_miss(name, self._read) or "."
-            raise InputError(f"Column '{name}' is no quasi-identifier{close} There are: {known}.")
+            raise InputError(
+                f"Column '{name}' is neither a quasi-identifier nor coarsened{close} There are: {known}."
+            )
         return self._read[name]
 
     def _names(self, what: str) -> str:
@@ -132,7 +134,8 @@ def read_release(
 ) -> ReadRelease[Any]:
     """Read a release back into numbers, dates, lists and levels that can be computed with.
 
-    The original table is not needed.
+    It reads quasi-identifiers and columns that were coarsened; all others stay as they are. The original table is
+    not needed.
 
     Parameters
     ----------
@@ -161,7 +164,8 @@ def read_release(
     frame = open_table(release, of_release(chosen.input)).data
     read: dict[str, _Read] = {}
     problems: list[str] = []
-    for name, model in chosen.quasi_identifiers.items():
+    coarse = {n: model for n, model in chosen.coarsen.items() if n in frame.columns}
+    for name, model in {**chosen.quasi_identifiers, **coarse}.items():
         try:
             read[name] = _read_column(frame, name, model, chosen)
         except InputError as error:

@@ -97,6 +97,16 @@ def rows_of(frame: Any) -> Counter[tuple[str, ...]]:
     return Counter(tuple(map(str, row.values())) for row in frame.toArrow().to_pylist())
 
 
+def test_columns_are_coarsened_as_in_memory(session: Any) -> None:
+    table = people().append_column("pay", pa.array(range(1000, 5000, 10)))
+    coarsen = {"pay": shoal.Interval(step=1000), "ward": shoal.Interval(high=3)}
+    asked = {**ASKED, "keep": ["ward", "pay"], "coarsen": coarsen, "suppression_limit": 0.05}
+    release = shoal.anonymize(session.createDataFrame(table), **asked)
+    found = release.data.toArrow()
+    assert set(found["ward"].to_pylist()) == {"0", "1", "2", "≥ 3"}
+    assert set(found["pay"].to_pylist()) == {f"{n}000–{n}999" for n in range(1, 5)}
+
+
 def names(session: Any) -> list[str]:
     return [row.tableName for row in session.sql("SHOW TABLES").collect()]
 

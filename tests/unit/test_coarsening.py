@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -346,12 +347,56 @@ def test_settings_with_coarsened_columns_come_back_from_their_file(tmp_path: Pat
     ).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("toml", "says"),
+    [
+        ("coarsen = 3", "'coarsen' in [columns] must be a table for each column"),
+        ("coarsen.pay = 3", "'pay' in [columns.coarsen] must be a table with a 'model'"),
+        ("[columns.coarsen.pay]\nstep = 5", "'pay' in [columns.coarsen] must be a table with a"),
+        ('[columns.coarsen.pay]\nmodel = "bins"', "There is no model 'bins' (column 'pay')"),
+        (
+            '[columns.coarsen.pay]\nmodel = "interval"\nstep = 5\nweight = 2',
+            "Unknown key 'weight' in [columns.coarsen.pay]",
+        ),
+        (
+            '[columns.coarsen.pay]\nmodel = "interval"\nstep = -5',
+            "[columns.coarsen.pay]: Interval: 'step' must be a number above 0",
+        ),
+    ],
+)
+def test_a_settings_file_that_coarsens_wrongly_is_refused(
+    toml: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "s.toml").write_text(f"[columns]\n{toml}\n", encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        Settings.load(tmp_path / "s.toml")
+    assert says in str(raised.value)
+
+
+def test_suggestions_may_coarsen_columns_and_write_it_to_a_file(tmp_path: Path) -> None:
+    found = shoal.suggest(people(400))
+    model = {"model": "interval", "options": {"step": 500}, "model_reason": "nearly unique"}
+    columns = [
+        replace(own, role="sensitive", **model) if own.name == "salary" else own
+        for own in found.columns
+    ]
+    models = {**found.models, "salary": Interval(step=500)}
+    suggested = replace(found, columns=tuple(columns), models=models)
+    (tmp_path / "s.toml").write_text(suggested.to_toml(), encoding="utf-8")
+    assert suggested.settings().coarsen == {"salary": Interval(step=500)}
+    assert Settings.load(tmp_path / "s.toml").coarsen == suggested.settings().coarsen
+
+
 def test_columns_that_are_no_longer_released_are_no_longer_coarsened() -> None:
     base = Settings(
         quasi_identifiers={"age": None}, sensitive=("pay",), coarsen={"pay": Interval(step=9)}, k=2
     )
     table = pa.table({"age": [1, 1], "ill": ["a", "b"]})
     assert shoal.anonymize(table, settings=base, sensitive=["ill"]).settings.coarsen == {}
+    others = replace(base, others="keep")
+    table = table.append_column("pay", pa.array([11, 12]))
+    found = shoal.anonymize(table, settings=others, sensitive=["ill"])
+    assert found.data["pay"].to_pylist() == ["9–17", "9–17"], "it is kept, and still coarsened"
 
 
 @pytest.mark.parametrize(
@@ -552,6 +597,21 @@ def test_a_series_is_coarsened_in_every_release() -> None:
     second = shoal.anonymize(table, **asked, previous=[first])
     expected = rows(coarse(people()), ["salary"])
     assert rows(first.data, ["salary"]) == rows(second.data, ["salary"]) == expected
+
+
+def test_coarsened_columns_are_read_back_like_quasi_identifiers(tmp_path: Path) -> None:
+    release = shoal.anonymize(people(), **ASKED, keep_order=True)
+    release.save(tmp_path / "release.csv")
+    found = shoal.read_release(tmp_path / "release.csv", release.settings)
+    for column, low, high in zip(
+        people()["salary"].to_pylist(),
+        found.data["salary_min"].to_pylist(),
+        found.data["salary_max"].to_pylist(),
+        strict=True,
+    ):
+        assert column is None or (low or 0) <= column <= (high or 10**6)
+    assert found.kinds["admitted"] == "calendar"
+    assert found.data["zip"].to_pylist() == release.data["zip"].to_pylist()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])

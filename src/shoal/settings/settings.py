@@ -159,8 +159,9 @@ def make_settings(
         kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
         settings = replace(settings, weights=kept)
     if {"sensitive", "keep"} & changes.keys() and "coarsen" not in changes:
-        unchanged = (*settings.sensitive, *settings.keep)
-        left = {n: m for n, m in settings.coarsen.items() if n in unchanged}
+        named = (*settings.sensitive, *settings.keep)
+        is_kept = settings.others == "keep"  # whether columns are that nobody names
+        left = {n: m for n, m in settings.coarsen.items() if is_kept or n in named}
         settings = replace(settings, coarsen=left)
     raise_problems(problems + settings.problems())
     return settings
