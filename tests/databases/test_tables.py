@@ -235,12 +235,24 @@ def test_rows_of_a_table_that_is_replaced_are_nowhere_in_the_file(
     assert path.stat().st_mode & 0o777 == 0o640
 
 
+def test_rows_that_somebody_else_still_reads_are_warned_of(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "old.sqlite"
+    rows = filled_sqlite(path, people(5_000), "released")
+    monkeypatch.setattr("shoal.databases.sqlite._PATIENCE", 50)
+    release = shoal.anonymize(people(900), **JOB)
+    reads = "held.execute('BEGIN'); held.execute('SELECT * FROM released').fetchone()"
+    with logged(path, reads), pytest.warns(UserWarning, match="still in .* run PRAGMA wal_check"):
+        release.save(path, table="released", if_exists="replace")
+    assert rows("SELECT COUNT(*) FROM released") == [(900,)]
+
+
 @contextmanager
-def logged(path: Path) -> Iterator[None]:
+def logged(path: Path, more: str = "pass") -> Iterator[None]:
     """Let another process, which stays, change the names in a SQLite file that keeps changes in a log."""
     code = (
         "import sqlite3, sys; held = sqlite3.connect(sys.argv[1]); held.execute('PRAGMA journal_mode = WAL'); "
-        "held.execute('UPDATE released SET name = name || 1').connection.commit(); print('done', flush=True); input()"
+        "held.execute('UPDATE released SET name = name || 1').connection.commit(); "
+        f"{more}; print('done', flush=True); input()"
     )
     asked = [sys.executable, "-c", code, str(path)]
     with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:

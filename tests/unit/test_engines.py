@@ -560,6 +560,7 @@ def test_times_keep_their_zone(engine: str, suffix: str, tmp_path: Path) -> None
     rest = {
         "days": pa.array([1, 2, 3] * 4, pa.duration("s")),
         "date": pa.array([0] * 12, pa.date64()),
+        "list": pa.array([[at] for at in LATE * 4], pa.list_(ZONED["berlin"])),
     }
     if suffix != ".parquet":
         rest = {}
@@ -576,6 +577,25 @@ def test_times_keep_their_zone(engine: str, suffix: str, tmp_path: Path) -> None
     found = shoal.anonymize(tmp_path / "in.parquet", engine=engine, **asked)
     found.save(tmp_path / f"out{suffix}")
     assert lines_of(tmp_path / f"out{suffix}") == lines_of(tmp_path / f"memory{suffix}")
+
+
+def test_types_that_an_engine_lacks_do_not_keep_a_release_from_being_saved(
+    engine: str, tmp_path: Path
+) -> None:
+    odd = {
+        "nothing": pa.nulls(8),
+        "half": pa.array([1.5] * 8, pa.float16()),
+        "parts": pa.array([{"a": 1, "b": None}] * 8),
+        "small": pa.array([7] * 8, pa.uint8()),
+        "bytes": pa.array([b"ab"] * 8, pa.binary(2)),
+    }
+    pq.write_table(pa.table({"age": [1, 2] * 4, **odd}), tmp_path / "in.parquet")
+    asked = {"quasi_identifiers": ["age"], "keep": [*odd], "allow": [*odd], "k": 2}
+    release = shoal.anonymize(tmp_path / "in.parquet", engine=engine, **asked)  # type: ignore[arg-type]
+    release.save(tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")
+    for name, column in odd.items():
+        assert found[name].to_pylist() == column.to_pylist()
 
 
 def test_a_zone_that_polars_does_not_know_is_refused_in_a_sentence(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ NEEDED = {  # libraries and their least versions
 # Bytes that the way in memory takes for each byte of a file; about what `benchmarks large` showed.
 BYTES_IN_MEMORY = {".parquet": 60, ".gz": 60}
 BYTES_OF_TEXT = 10
+_SHORT = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Opened:
         return {
             name: kind
             for name, kind in self.engine.kinds.items()
-            if name in unchanged and name in found and _differ(kind, found[name])
+            if name in unchanged and name in found and _is_regained(kind, found[name])
         }
 
     def staged(self, name: str) -> Path:
@@ -253,14 +254,15 @@ def _zone_problems(kinds: Mapping[str, pa.DataType]) -> list[str]:
     ]
 
 
-def _differ(kind: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types differ in more than the length that texts or bytes may have."""
-    t = pa.types
-    if t.is_string(other) or t.is_large_string(other):
-        return not (t.is_string(kind) or t.is_large_string(kind))
-    if t.is_binary(other) or t.is_large_binary(other):
-        return not (t.is_binary(kind) or t.is_large_binary(kind))
-    return not kind.equals(other)
+def _is_regained(kind: pa.DataType, other: pa.DataType) -> bool:
+    """Whether values get a type back by a cast; texts and bytes of another length need none."""
+    if _SHORT.get(kind, kind) == _SHORT.get(other, other):
+        return False
+    try:
+        pa.array([], other).cast(kind)
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def paths_of(table: str | os.PathLike[str]) -> list[Path]:
