@@ -211,7 +211,10 @@ def number_codes(values: pa.Array, counts: Counts) -> tuple[tuple[str, ...], tup
 def date_formats(values: pa.Array) -> list[str]:
     """All usual forms of dates in which every value of a column, as text, can be read."""
     few = values.slice(0, 50).cast(pa.large_string())
-    likely = [form for form, regex in _FORMS.items() if _all(few, regex)]
+    first = (few[0].as_py() or "") if len(few) else ""
+    likely = [  # one value rules out nearly all forms, which matters in tables of many columns
+        form for form, regex in _FORMS.items() if re.search(regex, first) and _all(few, regex)
+    ]
     if not likely:
         return []
     some = np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(np.int64)

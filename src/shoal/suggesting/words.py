@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from unicodedata import normalize
 
 SHORTEST_PART = 5  # letters of a word that may be part of another one
@@ -27,18 +28,25 @@ class Concept:
 
     def found_in(self, name: str) -> bool:
         """Whether a name, as `words_of` gives it, has a word of this concept."""
-        parts = name.split()
-        return name in self.alone or any(_has(parts, name, word) for word in self.words)
+        whole, starts, within = self._places
+        parts, padded = name.split(), f" {name} "
+        return (
+            name in self.alone
+            or not whole.isdisjoint(parts)
+            or any(part.startswith(starts) for part in parts)
+            or any(text in padded for text in within)
+        )
 
-
-def _has(parts: Sequence[str], name: str, word: str) -> bool:
-    if " " in word:
-        return f" {word} " in f" {name} "
-    if word[-1] == "*":
-        return any(part.startswith(word[:-1]) for part in parts)
-    if word[0] == "=" or len(word) < SHORTEST_PART:
-        return word.removeprefix("=") in parts
-    return any(word in part for part in parts)
+    @cached_property
+    def _places(self) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+        """Words that stand alone, beginnings of words, and texts that may be anywhere, phrases with spaces around."""
+        phrases = [word for word in self.words if " " in word]
+        single = self.words.difference(phrases)
+        starts = tuple(word[:-1] for word in single if word[-1] == "*")
+        single -= {f"{start}*" for start in starts}
+        whole = {word for word in single if word[0] == "=" or len(word) < SHORTEST_PART}
+        parts = (*(f" {phrase} " for phrase in phrases), *(single - whole))
+        return frozenset(word.removeprefix("=") for word in whole), starts, parts
 
 
 def words_of(name: str) -> str:
