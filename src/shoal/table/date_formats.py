@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 import numpy as np
@@ -57,7 +58,10 @@ _EXAMPLE = datetime(1980, 12, 31, 13, 45, 59)
 def date_formats(values: pa.Array) -> list[str]:
     """All usual forms of dates in which every value of a column, as text, can be read."""
     few = values.slice(0, 50).cast(pa.large_string())
-    likely = [form for form, regex in _FORMS.items() if _all(few, regex)]
+    first = (few[0].as_py() or "") if len(few) else ""
+    likely = [  # one value rules out nearly all forms, which matters in tables of many columns
+        form for form, regex in _FORMS.items() if re.search(regex, first) and _all(few, regex)
+    ]
     if not likely:
         return []
     some = np.linspace(0, len(values) - 1, min(len(values), MOST_DATES)).astype(np.int64)
