@@ -14,6 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import reference_coarsening as twin
+from allowed import allowing
 from fuzz.engines import collected, frame_on
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,6 +67,7 @@ ASKED: dict[str, Any] = {
     "sensitive": ["salary"],
     "keep": ["admitted", "zip", "school"],
     "coarsen": COARSEN,
+    "allow": allowing("admitted", "zip", "school"),
     "k": 3,
     "refine": False,
 }
@@ -238,7 +240,7 @@ def test_random_tables_are_coarsened_alike_in_memory_and_on_engines(data: st.Dat
             "day": Interval(step="quarter"),
             "code": Prefix(finest=2),
         },
-        "allow": ["pay", "rate", "day", "code"],
+        "allow": allowing("pay", "rate", "day", "code"),
         "k": 2,
         "refine": False,
     }
@@ -283,9 +285,16 @@ def test_ordered_closeness_takes_bins_in_their_order(kind: str, tmp_path: Path) 
 
 def test_a_nearly_unique_column_may_be_kept_once_it_is_coarsened() -> None:
     table = people().set_column(3, "zip", pa.array([f"{i:05}" for i in range(RECORDS)]))
-    with pytest.raises(InputError, match="'zip' is kept, and 60 of 60 records"):
+    with pytest.raises(InputError, match="'zip' identifies 60 of 60 people"):
         shoal.anonymize(
-            table, **{**ASKED, "coarsen": {n: m for n, m in COARSEN.items() if n != "zip"}}
+            table,
+            **{
+                **ASKED,
+                "keep": ["zip"],
+                "others": "drop",
+                "coarsen": {},
+                "allow": {"salary": "unique"},
+            },
         )
     release = shoal.anonymize(table, **ASKED)
     assert set(release.data["zip"].to_pylist()) == {"0****"}
@@ -566,6 +575,7 @@ def test_a_record_that_is_left_out_is_not_seen_in_how_others_are_spelled(engine:
         quasi_identifiers={"age": Suppression()},
         sensitive=["rate"],
         keep=["pay", "code"],
+        allow=allowing("pay", "code"),
         coarsen={
             "pay": Interval(step=1000),
             "code": Prefix(finest=3),
@@ -648,6 +658,8 @@ def test_the_command_line_coarsens_and_says_so(
 ) -> None:
     people().to_pandas().to_csv(tmp_path / "people.csv", index=False)
     flags = ["-q", "age", "-s", "salary", "-x", "admitted", "-x", "zip", "-x", "school", "-k", 3]
+    for name in ("admitted", "zip", "school"):
+        flags += ["--allow", f"{name}:unique"]
     flags += ["--coarsen", "salary:interval:step=1000:low=1999:high=8000"]
     flags += ["--coarsen", "admitted:calendar:finest=quarter", "--coarsen", "zip:prefix:finest=1"]
     (tmp_path / "order.txt").write_text("\n".join(SCHOOLS), encoding="utf-8")

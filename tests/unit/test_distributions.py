@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date
+from datetime import date, timedelta
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +21,7 @@ import shoal
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.distributions import compare_distributions, earth_movers, total_variation
 from shoal.evaluation.guard import join_ordered, join_others
+from shoal.generalization.periods import days_of_label
 from shoal.settings import make_settings
 from shoal.table import open_frame
 
@@ -159,6 +160,105 @@ def test_no_count_and_no_difference_of_any_bins_stands_for_fewer_than_k(
                 assert number == 0 or number >= k
             if size > 3:
                 break  # one of many unions of many bins
+
+
+def days_of(label: str, universe: range) -> set[int]:
+    """The days of a bin or of a released period, as numbers."""
+    if label == "*":
+        return {-1, *universe}
+    if label == "missing":
+        return {-1}
+    plain = label.removesuffix(", or missing")
+    if plain == "all values":
+        return {*universe, *([-1] if label != plain else [])}
+    for sign, cut in ((" or earlier", 1), (" and later", 0), ("≤ ", 1), ("≥ ", 0)):
+        if sign in plain:
+            day = days_of_label(plain.replace(sign, ""))[cut].toordinal()
+            found = {d for d in universe if (d <= day if cut else d >= day)}
+            break
+    else:
+        ends = [days_of_label(end) for end in plain.split(" to ")]
+        found = set(range(ends[0][0].toordinal(), ends[-1][1].toordinal() + 1))
+    return found | ({-1} if label != plain else set())
+
+
+@settings(max_examples=several(150), deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.integers(2, 7),
+    st.sampled_from(
+        [
+            shoal.Calendar(),
+            shoal.Calendar(finest="month"),
+            shoal.Calendar(finest="quarter"),
+            shoal.Calendar(("day", "year")),
+            shoal.Calendar(finest="month", low="2001-05", high="2003"),
+        ]
+    ),
+)
+def test_bins_of_dates_tell_nothing_of_fewer_than_k(
+    seed: int, k: int, model: shoal.Calendar
+) -> None:
+    rng = np.random.default_rng(seed)
+    first = date(2001, 3, 14)
+    values = [first + timedelta(int(d)) for d in rng.integers(0, rng.choice([9, 90, 900]), 80)]
+    nulls = int(rng.integers(0, 8))
+    frame = pa.table(
+        {"a": pa.array([*values[nulls:], *[None] * nulls]), "b": rng.integers(0, 9, 80)}
+    )
+    release = shoal.anonymize(
+        frame, quasi_identifiers={"a": model, "b": shoal.Interval()}, k=k, refine=False
+    )
+    histogram = release.distributions.histograms[0]
+    assert sum(histogram.after) == pytest.approx(80)
+    if not histogram.before:
+        return
+    universe = range(first.toordinal() - 5000, first.toordinal() + 5000)
+    held = [-1 if v is None else v.toordinal() for v in frame["a"].to_pylist()]
+    cells = [
+        days_of("missing" if t is None else t, universe) for t in release.data["a"].to_pylist()
+    ]
+    bins = [days_of(label, universe) for label in histogram.labels]
+    assert [sum(v in one for v in held) for one in bins] == list(histogram.before)
+    for size in (1, 2):
+        for chosen in combinations(bins, size):
+            union = set().union(*chosen)
+            count = sum(v in union for v in held)
+            inside = sum(cell <= union for cell in cells)
+            for number in (count, count - inside):
+                assert number == 0 or number >= k
+
+
+def test_dates_are_drawn_by_periods_and_hidden_ones_like_all_others() -> None:
+    rng = np.random.default_rng(3)
+    born = [date(1930, 1, 1) + timedelta(int(d)) for d in rng.integers(0, 32_000, 1500)]
+    born[::120] = [None] * len(born[::120])
+    came = [date(2023, 1, 1) + timedelta(int(d)) for d in rng.integers(0, 400, 1500)]
+    table = pa.table(
+        {"born": pa.array(born), "came": came, "place": rng.choice(list("ABCDEF"), 1500)}
+    )
+    models = {"born": shoal.Calendar(), "came": shoal.Calendar(), "place": None}
+    release = shoal.anonymize(table, quasi_identifiers=models, k=10)
+    assert "*" in release.data["born"].to_pylist()
+    born_drawn, came_drawn, _ = release.distributions.histograms
+    assert "1940 to 1949" in born_drawn.labels
+    assert "2023-03 to 2023-04" in came_drawn.labels
+    for drawn in (born_drawn, came_drawn):
+        assert drawn.ordered
+        assert drawn.differing < 0.06
+        for before, after in zip(drawn.before, drawn.after, strict=True):
+            assert abs(before - after) < 0.03 * 1500
+
+
+def test_a_hidden_value_is_taken_to_be_like_those_that_are_shown() -> None:
+    table = pa.table({"town": ["a"] * 60 + ["b"] * 20 + ["c"] * 20, "n": [*range(100)]})
+    hidden = ["a"] * 30 + ["*"] * 30 + ["b"] * 10 + ["*"] * 10 + ["c"] * 20
+    release = pa.table({"town": hidden, "n": ["*"] * 100})
+    models = {"town": shoal.Suppression(), "n": shoal.Suppression()}
+    found = shoal.evaluate(table, release, quasi_identifiers=models, k=10, queries=0)
+    drawn = found.distributions.histograms[0]
+    assert drawn.labels == ("a", "b", "c")
+    assert drawn.after == pytest.approx((50, 50 / 3, 100 / 3))
 
 
 def test_histograms_count_originals_where_they_may() -> None:

@@ -95,6 +95,8 @@ def _value(name: str) -> str:
 
 def _condition(requirement: Requirement) -> str | None:
     """When counts of values by group miss a requirement, None where plain SQL cannot tell."""
+    if type(requirement) not in (LDiversity, PSensitive, AlphaK):  # a user's own may ask for more
+        return None
     most = "MAX(shoal_count) > SUM(shoal_count) * {} + 0.000000001"
     match requirement:
         case LDiversity(kind="frequency"):

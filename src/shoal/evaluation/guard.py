@@ -115,5 +115,25 @@ def _sums_of_subsets(values: Numbers) -> Numbers:
 def shares(touched: Numbers, weights: Sequence[float]) -> Numbers:
     """Spread each closure (row) over the bins it touches by the weight of the bins, evenly if all weigh nothing."""
     part = touched * np.asarray(weights, dtype=np.float64)
-    part = np.where(part.sum(axis=1, keepdims=True) > 0, part, touched > 0)
-    return part / part.sum(axis=1, keepdims=True)
+    return _normalized(np.where(part.sum(axis=1, keepdims=True) > 0, part, touched > 0))
+
+
+def _normalized(parts: Numbers) -> Numbers:
+    total: Numbers = parts.sum(axis=1, keepdims=True)
+    return np.divide(parts, total, out=np.zeros(parts.shape), where=total > 0)
+
+
+def spread_from_narrow(covered: Numbers, sizes: Numbers) -> Numbers:
+    """Released records by bin, as a reader of the release would guess.
+
+    `covered` is closures × bins: the values of each bin that a closure covers. A closure is spread over the bins it
+    touches like the records of narrower ones there, or by the values it covers where these tell nothing.
+    """
+    total = np.zeros(covered.shape[1])
+    widths = np.count_nonzero(covered, axis=1)
+    for width in np.unique(widths):
+        own = widths == width
+        like_others = (covered[own] > 0) * total
+        is_told = like_others.sum(axis=1, keepdims=True) > 0
+        total = total + sizes[own] @ _normalized(np.where(is_told, like_others, covered[own]))
+    return total

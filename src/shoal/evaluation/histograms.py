@@ -1,7 +1,10 @@
 """Before and after as a picture may show it: what a histogram tells beyond the release is about k people or more.
 
-Bins come from the release: round numbers between its least and greatest bound, or values. Originals are counted
-in them only as far as `guard` allows, and the first and the last bin are open, so no extreme is named.
+Bins come from the release: round numbers or periods between its least and greatest bound, or values. Originals are
+counted in them only as far as `guard` allows, and the first and the last bin are open, so no extreme is named.
+
+Released records are spread as a reader of the release would guess: a range or period by its length, and a hidden value,
+which tells nothing, like all others.
 """
 
 from __future__ import annotations
@@ -12,11 +15,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from shoal.evaluation.calendar_scale import cuts_between, main_range, on_line
 from shoal.evaluation.comparison import Comparison
-from shoal.evaluation.guard import Numbers, join_ordered, join_others, shares
+from shoal.evaluation.guard import Numbers, join_ordered, join_others, shares, spread_from_narrow
 from shoal.evaluation.order_scale import scale_of_order
 from shoal.evaluation.result import Result
 from shoal.evaluation.scales import MOST_BINS, Cut, Scale, scale_of, texts_of
+from shoal.generalization import Calendar
 from shoal.generalization.forms import RangeForm
 from shoal.generalization.models import is_ordered
 from shoal.table import Column
@@ -78,6 +83,8 @@ def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
     counts = column.counts if known else np.zeros_like(column.counts)
     if isinstance(column.form, RangeForm):
         return _draw_ranges(column, column.form, counts, closures, sizes, comparison.k)
+    if isinstance(column.model, Calendar):
+        return _draw_periods(column, column.model, counts, closures, sizes, comparison.k)
     return _draw_values(column, counts, closures, sizes, comparison.k)
 
 
@@ -140,19 +147,42 @@ def _draw_ranges(
         cuts = scale.around(np.union1d(printed, frequent))
         candidates.insert(0, _Line(scale, cuts, form, closures, sizes, by_value=True))
     for line in candidates:
-        held = line.count(counts)
-        joined = join_ordered(held, line.first, line.last, sizes, k)
-        totals = np.array([held[one].sum() for one in joined])
-        if np.count_nonzero(totals) > 1:
-            spread = line.spread(joined, totals)
-            return _shown(column.name, True, line.names(joined), totals, spread, True)
+        found = _counted(column.name, line, counts, k)
+        if found is not None:
+            return found
     is_exact = bool((closures[0] == closures[1]).all())
     if is_exact and printed.size <= MOST_BINS:
         by_round = _Line(scale, scale.around(printed), form, closures, sizes)
-    bins = [[i] for i in range(by_round.bins)]
-    nothing = np.zeros(by_round.bins)
-    spread = by_round.spread(bins, nothing)
-    return _shown(column.name, True, by_round.names(bins), nothing, spread, False)
+    return _uncounted(column.name, by_round)
+
+
+def _draw_periods(
+    column: Column, model: Calendar, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
+) -> Histogram:
+    """Bins of a calendar: few whole periods like years or months, the missing values last."""
+    days = on_line(model, column.form, closures, counts)
+    if not (days.closures[1] < len(days.form.labels)).any():  # only missing and hidden values
+        return _draw_texts(column.name, column.form.text(closures), sizes)
+    cuts = cuts_between(model, *main_range(days, sizes))
+    line = _Line(scale_of(days.form.values), cuts, days.form, days.closures, sizes)
+    return _counted(column.name, line, days.counts, k) or _uncounted(column.name, line)
+
+
+def _counted(name: str, line: _Line, counts: Numbers, k: int) -> Histogram | None:
+    """A histogram that counts originals; None where they may only be counted in one bin."""
+    held = line.count(counts)
+    joined = join_ordered(held, line.first, line.last, line.sizes, k)
+    totals = np.array([held[one].sum() for one in joined])
+    if np.count_nonzero(totals) < 2:
+        return None
+    return _shown(name, True, line.names(joined), totals, line.spread(joined, totals), True)
+
+
+def _uncounted(name: str, line: _Line) -> Histogram:
+    """A histogram of the release alone."""
+    bins = [[i] for i in range(line.bins)]
+    nothing = np.zeros(line.bins)
+    return _shown(name, True, line.names(bins), nothing, line.spread(bins, nothing), False)
 
 
 class _Line:
@@ -198,13 +228,13 @@ class _Line:
         """Released records by joined bins.
 
         A closure that reaches into several is spread over those with any originals evenly where bins are values,
-        and otherwise by the length of the overlap.
+        and otherwise by the length of the overlap. What may be anything is spread like all others.
         """
         place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
         at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
         touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
         if self.by_value:
-            return self.sizes @ shares(touched, (totals > 0).astype(np.float64).tolist())
+            return self._told(touched, shares(touched, (totals > 0).astype(np.float64).tolist()))
         wide = self.is_range & (first < last)
         low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
         if self.scale.is_whole(np.unique(self.closures[:, wide])):
@@ -214,7 +244,13 @@ class _Line:
         edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
         length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
         touched[wide] *= np.maximum(length, 0.0)
-        return self.sizes @ shares(touched, [1.0] * at.size)
+        return self._told(touched, shares(touched, [1.0] * at.size))
+
+    def _told(self, touched: Numbers, parts: Numbers) -> Numbers:
+        """Released records by bin, given the parts of each closure; what may be anything is spread like all others."""
+        hidden = ~self.is_range & (np.count_nonzero(touched, axis=1) > 1)
+        told = self.sizes[~hidden] @ parts[~hidden]
+        return told * (self.sizes.sum() / told.sum())  # some are told, or there would be no bins
 
 
 def _draw_values(
@@ -230,14 +266,14 @@ def _draw_values(
         return _draw_texts(column.name, form.text(closures), sizes)
     part = np.full(form.size, len(named))
     part[named] = np.arange(len(named))
-    touched = form.sums(closures, np.eye(len(named) + 1)[part]) > 0
+    covered = form.sums(closures, np.eye(len(named) + 1)[part])
     held = np.bincount(part, weights=counts, minlength=len(named) + 1)
-    joined = join_others(held, touched, sizes, k)
+    joined = join_others(held, covered > 0, sizes, k)
     totals = np.array([held[one].sum() for one in joined])
     if np.count_nonzero(totals) < 2:
         return _draw_texts(column.name, form.text(closures), sizes)
-    marks = np.column_stack([touched[:, one].any(axis=1) for one in joined]).astype(np.float64)
-    spread = sizes @ shares(marks, (totals > 0).astype(np.float64).tolist())
+    values = np.column_stack([covered[:, one].sum(axis=1) for one in joined])
+    spread = spread_from_narrow(values * (totals > 0), sizes)
     labels = [*(names[named[one[0]]] for one in joined[:-1]), OTHER]
     return _shown(column.name, False, labels, totals, spread, True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.generalization import Calendar, Hierarchy, Interval, Model, Prefix
-from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.privacy import REQUIREMENTS, AlphaK, LDiversity, PSensitive, Requirement, TCloseness
 
 WORDS = {
     "record": (
@@ -63,8 +63,9 @@ WORDS = {
     "distributions": (
         "Distributions",
         "How often each value occurs in the original table (outline) and how often the release lets one expect it "
-        "(filled). A range counts for every bar it reaches into, by the length of the overlap; anything else that may "
-        "stand for several bars counts for each of them in equal parts. The closer both are, the better counts and "
+        "(filled). A range or a period counts for every bar it reaches into, by the length of the overlap; anything "
+        "else that may stand for several bars is taken to be like the more exact values of the release. The closer "
+        "both are, the better counts and "
         "means of this column can still be trusted. Originals are counted only in bars, joined where necessary, from "
         "which nobody can work out anything about fewer than k people; where no such bars are left, the release is "
         "drawn alone. Sensitive columns are released unchanged and have one distribution. Records that were left out "
@@ -117,7 +118,7 @@ def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> 
 
 def promise_of(requirement: Requirement) -> str:
     """What a requirement beyond k promises about a sensitive column, in a sentence."""
-    match requirement:
+    match requirement if type(requirement) in REQUIREMENTS.values() else None:
         case LDiversity(l=l, kind="frequency"):
             return f"In no group do more than {100 / l:.4g} % of the records share a value."
         case LDiversity(l=l, kind="distinct"):

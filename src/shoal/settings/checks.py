@@ -11,7 +11,8 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import REASONS, near_miss, shown
-from shoal.methods import METHODS, Auto, Cover, Method
+from shoal.methods import Auto, Cover, Method
+from shoal.settings.kinds import clash_problems, method_kinds
 
 
 def read_names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
@@ -51,15 +52,19 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
     if isinstance(given, type) and issubclass(given, Method):
         given = given()
     if isinstance(given, Method):
+        problems.extend(clash_problems(given))
         return given
     if not isinstance(given, str):
         problems.append(wrong("method", "the name of a method", given))
         return None
-    if given not in METHODS:
-        known = near_miss(given, METHODS) or "."
-        problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
+    kinds = method_kinds()
+    if given not in kinds:
+        known = near_miss(given, kinds) or "."
+        problems.append(
+            f"There is no method '{given}'{known} Methods: {', '.join(kinds)}. Import your own ones first."
+        )
         return None
-    kind = METHODS[given]
+    kind = kinds[given]
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     unknown_keys(f"method {given}", options, names, problems)
     return kind(**{key: value for key, value in options.items() if key in names})

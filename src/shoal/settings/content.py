@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.generalization import Model
 from shoal.methods import Auto
-from shoal.privacy import REQUIREMENTS, Requirement
+from shoal.privacy import Requirement
 from shoal.refine import Refine, read_refine
 from shoal.settings.checks import make_method, plain, read_allowed, unknown_keys
 from shoal.settings.entries import read_requirement, write_requirement
+from shoal.settings.kinds import requirement_kinds
 from shoal.settings.models import read_model, write_model
 from shoal.settings.reading import read_input
 from shoal.table.source import Input
@@ -38,7 +39,7 @@ _SECTIONS = {
         "coarsen",
     ),
     "quasi_identifiers": None,
-    "requirement": ("k", "suppression_limit", "series", *REQUIREMENTS),
+    "requirement": ("k", "suppression_limit", "series"),  # and the names of requirements
     "objective": ("measure", "w"),
     "method": None,
     "output": ("keep_order", "loosen", "render", "title"),
@@ -119,7 +120,8 @@ def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[
             problems.append(f"'{section}' must be a table: [{section}].")
             sections[section] = {}
         if keys is not None:
-            unknown_keys(f"[{section}]", sections[section], keys, problems)
+            own = requirement_kinds() if section == "requirement" else ()
+            unknown_keys(f"[{section}]", sections[section], (*keys, *own), problems)
     return sections
 
 
@@ -149,7 +151,7 @@ def _read_requirements(
 ) -> tuple[Requirement, ...]:
     """The requirements beyond k, each a table of its own in the file."""
     found = []
-    for name in REQUIREMENTS:
+    for name in requirement_kinds():
         where, entries = f"[[requirement.{name}]]", section.get(name, [])
         if not _is_list_of(dict, entries):
             problems.append(f"Requirement '{name}' must be a list of tables: {where}.")

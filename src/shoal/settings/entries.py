@@ -11,8 +11,9 @@ from typing import Any
 
 from shoal.errors import InputError, near_miss
 from shoal.generalization import Hierarchy
-from shoal.privacy import REQUIREMENTS, Requirement
+from shoal.privacy import Requirement
 from shoal.settings.checks import plain, unknown_keys
+from shoal.settings.kinds import requirement_kinds
 
 
 def read_hierarchy(
@@ -59,13 +60,14 @@ def read_requirement(
     name: str, entry: Mapping[str, Any], where: str, folder: Path, problems: list[str]
 ) -> Requirement | None:
     """A requirement from its name and an entry; None, and `problems` say why, where that cannot be."""
-    if name not in REQUIREMENTS:
-        close = near_miss(name, REQUIREMENTS) or "."
+    kinds = requirement_kinds()
+    if name not in kinds:
+        close = near_miss(name, kinds) or "."
         problems.append(
-            f"There is no requirement '{name}'{close} Requirements: {', '.join(REQUIREMENTS)}."
+            f"There is no requirement '{name}'{close} Requirements: {', '.join(kinds)}."
         )
         return None
-    kind, found = REQUIREMENTS[name], len(problems)
+    kind, found = kinds[name], len(problems)
     unknown_keys(where, entry, keys_of(kind), problems)
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in entry]
     problems.extend(f"{where} needs '{key}'; give it." for key in missing)

@@ -13,6 +13,7 @@ from shoal.methods import Auto
 from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
 from shoal.settings.checks import make_method, plain, read_allowed, read_names, wrong
+from shoal.settings.kinds import clash_problems, requirement_kinds
 from shoal.settings.reading import read_input
 
 if TYPE_CHECKING:
@@ -109,20 +110,22 @@ def _made(model: Any) -> Any:
 
 def _requirements(given: Any, problems: list[str]) -> tuple[Requirement, ...]:
     """Requirements in the order of a settings file, which keeps those of a kind together."""
-    kinds = list(REQUIREMENTS.values())
     if not isinstance(given, list | tuple):
         problems.append(
             wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
         )
         return ()
-    strange = [item for item in given if type(item) not in kinds]
+    kinds = tuple(REQUIREMENTS.values())
+    strange = [item for item in given if not isinstance(item, kinds)]
     if strange:
         problems.append(
             "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
             f"TCloseness(…). Got {shown(strange[0])} instead."
         )
-    known = [item for item in given if type(item) in kinds]
-    return tuple(sorted(known, key=lambda item: kinds.index(type(item))))
+    known = [item for item in given if isinstance(item, kinds)]
+    problems.extend(sentence for item in known for sentence in clash_problems(item))
+    order = list(requirement_kinds())
+    return tuple(sorted(known, key=lambda item: order.index(item.name)))
 
 
 def _refinement(given: Any, problems: list[str]) -> Refine | bool:
