@@ -7,6 +7,7 @@ import tempfile
 import warnings
 from abc import ABC, abstractmethod
 from contextlib import closing
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -251,13 +252,15 @@ class InPostgreSQL(Stored):
     def address(self) -> str:
         return str(self._server.get_uri())
 
-    def ask(self, query: str) -> Rows:
+    @cached_property
+    def _connection(self) -> Any:
+        """A connection that stays, since making one takes longer than what is watched by it."""
         from adbc_driver_postgresql import dbapi
 
-        with (
-            dbapi.connect(self.address, autocommit=True) as connection,
-            connection.cursor() as cursor,
-        ):
+        return dbapi.connect(self.address, autocommit=True)
+
+    def ask(self, query: str) -> Rows:
+        with self._connection.cursor() as cursor:
             cursor.execute(query)
             return cursor.fetchall() if query.startswith("SELECT") else []
 
@@ -272,6 +275,7 @@ class InPostgreSQL(Stored):
         return self.ask(locks) != [(0,)]
 
     def close(self) -> None:
+        self._connection.close()
         self._server.cleanup()
 
 
