@@ -197,11 +197,10 @@ def evaluate(
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
     is_table = population is not None and not isinstance(population, int | float)
     original, released, *more = _opened(
-        chosen.input,
-        data,
-        stored_in(release, Input(table=release_table)),
-        *([population] if is_table else []),
-        *([] if holdout is None else [holdout]),
+        (data, chosen.input),
+        (stored_in(release, Input(table=release_table)), chosen.input.of_all_rows()),
+        *([(population, chosen.input)] if is_table else []),
+        *([] if holdout is None else [(holdout, chosen.input)]),
     )
     people: Any = more.pop(0) if is_table else population
     tested = [coarsened(table, chosen.coarsen, chosen.input) for table in more]
@@ -226,11 +225,11 @@ def evaluate(
     return replace(found, classification=accuracy)
 
 
-def _opened(input: Input, *tables: Any) -> list[Source]:
-    """All of several tables, or one error for all that cannot be opened."""
+def _opened(*tables: tuple[Any, Input]) -> list[Source]:
+    """All of several tables, each with how it is read, or one error for all that cannot be opened."""
     found: list[Source] = []
     problems: list[str] = []
-    for table in tables:
+    for table, input in tables:
         try:
             found.append(open_table(table, input))
         except InputError as error:

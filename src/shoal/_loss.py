@@ -77,7 +77,7 @@ def loss(
     raise_problems(single_problems(promised.render))
     source = coarsened(open_table(table, promised.input), promised.coarsen, promised.input)
     encoded = encode_source(source, promised)
-    closed = read_release(encoded, open_table(release, promised.input).data)
+    closed = read_release(encoded, open_table(release, promised.input.of_all_rows()).data)
     raise_problems(_outside_problems(closed))
     return measure_loss(
         closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w

@@ -47,12 +47,7 @@ class Outlook:
     @property
     def reading_notes(self) -> tuple[str, ...]:
         """What was found out about how the table is written, which the user must hear of."""
-        return tuple(
-            f"Column '{column.name[:LONGEST]}' holds dates; they are read as {in_words(column.date_format)} "
-            f"({column.date_format})."
-            for column in self.problem.columns
-            if column.date_format
-        )
+        return tuple(note for column in self.problem.columns if (note := _reading_note(column)))
 
 
 @dataclass(frozen=True)
@@ -94,6 +89,19 @@ class Plan(Outlook):
             groups[kept], closing.of(kept)
         )
         return source.data, replace(closed, left_out=groups.size - kept.size)
+
+
+def _reading_note(column: Column) -> str:
+    """What a user must hear of how a column was read, if anything."""
+    name = column.name[:LONGEST]
+    if column.date_format:
+        return f"Column '{name}' holds dates; they are read as {in_words(column.date_format)} ({column.date_format})."
+    if column.looks_like:
+        return (
+            f"Column '{name}' is treated as text: most of its values look like {column.looks_like}, but some do not; "
+            "if these mean that a value is missing, name them (missing, --missing)."
+        )
+    return ""
 
 
 def spelled_out(settings: Settings, columns: Sequence[Column], roles: Roles | None) -> Settings:

@@ -169,3 +169,20 @@ def test_releases_with_dates_that_were_found_are_proved_without_groups(tmp_path:
     )
     release.save(tmp_path / "r.csv")
     assert release.audit.k >= 5
+
+
+@pytest.mark.parametrize(
+    ("form", "what"), [("%d/%m/%Y", "dates"), ("%Y-%m-%d", "dates"), ("%Y", "numbers")]
+)
+def test_texts_that_are_not_all_dates_are_told(form: str, what: str) -> None:
+    frame = _frame(form)
+    if what == "numbers":
+        frame["dob"] = [str(i % 90) for i in range(RECORDS)]
+    frame.loc[:4, "dob"] = "not known"
+    release = shoal.anonymize(frame, quasi_identifiers=["dob", "sex"], k=5)
+    (note,) = release.reading_notes
+    assert f"most of its values look like {what}" in note
+    assert "not known" not in note
+    said = {"missing": {"dob": ["not known"]}}
+    again = shoal.anonymize(frame, quasi_identifiers=["dob", "sex"], k=5, input=said)
+    assert again.loss() < release.loss() / 2

@@ -13,6 +13,8 @@ from shoal.errors import LONGEST, InputError
 from shoal.table.inference import infer
 from shoal.table.source import Input
 
+MOST = 0.8  # share of distinct texts that look like numbers or dates, from which on others are rather missing values
+LOOKED_AT = 1_000  # distinct texts, evenly taken, that are looked at for that
 MOST_DATES = 200_000  # distinct values that are all tried as dates; of more, evenly so many
 _DAY, _TWO, _YEAR, _MONTH = r"[0-9]{1,2}", r"[0-9]{2}", r"[0-9]{4}", r"[A-Za-z]{3,9}"
 _DAYS = {
@@ -41,6 +43,8 @@ _FORMS = {
     for day, day_regex in _DAYS.items()
     for time, time_regex in _TIMES.items()
 }
+_ISO = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+_NUMBER = r"^-?[0-9]+([.,][0-9]+)?$"
 _WORDS = {
     "%d": "day",
     "%m": "month",
@@ -91,6 +95,18 @@ def found_dates(name: str, values: pa.Array) -> tuple[str, pa.Array] | None:
     if others or "%y" in first:
         raise InputError(_question(name[:LONGEST], [first, *others[:1]]))
     return first, dates[first]
+
+
+def mostly(values: pa.Array) -> str | None:
+    """What most texts of a column look like, "numbers" or "dates", though not all of them are; None for neither."""
+    some = np.linspace(0, len(values) - 1, min(len(values), LOOKED_AT)).astype(np.int64)
+    texts = values.take(pa.array(np.unique(some)))
+    for regexes, what in (([_NUMBER], "numbers"), ([_ISO, *_FORMS.values()], "dates")):
+        for regex in regexes:
+            fitting = pc.sum(pc.match_substring_regex(texts, regex)).as_py() or 0
+            if MOST <= fitting / len(texts) < 1:
+                return what
+    return None
 
 
 def in_words(date_format: str) -> str:

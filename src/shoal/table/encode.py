@@ -27,6 +27,7 @@ from shoal.generalization import (
 )
 from shoal.generalization.forms import Floats, Ints, Records
 from shoal.generalization.models import is_ordered
+from shoal.table.date_formats import mostly
 from shoal.table.folding import value_keys
 from shoal.table.found import Found, find_column
 from shoal.table.frames import Frame, order_of
@@ -46,6 +47,7 @@ class Column:
     form: Form
     counts: Floats
     date_format: str | None = None  # of texts that are dates, where it was found and not said
+    looks_like: str | None = None  # numbers or dates, where most texts are such and others are not
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,12 @@ def encode_column(
         found = replace(found, order=order_of(frame, name))
     if isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
         found = replace(found, values=pa.array(found.labels, pa.large_string()))
-    return _encode_column(name, found, model, counts, found.date_format or reading.format_of(name))
+    date_format = found.date_format or reading.format_of(name)
+    column, codes = _encode_column(name, found, model, counts, date_format)
+    is_text = pa.types.is_large_string(found.values.type) and found.typed is None
+    if model is None and is_text and len(found.values) and not reading.is_text(name):
+        column = replace(column, looks_like=mostly(found.values))
+    return column, codes
 
 
 def encode_sensitive(

@@ -86,7 +86,11 @@ class Input:
 
     def of_written(self) -> Input:
         """How to read a file that shoal wrote: it has one sheet, and its names are in the first row."""
-        return replace(self, sheet=None, header_row=None, skip_last=0)
+        return replace(self.of_all_rows(), sheet=None)
+
+    def of_all_rows(self) -> Input:
+        """The same for a file that is nothing but column names and records, as a release is."""
+        return replace(self, header_row=None, skip_last=0)
 
     @property
     def named_columns(self) -> list[str]:
