@@ -1,6 +1,8 @@
 """Made-up tables in several languages that were written after the rules.
 
-When they were first tried, 127 of 140 columns were right, and none was released with less protection than it needs.
+When the first six were first tried, 127 of 140 columns were right, and words were added for some of the others. Then
+the last four were written: 70 of 72 were right, and nothing was changed for them. No column of any was released with
+less protection than it needs.
 """
 
 from __future__ import annotations
@@ -215,4 +217,117 @@ def pupils() -> Made:
     )  # fmt: skip
 
 
-TABLES = (emergencies, job_centre, tribunal, panel, riders, pupils)
+def sus() -> Made:
+    """Admissions to Brazilian hospitals."""
+    return made(
+        {
+            "num_aih": (row(3521000), ID),
+            "cartao_sus": (repeated(700000000, 700), ID),
+            "nome_paciente": (Of("cartao_sus", person("{first} {last}")), ID),
+            "dt_nasc": (Of("cartao_sus", day("%Y-%m-%d")), DATE),
+            "sexo": (Of("cartao_sus", one_of("M", "F")), VALUE),
+            "raca_cor": (Of("cartao_sus", one_of("branca", "parda", "preta")), VALUE),
+            "munic_resid": (one_of("Campinas", "Santos", "Osasco"), ("QD", "suppression")),
+            "cep": (shaped("13099-99"), ("QI", "")),
+            "dt_internacao": (day("%Y-%m-%d", 2022, 2022), DATE),
+            "cid_principal": (one_of("I10.0", "E11.9", "J18.9", "A90.0", "K35.8"), SECRET),
+            "valor_total": (decimal(1500, 400, digits=2), ("SD", "")),
+            "dias_uti": (count(15), ("SD", "")),
+            "obito": (one_of(0, 1, weights=[9, 1]), SECRET),
+            "medico_resp": (person("Dr. {last}"), ID),
+            "escolaridade": (one_of("fundamental", "médio", "superior"), VALUE),
+            "estado_civil": (one_of("casado", "solteiro", "viúvo"), VALUE),
+            "religiao": (one_of("católica", "evangélica", "nenhuma"), SECRET),
+        },
+        seed=47,
+    )  # fmt: skip
+
+
+def heart() -> Made:
+    """A trial of the heart with terse names."""
+    return made(
+        {
+            "subj": (row(1), ID),
+            "age_yrs": (whole(29, 77), WORD),
+            "sexM": (one_of(0, 1), ("QD", "suppression")),
+            "cp_type": (one_of(1, 2, 3, 4), ("SQD", "")),
+            "trestbps": (whole(94, 200), ("SD", "")),
+            "chol": (whole(126, 400), ("SD", "")),
+            "fbs": (one_of(0, 1), ("SD", "")),
+            "smoker": (one_of("yes", "no"), SECRET),
+            "num_vessels": (whole(0, 3), ("SD", "")),
+            "diagnosis": (one_of(0, 1, 2), SECRET),
+            "hospital": (one_of("Cleveland", "Zurich", "Basel"), VALUE),
+            "visit_dt": (day("%d-%b-%Y", 2019, 2020), DATE),
+            "physician_notes": (sentence, TEXT),
+            "mrn": (shaped("9999999"), ID),
+            "emergency_contact": (shaped("+41 79 999 99 99"), ID),
+            "ecg1": (decimal(1, 0.3, digits=3), ("SD", "")),
+            "ecg2": (decimal(1, 0.3, digits=3), ("SD", "")),
+            "ecg3": (decimal(1, 0.3, digits=3), ("SD", "")),
+        },
+        seed=48,
+    )  # fmt: skip
+
+
+def payroll() -> Made:
+    """Employees of a French company."""
+    return made(
+        {
+            "Matricule": (shaped("E99999"), ID),
+            "Nom": (person("{last}"), ID),
+            "Civilité": (one_of("M.", "Mme"), VALUE),
+            "Date naiss.": (day("%d/%m/%Y", 1960, 2000), DATE),
+            "Nationalité": (one_of("FR", "PT", "MA"), VALUE),
+            "Date d'embauche": (day("%d/%m/%Y", 1995, 2022), DATE),
+            "Service": (one_of("RH", "Compta", "Logistique"), ("QD", "suppression")),
+            "Poste": (one_of("cadre", "technicien", "ouvrier"), VALUE),
+            "Temps de travail": (one_of("100%", "80%", "50%"), WORD),
+            "Salaire brut annuel": (whole(21000, 90000), SECRET),
+            "Prime": (whole(0, 6000), ("SD", "")),
+            "Jours de maladie": (count(30), SECRET),
+            "Syndiqué": (one_of("oui", "non"), SECRET),
+            "RQTH": (one_of("oui", "non"), UNKNOWN),
+            "Évaluation": (one_of("A", "B", "C", "D"), SECRET),
+            "Ville": (one_of("Lille", "Roubaix", "Lens"), VALUE),
+            "Courriel": (email, ID),
+            "Supérieur": (person("{first} {last}"), ID),
+        },
+        delimiter=";",
+        encoding="cp1252",
+        seed=49,
+    )  # fmt: skip
+
+
+def municipality() -> Made:
+    """Residents of a Dutch town who get support."""
+    return made(
+        {
+            "clientnr": (row(200), ID),
+            "geboortedatum": (day("%d-%m-%Y"), DATE),
+            "geslacht": (one_of("man", "vrouw"), VALUE),
+            "postcode": (shaped("3999 AA"), CODE),
+            "wijk": (one_of("Noord", "Zuid", "Centrum"), ("QD", "suppression")),
+            "gezinssamenstelling": (one_of("alleen", "paar", "gezin"), ("QD", "suppression")),
+            "nationaliteit": (one_of("NL", "TR", "SY"), VALUE),
+            "uitkering": (one_of("bijstand", "WW", "geen"), ("SD", "")),
+            "schulden": (whole(0, 40000), SECRET),
+            "diagnose_ggz": (one_of("depressie", "angst", "geen"), SECRET),
+            "inkomen": (whole(900, 4000), SECRET),
+            "opleiding": (one_of("laag", "midden", "hoog"), ("Q", "")),
+            "tevredenheid": (whole(1, 5), SECRET),
+            "contactpersoon": (person("{first} {last}"), ID),
+            "toelichting": (sentence, TEXT),
+            "vraag1": (one_of(1, 2, 3, 4, 5), SECRET),
+            "vraag2": (one_of(1, 2, 3, 4, 5), SECRET),
+            "vraag3": (one_of(1, 2, 3, 4, 5), SECRET),
+            "vraag4": (one_of(1, 2, 3, 4, 5), SECRET),
+        },
+        seed=50,
+    )  # fmt: skip
+
+
+TABLES = (
+    *(emergencies, job_centre, tribunal, panel, riders, pupils),
+    *(sus, heart, payroll, municipality),
+)

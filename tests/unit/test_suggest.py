@@ -132,7 +132,7 @@ def test_every_column_stands_in_the_file_with_its_reason(name: str, suggested: A
 
 def test_a_file_for_two_hundred_columns_can_be_read(suggested: Any) -> None:
     text = suggested["wide"][2].to_toml("wide.csv")
-    assert len(text.splitlines()) < 100
+    assert len(text.partition("[input")[0].splitlines()) < 100
     assert max(map(len, text.splitlines())) < 200
 
 
@@ -246,7 +246,7 @@ def test_init_tells_what_it_found_and_the_next_command_runs(
     code, out, _ = shell(*command[1:])
     assert code == 0
     assert "Geburtsdatum" in out
-    assert "proved" in out
+    assert "Protected" in out
 
 
 # What names mean, together with values

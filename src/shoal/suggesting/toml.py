@@ -177,7 +177,13 @@ def _input(reading: Input) -> str:
     }
     if not said:
         return ""
-    return "\n[input]\n" + "".join(f"{name} = {_value(value)}\n" for name, value in said.items())
+    long = {n: v for n, v in said.items() if isinstance(v, Mapping) and len(v) > MANY}
+    plain = [f"{name} = {_value(value)}\n" for name, value in said.items() if name not in long]
+    tables = [
+        f"\n[input.{name}]\n" + "".join(f"{_key(key)} = {_value(v)}\n" for key, v in value.items())
+        for name, value in long.items()
+    ]
+    return "".join(["\n[input]\n", *plain, *tables])
 
 
 def _value(value: Any) -> str:
