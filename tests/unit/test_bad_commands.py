@@ -106,7 +106,7 @@ CASES: dict[str, str | tuple[str, ...]] = {
     "audit release.csv --settings broken.toml": "Settings file 'broken.toml' is not valid TOML at line 1; mend it.",
     "audit release.csv --settings odd.toml": "Unknown key 'requirment' in the settings; did you mean 'requirement'?",
     "audit release.csv --settings wrong-role.toml": "Unknown key 'hidden' in [columns]; "
-    "known: identifiers, pseudonyms, key_file, person, sensitive, keep, others, allow, coarsen.",
+    "known: identifiers, pseudonyms, key_file, person, sensitive, keep, others, allow, identified_limit, coarsen.",
     # evaluate
     "evaluate no.csv none.csv --settings s.toml": (
         "'no.csv' does not exist; check the path.",

@@ -82,7 +82,7 @@ def same_records(*paths: str) -> bool:
 def test_anonymize_writes_a_release(shell: Shell, people: pa.Table) -> None:
     code, out, err = shell("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv")
     assert (code, err) == (0, "")
-    assert "reads like at least 4 others" in out
+    assert "looks the same as at least 4 others" in out
     release = read("release.csv")
     assert release.column_names == ["age", "zip", "sex", "ill"]
     assert smallest_group("release.csv", "age", "zip", "sex") >= 5
@@ -282,7 +282,7 @@ def test_audit_proves_and_disproves(shell: Shell, people: pa.Table) -> None:
     k = smallest_group("release.csv", "age", "zip", "sex")
     code, out, err = shell("audit", "release.csv", "--settings", "a.toml")
     assert (code, err) == (0, "")
-    assert out.startswith("Proved: 60 records in ")
+    assert "Proved: 60 records in " in out
     assert out.endswith(f" groups of at least {k}.\n")
     code, out, err = shell("audit", "release.csv", "--settings", "a.toml", "-k", k, "--json")
     assert json.loads(out)["k"] == k
@@ -336,7 +336,7 @@ def test_audit_proves_and_disproves_requirements(shell: Shell, people: pa.Table)
     flags = ("-q", "sex", "-s", "ill", "-k", 5)
     code, out, err = shell("audit", "people.csv", *flags, "--require", "sensitivity:p=3")
     assert (code, err) == (0, "")
-    assert out.splitlines()[1] == "Proved: 3-sensitivity of 'ill': 3 reached, 3 required."
+    assert out.splitlines()[-1] == "Proved: 3-sensitivity of 'ill': 3 reached, 3 required."
     code, out, err = shell("audit", "people.csv", *flags, "--require", "diversity:l=3:kind=entropy")
     assert (code, out) == (3, "")
     assert err.startswith("shoal: 2 of 2 groups miss entropy 3-diversity of 'ill' (the worst")

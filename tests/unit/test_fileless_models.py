@@ -253,8 +253,8 @@ def test_evaluations_read_folded_releases(model, style):
         table, quasi_identifiers={"x": model}, sensitive=["s"], k=3, render=style, keep_order=True
     )
     found = shoal.evaluate(table, release.data, settings=release.settings, queries=20)
-    assert found.verdict.audit.k == release.k
-    assert found.verdict.audit.k == release.k
+    assert found.audit.k == release.k
+    assert found.audit.k == release.k
     again = shoal.loss(table, release.data, "lm", settings=release.settings)
     assert again == pytest.approx(release.loss("lm"))
 
