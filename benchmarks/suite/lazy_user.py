@@ -4,9 +4,9 @@ Tables are those of the benchmark data, messy ones included, and the made-up one
 person says about their columns is in `benchmarks/truths.toml` and in the tests. Everything is counted in the released
 table, by code that shares nothing with shoal's own checks.
 
-`left_out` counts useful columns that are left out, and must be at most a quarter. Columns whose truth has a D do not count
-there: copies, and columns that say nothing without a code book. `strictly` counts every column that could be released in
-some role, these included, and has no bar.
+`left_out` counts useful columns that are left out, and must be at most a quarter. Columns whose truth has a D do not
+count there: copies, and columns that say nothing without a code book. `strictly` counts every column that could be
+released in some role, these included, and has no bar.
 """
 
 from __future__ import annotations

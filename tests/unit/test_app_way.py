@@ -668,6 +668,14 @@ def test_names_of_columns_and_files_are_never_markup(opened: Steward) -> None:
     assert "&lt;script&gt;" in opened.page("columns")
 
 
+def test_the_page_of_columns_ends_with_what_is_unknown_and_removed(opened: Steward) -> None:
+    lines = [f"P{n},{20 + n % 9},{n % 4},{n % 3},{n % 5}" for n in range(120)]
+    opened.upload("name,age,zx1,zx2,zx3\n" + "\n".join(lines) + "\n", "people.csv")
+    page = opened.page("columns")
+    assert "<dt>Left out, meaning unknown</dt><dd>zx1 … zx3 (3 columns)</dd>" in page
+    assert "<dt>Removed, identifiers</dt><dd>name</dd>" in page
+
+
 def test_several_columns_get_a_role_by_one_form(steward: Steward) -> None:
     steward.post("columns", all="drop", column=["1", "2"])
     found = steward.page("part/state")
