@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import near_miss, shown
-from shoal.methods import Method
+from shoal.methods import METHODS, Method
 from shoal.settings.kinds import clash_problems, method_kinds
 
 
@@ -26,10 +26,8 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
         return None
     kinds = method_kinds()
     if given not in kinds:
-        known = near_miss(given, kinds) or "."
-        problems.append(
-            f"There is no method '{given}'{known} Methods: {', '.join(kinds)}. Import your own ones first."
-        )
+        known = near_miss(given, METHODS) or "; if it is your own, import it first."
+        problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
         return None
     kind = kinds[given]
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
