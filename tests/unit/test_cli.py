@@ -336,7 +336,7 @@ def test_audit_proves_and_disproves_requirements(shell: Shell, people: pa.Table)
     flags = ("-q", "sex", "-s", "ill", "-k", 5)
     code, out, err = shell("audit", "people.csv", *flags, "--require", "sensitivity:p=3")
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "Proved: 3-sensitivity of 'ill': 3 reached, 3 required."
+    assert "Proved: 3-sensitivity of 'ill': 3 reached, 3 required." in out
     code, out, err = shell("audit", "people.csv", *flags, "--require", "diversity:l=3:kind=entropy")
     assert (code, out) == (3, "")
     assert err.startswith("shoal: 2 of 2 groups miss entropy 3-diversity of 'ill' (the worst")

@@ -302,7 +302,8 @@ def test_what_is_the_users_own_needs_a_name_of_its_own():
         pass
 
     with pytest.raises(shoal.InputError) as found:
-        shoal.Settings(
+        shoal.anonymize(
+            pa.table({"age": [1, 2], "s": ["u", "v"]}),
             quasi_identifiers=["age"],
             k=2,
             method=Cover(),
@@ -317,5 +318,5 @@ def test_what_is_the_users_own_needs_a_name_of_its_own():
 def test_an_unknown_method_of_a_file_may_be_one_that_is_not_imported_yet(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text('[method]\nname = "elsewhere"\n[requirement]\nk = 2\n', encoding="utf-8")
-    with pytest.raises(shoal.InputError, match="Import your own ones first"):
+    with pytest.raises(shoal.InputError, match="if it is your own, import it first"):
         shoal.Settings.load(path)

@@ -130,7 +130,7 @@ def test_a_text_for_missing_that_is_a_value_elsewhere_is_missing_in_its_own_colu
             writer.writerow([f"P{i} Q{i}", age, rng.choice(races), rng.choice(["Gun", "Taser"])])
     monkeypatch.chdir(tmp_path)
     assert shell("init", "t.csv")[0] == 0
-    assert 'missing = {"age" = ["Unknown"]}' in (tmp_path / "t.toml").read_text()
+    assert 'missing = { age = ["Unknown"] }' in (tmp_path / "t.toml").read_text()
     code, _, told = shell("anonymize", "t.csv", "--settings", "t.toml", "--output", "r.csv")
     assert code == 0, told
     released = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))

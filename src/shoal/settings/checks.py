@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import REASONS, near_miss, shown
-from shoal.methods import Auto, Cover, Method
+from shoal.methods import METHODS, Auto, Cover, Method
 from shoal.settings.kinds import clash_problems, method_kinds
 
 
@@ -59,10 +59,8 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
         return None
     kinds = method_kinds()
     if given not in kinds:
-        known = near_miss(given, kinds) or "."
-        problems.append(
-            f"There is no method '{given}'{known} Methods: {', '.join(kinds)}. Import your own ones first."
-        )
+        known = near_miss(given, METHODS) or "; if it is your own, import it first."
+        problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
         return None
     kind = kinds[given]
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.generalization import Model
 from shoal.methods import Auto
-from shoal.privacy import Requirement
+from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.refine import Refine, read_refine
 from shoal.settings.checks import make_method, plain, read_allowed, unknown_keys
 from shoal.settings.entries import read_requirement, write_requirement
@@ -39,7 +39,7 @@ _SECTIONS = {
         "coarsen",
     ),
     "quasi_identifiers": None,
-    "requirement": ("k", "suppression_limit", "series"),  # and the names of requirements
+    "requirement": ("k", "suppression_limit", "series", *REQUIREMENTS),
     "objective": ("measure", "w"),
     "method": None,
     "output": ("keep_order", "loosen", "render", "title"),
@@ -120,8 +120,9 @@ def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[
             problems.append(f"'{section}' must be a table: [{section}].")
             sections[section] = {}
         if keys is not None:
-            own = requirement_kinds() if section == "requirement" else ()
-            unknown_keys(f"[{section}]", sections[section], (*keys, *own), problems)
+            own = requirement_kinds() if section == "requirement" else {}
+            given = {key: value for key, value in sections[section].items() if key not in own}
+            unknown_keys(f"[{section}]", given, keys, problems)
     return sections
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.errors import InputError, near_miss
 from shoal.generalization import Hierarchy
-from shoal.privacy import Requirement
+from shoal.privacy import REQUIREMENTS, Requirement
 from shoal.settings.checks import plain, unknown_keys
 from shoal.settings.kinds import requirement_kinds
 
@@ -62,9 +62,9 @@ def read_requirement(
     """A requirement from its name and an entry; None, and `problems` say why, where that cannot be."""
     kinds = requirement_kinds()
     if name not in kinds:
-        close = near_miss(name, kinds) or "."
+        close = near_miss(name, REQUIREMENTS) or "."
         problems.append(
-            f"There is no requirement '{name}'{close} Requirements: {', '.join(kinds)}."
+            f"There is no requirement '{name}'{close} Requirements: {', '.join(REQUIREMENTS)}."
         )
         return None
     kind, found = kinds[name], len(problems)
