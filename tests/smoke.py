@@ -37,6 +37,7 @@ def job() -> dict[str, Any]:
         },
         "sensitive": ["income"],
         "keep": ["hours-per-week"],
+        "allow": {"hours-per-week": "unique"},
         "k": K,
     }
 

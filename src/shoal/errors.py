@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from shlex import quote
 from typing import Any, Literal
 
 MOST, LONGEST = 60, 80  # names in a message, and characters of one
@@ -92,7 +93,7 @@ def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
     """Refusals as sentences, with what to do about them."""
     if not refusals:
         return []
-    options = dict.fromkeys(f"--allow '{own.column[:LONGEST]}:{own.reason}'" for own in refusals)
+    options = dict.fromkeys(f"--allow {quote(f'{own.column}:{own.reason}')}" for own in refusals)
     other = (
         "Leave such a column out, make it a quasi-identifier, or coarsen it (coarsen=, --coarsen). "
     )

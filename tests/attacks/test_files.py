@@ -28,6 +28,7 @@ OPTIONS: dict[str, Any] = {
     "sensitive": ["ill"],
     "identifiers": ["who"],
     "keep": ["ward"],
+    "allow": {"ward": "unique"},
     "k": 5,
     "suppression_limit": 0.05,
     "objective": "ncp",

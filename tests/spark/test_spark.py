@@ -44,6 +44,7 @@ ASKED: dict[str, Any] = {
     "sensitive": ["ill"],
     "identifiers": ["name"],
     "keep": ["ward"],
+    "allow": {"ward": "unique", "pay": "unique"},
     "k": 4,
     "method": "cover",
     "refine": False,
@@ -199,7 +200,13 @@ HOSTILE = ["a.b", 'say "it"', "one `tick`", "x[0].y", "it's; -- 50 %"]
 def test_names_with_dots_and_quotes_are_released_as_in_memory(session: Any, tmp_path: Path) -> None:
     table = people().rename_columns(HOSTILE)
     name, age, town, ill, ward = HOSTILE
-    asked = {**ASKED, "quasi_identifiers": [age, town], "sensitive": [ill], "keep": [ward]}
+    asked = {
+        **ASKED,
+        "quasi_identifiers": [age, town],
+        "sensitive": [ill],
+        "keep": [ward],
+        "allow": [ward],
+    }
     asked["identifiers"] = [name]
     release = shoal.anonymize(session.createDataFrame(table), **asked)
     assert release.data.columns == HOSTILE[1:]

@@ -9,8 +9,8 @@ from starlette.datastructures import FormData
 
 import shoal
 from shoal.app.forms import with_input
+from shoal.by_column import read_formats, read_missing, written_formats, written_missing
 from shoal.settings import Settings
-from shoal.settings.by_column import read_formats, read_missing, written_formats, written_missing
 from shoal.table.source import Input
 
 

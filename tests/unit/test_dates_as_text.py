@@ -83,7 +83,12 @@ def test_dates_of_a_calendar_need_no_date_type_and_no_format() -> None:
 def test_kept_and_sensitive_dates_stay_as_they_are() -> None:
     frame = _frame("%d.%m.%Y").assign(seen="2024-02-06 04:38", left="06.02.2024")
     release = shoal.anonymize(
-        frame, quasi_identifiers=["dob"], sensitive=["seen"], keep=["left", "sex"], k=5
+        frame,
+        quasi_identifiers=["dob"],
+        sensitive=["seen"],
+        keep=["left", "sex"],
+        allow=["left", "sex"],
+        k=5,
     )
     assert set(release.data["seen"]) == {"2024-02-06 04:38"}
     assert set(release.data["left"]) == {"06.02.2024"}
@@ -130,7 +135,7 @@ def test_settings_of_a_release_read_its_table_in_the_same_way(tmp_path: Path) ->
     frame = _frame("%d/%m/%Y").assign(seen=[day.strftime("%d.%m.%Y") for day in DAYS])
     frame.to_csv(tmp_path / "t.csv", index=False)
     release = shoal.anonymize(
-        tmp_path / "t.csv", quasi_identifiers=["dob", "seen"], keep=["sex"], k=5
+        tmp_path / "t.csv", quasi_identifiers=["dob", "seen"], keep=["sex"], allow=["sex"], k=5
     )
     release.settings.save(tmp_path / "t.toml")
     settings = Settings.load(tmp_path / "t.toml")

@@ -56,6 +56,7 @@ ORDER = (
     "notebook",
     "staging",
     "whole",
+    "by_column",
     "auditing",
     "errors",
     "version",

@@ -55,7 +55,7 @@ def test_results_show_their_numbers_and_nothing_runs(release: shoal.Release[Any]
         release: ("12 released", "1.5-diversity"),
         release.audit: ("12", "frequency 1.5-diversity of 'ill'"),
         audit: ("not judged", "ill, more"),
-        release.evaluate(queries=10): ("proved by the audit", "highest risk", BAD),
+        release.evaluate(queries=10): ("verdict", "highest risk", BAD),
         release.certificate: ("Certificate",),
     }
     for result, texts in shows.items():

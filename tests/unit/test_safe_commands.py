@@ -385,7 +385,7 @@ def test_repeated_identifiers_are_told(shell: Shell) -> None:
     )
     assert (code, out) == (2, "")
     assert "'patient' occurs in several records" in err
-    assert "--allow 'patient:person'" in err
+    assert "--allow patient:person" in err
     assert not Path("r.csv").exists()
 
 
@@ -400,7 +400,7 @@ def test_guesses_of_init(shell: Shell) -> None:
     assert shell("init", "t.csv")[0] == 0
     settings = shoal.Settings.load("t.toml")
     assert settings.identifiers == ("mrn", "first", "last")
-    assert settings.keep == ("admission_type_id",)
+    assert settings.keep == ()
     assert settings.others == "drop"  # the note
     models = {name: model.name for name, model in settings.quasi_identifiers.items()}
     assert models == {"is_dead": "suppression", "postcode": "prefix", "dob_text": "calendar"}

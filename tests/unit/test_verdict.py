@@ -64,7 +64,7 @@ def test_kept_columns_that_identify_people_are_refused_until_somebody_allows_it(
     (refusal,) = raised.value.refusals
     assert (refusal.column, refusal.reason) == ("ward", "unique")
     assert refusal.identified > 0
-    assert "--allow 'ward:unique'" in str(raised.value)
+    assert "--allow ward:unique" in str(raised.value)
 
 
 def test_what_a_limit_lets_through_is_protected_and_said() -> None:
@@ -150,7 +150,7 @@ def test_the_command_line_says_the_verdict_first(tmp_path: Path, shell: Shell) -
     command = ("anonymize", str(tmp_path / "t.csv"), *roles, "-o", str(tmp_path / "r.csv"))
     code, out, err = shell(*command)
     assert (code, out) == (2, "")
-    assert "--allow 'ward:unique'" in err
+    assert "--allow ward:unique" in err
     assert not (tmp_path / "r.csv").exists()
     code, out, _ = shell(*command, "--allow", "ward:unique")
     assert code == 0

@@ -178,7 +178,7 @@ def test_the_command_line_runs_without_posix_and_in_an_old_code_page(tmp_path):
     summary, audited, _, codes = ran.stdout.decode("cp1252").split(END)
     refused = ran.stderr.decode("cp1252").split(END)[2]
     assert json.loads(codes) == [0, 0, 2]
-    assert "the smallest of 3" in summary
+    assert "smallest: 3 records" in summary
     assert sorted(names_in(tmp_path)) == ["job.toml", "release.csv", "report.html"]
     assert json.loads(audited)["k"] == 3
     assert "exists; choose another name" in refused

@@ -16,7 +16,7 @@ from shoal.app.command import command_line
 from shoal.app.forms import coarse_of, roles_of, to_type
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
-from shoal.settings.by_column import written_formats, written_missing
+from shoal.by_column import written_formats, written_missing
 from shoal.version import __version__
 
 HERE = Path(__file__).parent

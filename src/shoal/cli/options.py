@@ -209,7 +209,7 @@ def reading(
     skip_last: int | None = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
-    from shoal.settings.by_column import read_formats, read_missing
+    from shoal.by_column import read_formats, read_missing
 
     said = {
         "encoding": encoding,

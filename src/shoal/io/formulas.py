@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -56,7 +57,7 @@ def problems_of(columns: Iterable[str], path: Path, settings: Settings, instead:
     """Sentences for columns that hold formulas, with the formats to write instead."""
     return [
         f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
-        f"write {instead}, or allow it with --allow '{name}:formula'."
+        f"write {instead}, or allow it with --allow {quote(f'{name}:formula')}."
         for name in columns
         if not settings.allows(name, "formula")
     ]

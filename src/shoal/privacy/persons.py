@@ -167,7 +167,7 @@ def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | No
     ranks = {}
     for name, (own, codes) in numbered.items():
         records, persons = own.size, int(own.max(initial=-1)) + 1
-        if not records / MOST_RECORDS <= persons < records:
+        if persons < 2 or not records / MOST_RECORDS <= persons < records:
             continue  # each value has one record, or very many: nobody's identifier
         varied = [column for column in codes.T if np.ptp(column)]
         agreeing = max((agreement(own, column) or 0.0 for column in varied), default=0.0)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from shoal.by_column import ALL_COLUMNS
 from shoal.suggesting.choice import Chooser
 from shoal.suggesting.profile import Profile
 from shoal.suggesting.singling import grouped
 from shoal.suggesting.verdicts import KEEP, QUASI, SENSITIVE, Verdict, percent
-from shoal.table.source import ALL_COLUMNS, Input
+from shoal.table.source import Input
 
 Missing = tuple[str, ...] | Mapping[str, tuple[str, ...]]
 

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shoal.by_column import ALL_COLUMNS
+
 Relation = tuple[
     str, ...
 ]  # what tells a table of a database from all others, whatever address leads to it
 
-ALL_COLUMNS = "*"  # in place of a column's name: what is said of every column
+
 TYPES = ("text", "number", "date")  # what a column can be said to hold
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from shoal.table.source import ALL_COLUMNS
+ALL_COLUMNS = "*"  # in settings: what holds for all columns
 
 
 def read_formats(given: Sequence[str]) -> str | dict[str, str] | None:
