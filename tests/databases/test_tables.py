@@ -66,7 +66,7 @@ def test_a_release_is_written_beside_its_source_and_keeps_k_there(
     assert sorted(place.rows(f"SELECT * FROM {place.source}")) == sorted(before)
     assert not [name for name in place.tables() if STAGING in name]
     code, out, _ = shell("audit", place.address, "--table", place.target, *OPTIONS[:4], "-k", K)
-    assert (code, out.startswith(f"Proved: {RECORDS:,} records")) == (0, True)
+    assert (code, f"Proved: {RECORDS:,} records" in out) == (0, True)
 
 
 def test_the_same_release_is_made_of_a_database_and_of_a_file(place: Place, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_settings_name_the_table(place: Place, shell, tmp_path: Path) -> None:
         "evaluate", place.address, place.address, *release, "--settings", again, "--queries", 0
     )
     assert (code, err) == (0, "")
-    assert "proved by the audit" in out
+    assert "✓ Protected" in out
 
 
 @pytest.mark.parametrize("asked", ["--table", "--query"])

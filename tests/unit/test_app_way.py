@@ -499,7 +499,7 @@ def test_a_killed_run_says_so_and_takes_nothing_with_it(steward: Steward) -> Non
     os.kill(office.jobs.running(project, "1").worker.process_id, signal.SIGKILL)
     steward.wait(lambda: "Ended unexpectedly" in steward.page("run"))
     steward.run(k="3")
-    assert "Proved" in steward.page("release")
+    assert "Protected" in steward.page("release")
 
 
 def test_a_page_never_takes_a_cancelled_run_for_a_cut_off_one(steward: Steward) -> None:

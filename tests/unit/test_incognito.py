@@ -127,7 +127,7 @@ def test_bins_of_an_interval_double_in_width_and_leave_null_apart_until_the_end(
 )
 def test_nodes_known_from_subsets_or_from_below_are_not_counted(monkeypatch, k, counts):
     names = ["a", "b", "c", "d"]
-    frame = pa.table({name: [str(i) for i in range(16)] for name in names})
+    frame = pa.table({name: [f"v{i}" for i in range(16)] for name in names})
     problem = Problem.of(encode(open_frame(frame), names), "lm", k)
     counted = []
     roll_up = incognito._Counter.roll_up

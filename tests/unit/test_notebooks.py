@@ -54,7 +54,7 @@ def test_results_show_their_numbers_and_nothing_runs(release: shoal.Release[Any]
     shows: dict[Any, tuple[str, ...]] = {
         release: ("12 released", "1.5-diversity"),
         release.audit: ("12", "frequency 1.5-diversity of 'ill'"),
-        audit: ("not judged", "ill, more"),
+        audit: ("without a role", "ill, more"),
         release.evaluate(queries=10): ("verdict", "highest risk", BAD),
         release.certificate: ("Certificate",),
     }

@@ -244,12 +244,14 @@ def tells(one: Codes, other: Codes, are_in_order: bool) -> bool:
 def _column(array: pa.ChunkedArray) -> _Column:
     try:
         encoded = plain_column(array).combine_chunks().dictionary_encode("encode")
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # lists and structures
+        order = pc.array_sort_indices(encoded.dictionary)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # lists, structures, floats of 16 bits
         texts = [None if value is None else repr(value) for value in array.to_pylist()]
         encoded = pa.array(texts, type=pa.string()).dictionary_encode("encode")
+        order = pc.array_sort_indices(encoded.dictionary)
     codes, values = np.asarray(encoded.indices).astype(np.int64), encoded.dictionary
     if is_ordered(values.type):
-        order = np.asarray(pc.array_sort_indices(values))
+        order = np.asarray(order)
         rank = np.empty_like(order)
         rank[order] = np.arange(order.size)
         whole = values.drop_null() if pa.types.is_integer(values.type) else None
