@@ -56,7 +56,7 @@ def test_a_dropped_table_goes_all_six_steps(page: Any, people_project: str) -> N
     page.get_by_role("link", name="Go on to the run").click()
     number = begin_run(page)
     page.get_by_role("link", name=f"Open the release of run {number}").click()
-    assert page.get_by_text("Proved: every record").is_visible()
+    assert page.get_by_text("✓ Protected").is_visible()
     page.get_by_role("link", name="Open the report").click()
     page.wait_for_selector("text=What was released")
     assert "Person 0" not in page.content()
@@ -174,7 +174,7 @@ def test_the_app_works_without_scripts(
     page.get_by_role("link", name="Run and compare").click()
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("link", name="Open the release of run 1").click()
-    assert page.get_by_text("Proved: every record").is_visible()
+    assert page.get_by_text("✓ Protected").is_visible()
     plain.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import json
 import os
 import random
 import shlex
@@ -400,6 +401,44 @@ def test_texts_that_stand_for_missing_values_are_counted_as_missing(tmp_path: Pa
     assert {own["name"]: own["missing"] for own in look["columns"]}["BMI"] == 30
     bars = next(own["bars"] for own in look["columns"] if own["name"] == "BMI")
     assert "k.A." not in [bar["label"] for bar in bars]
+
+
+def test_columns_that_identify_people_are_released_only_after_typing_their_number(
+    steward: Steward,
+) -> None:
+    names = [
+        column["name"]
+        for column in json.loads((steward.folder / "look.json").read_text())["columns"]
+    ]
+    roles = {f"role-{i}": "drop" for i in range(len(names))}
+    roles[f"role-{names.index('age')}"] = "quasi-identifier"
+    roles[f"role-{names.index('town')}"] = "keep"
+    assert steward.post("columns", roles="1", **roles).status_code in (200, 303)
+    steward.run(k="4")
+    page = steward.page("run")
+    assert "Refused." in page
+    assert "--allow" not in page
+    run = json.loads((steward.folder / "runs" / "1" / "run.json").read_text())
+    identified = run["refusals"][0]["identified"]
+    assert f"type <b>{identified}</b>" in page
+    assert steward.post("runs/1/allow", typed=str(identified + 1)).status_code == 422
+    assert not (steward.folder / "runs" / "2").exists()
+    assert steward.post("runs/1/allow", typed=f" {identified} ").status_code == 303
+    steward.finish()
+    page = steward.page("release")
+    assert "! Proved for some columns only" in page
+    assert f"can identify {identified} of 400 people" in page
+    assert "You allowed it although its values identify people" in steward.page("columns")
+    assert steward.post("columns", roles="1", **roles).status_code in (200, 303)  # box unticked
+    steward.run(k="4")
+    assert "Refused." in steward.page("run")
+
+
+def test_a_release_with_k_of_1_is_downloaded_only_on_purpose(steward: Steward) -> None:
+    steward.run(k="1")
+    page = steward.page("release")
+    assert "✗ Not proved" in page
+    assert "Download it although nothing is protected" in page
 
 
 def test_a_run_encodes_its_table_once(
