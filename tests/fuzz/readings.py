@@ -221,7 +221,9 @@ def period(cell: str) -> tuple[datetime, datetime]:
         return datetime(int(first), 1, 1), datetime(int(last), 12, 31)
     if "Q" in cell:
         year, quarter = int(cell[:4]), int(cell[-1])
-        return datetime(year, 3 * quarter - 2, 1), datetime(year, 3 * quarter, 30)
+        return datetime(year, 3 * quarter - 2, 1), datetime(
+            year, 3 * quarter, (31, 30, 30, 31)[quarter - 1]
+        )
     year, *rest = (int(part) for part in cell.split("-"))
     if len(rest) == 2:
         return datetime(year, *rest), datetime(year, *rest)

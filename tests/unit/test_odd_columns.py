@@ -33,6 +33,21 @@ BESIDE: dict[str, Any] = {
 }
 
 
+def test_bounds_of_a_column_of_which_no_value_is_left_are_two_columns() -> None:
+    table = pa.table({"q": [7, None, None], "town": ["a", "b", "b"]})
+    release = shoal.anonymize(
+        table,
+        quasi_identifiers={"q": shoal.Interval(), "town": None},
+        weights={"town": 100},
+        method="exact",
+        suppression_limit=0.9,
+        render="bounds",
+        k=2,
+    )
+    assert release.suppressed == 1
+    assert release.data.column_names == ["q_min", "q_max", "town"]
+
+
 @pytest.mark.parametrize("kind", BESIDE)
 def test_odd_columns_are_kept_and_saved(kind: str, tmp_path: Path) -> None:
     release = shoal.anonymize(

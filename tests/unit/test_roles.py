@@ -146,6 +146,22 @@ def test_of_several_identifiers_the_person_is_the_one_whose_records_agree() -> N
     assert [found.identifier for found in release.audit.persons] == ["number"]
 
 
+def test_a_doctor_of_whom_a_group_has_few_by_chance_raises_no_alarm() -> None:
+    rng = np.random.default_rng(5)
+    doctors = [f"D{own}" for own in rng.integers(0, 12, 300)]
+    table = pd.DataFrame({"doctor": doctors, "age": rng.integers(20, 80, 300)})
+    release = shoal.anonymize(table, quasi_identifiers=["age"], identifiers=["doctor"], k=3)
+    assert release.verdict.is_protected
+
+
+def test_a_log_whose_groups_are_single_devices_is_refused() -> None:
+    device = np.repeat(np.arange(40), 10)
+    moment = device * 1000 + np.tile(np.arange(10), 40) * 7  # each device was on for a short while
+    table = pd.DataFrame({"device": [f"d{own}" for own in device], "seconds": moment})
+    with pytest.raises(shoal.Refused, match="'device' occurs in several records"):
+        shoal.anonymize(table, quasi_identifiers=["seconds"], identifiers=["device"], k=5)
+
+
 def test_namesakes_are_not_taken_for_persons_with_several_records() -> None:
     rng = np.random.default_rng(4)
     names = [f"n{i}" for i in range(290)] + [f"n{i}" for i in range(10)]

@@ -118,7 +118,7 @@ def render_frame(
     for name in names:
         if name in columns:
             j = columns[name]
-            own = {inner(key): column for key, column in _texts(name, closed, j, style).items()}
+            own = {inner(key): column for key, column in _texts(closed, j, style).items()}
             texts |= own
             released += own
         elif inner(name) in unchanged:
@@ -126,11 +126,11 @@ def render_frame(
     return frame.join(engine.table(pa.table(texts)), on=GROUP, how="left").select(released)
 
 
-def _texts(name: str, closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
+def _texts(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     """What each group releases in a column; a text is made once for all groups that share it."""
     closures = closed.of_column(j)
     found = distinct_rows(closures.T - closures.min(initial=0))
-    texts = rendered(name, closed.table.columns[j].form, closures[:, found.first], style)
+    texts = rendered(closed.table.columns[j], closures[:, found.first], style)
     return {key: column.take(pa.array(found.place)) for key, column in texts.items()}
 
 

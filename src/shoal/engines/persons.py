@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.auditing.examination import Persons
 from shoal.engines.base import HASHES, RESERVED, Engine, Lazy
-from shoal.engines.columns import HASH, Codes
+from shoal.engines.columns import COUNT, HASH, Codes
 from shoal.engines.joining import GROUP
 from shoal.engines.leaks import LOOKED_AT
 from shoal.engines.names import inner
@@ -56,8 +56,12 @@ def count_persons(
     likely = most_likely_person(some)
     if likely is None:
         return ()
-    own = columns_of(identifiers)[identifiers.index(likely)]
+    own = columns_of(identifiers)[identifiers.index(likely.name)]
     number = engine.arrow(grouped.select(nw.col(own).n_unique().alias(own)))
-    each = grouped.group_by(GROUP).agg(nw.col(own).n_unique().alias(own))
-    smallest = int(engine.arrow(each.select(nw.col(own).min().alias(own)))[own][0].as_py())
-    return (Persons(likely, int(number[own][0].as_py()), smallest),) if smallest < k else ()
+    each = grouped.group_by(GROUP).agg(
+        nw.col(own).n_unique().cast(nw.Int64).alias(own), nw.len().cast(nw.Int64).alias(COUNT)
+    )
+    found = engine.numbers(each.select(own, COUNT))
+    if not likely.matters(found[own], found[COUNT], k):
+        return ()
+    return (Persons(likely.name, int(number[own][0].as_py()), int(found[own].min())),)

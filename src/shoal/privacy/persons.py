@@ -29,6 +29,7 @@ MOST_RECORDS = 50  # of a person, on average
 REPEATING = 1.5  # records per value, from which values repeat too often for namesakes
 # How often records of one person agree in a quasi-identifier, where chance is 0 and always is 1.
 AGREEING, ALWAYS = 0.5, 0.99
+UNUSUAL = 0.05  # groups with a single value that chance explains, of those there are
 
 
 @dataclass(frozen=True)
@@ -146,17 +147,41 @@ def count_persons(
     counts as a person of its own.
     """
     numbered = {name: _numbered(arrow_values(frame, name)) for name in identifiers}
-    name = most_likely_person({name: (own, codes) for name, own in numbered.items()})
-    if name is None:
+    likely = most_likely_person({name: (own, codes) for name, own in numbered.items()})
+    if likely is None:
         return ()
-    person = numbered[name]
+    person = numbered[likely.name]
     persons = int(person.max()) + 1
     pairs = np.unique(groups.astype(np.int64) * persons + person)
-    smallest = int(np.bincount(pairs // persons).min())
-    return (Persons(name, persons, smallest),) if smallest < k else ()
+    found = np.bincount(pairs // persons)
+    is_told = likely.matters(found, np.bincount(groups), k)
+    return (Persons(likely.name, persons, int(found.min())),) if is_told else ()
 
 
-def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | None:
+@dataclass(frozen=True)
+class Likely:
+    """An identifier that may tell persons apart."""
+
+    name: str
+    agrees: bool  # whether records with one value agree in what does not change about a person
+    shares: npt.NDArray[np.float64]  # of the records that have each value
+
+    def matters(self, found: Records, sizes: Records, k: int) -> bool:
+        """Whether somebody must be told how few of its values a group has; `found` has their number for every group.
+
+        Where records do not agree, as those of a doctor or of people of one name, only groups with a single value
+        matter, and only if there are many more than groups of these sizes would have by chance.
+        """
+        if self.agrees:
+            return bool(found.min() < k)
+        some, number = np.unique(sizes, return_counts=True)
+        by_chance = sum(
+            own * float((self.shares**size).sum()) for size, own in zip(some, number, strict=True)
+        )
+        return bool(by_chance < UNUSUAL * np.count_nonzero(found == 1))
+
+
+def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> Likely | None:
     """The identifier that repeats as a person does who has several records, None if none does.
 
     For every identifier there is a number of each record's value, without gaps, and the record's quasi-identifiers.
@@ -175,7 +200,11 @@ def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> str | No
             ranks[name] = (2.0, -float(persons))
         elif agreeing >= AGREEING or records >= REPEATING * persons:
             ranks[name] = (agreeing, float(persons))
-    return max(ranks, key=lambda name: ranks[name]) if ranks else None
+    if not ranks:
+        return None
+    best = max(ranks, key=lambda name: ranks[name])
+    own = numbered[best][0]
+    return Likely(best, ranks[best][0] >= AGREEING, np.bincount(own) / own.size)
 
 
 def agreement(person: Records, codes: Records) -> float | None:

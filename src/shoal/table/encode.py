@@ -192,7 +192,8 @@ def encode_column(
     """
     takes_dates = model is None or _means_numbers(model) or reading.types.get(name) == "date"
     found = find_column(frame, name, reading, counts, finds_formats=takes_dates)
-    if may_be_empty and not len(found.values):
+    given, is_empty = model, may_be_empty and not len(found.values)
+    if is_empty:
         found, model = replace(found, values=NOTHING), Suppression()
     if isinstance(model, Order):
         found = replace(found, order=order_of(frame, name))
@@ -200,6 +201,8 @@ def encode_column(
         found = replace(found, values=pa.array(found.labels, pa.large_string()))
     date_format = found.date_format or reading.format_of(name)
     column, codes = _encode_column(name, found, model, counts, date_format)
+    if is_empty and given is not None:
+        column = replace(column, model=given)  # which says how the column is written
     is_text = pa.types.is_large_string(found.values.type) and found.typed is None
     if model is None and is_text and len(found.values) and not reading.is_text(name):
         column = replace(column, looks_like=mostly(found.values))

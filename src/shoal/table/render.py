@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.errors import InputError, raise_problems
-from shoal.generalization import Model
-from shoal.generalization.forms import Form, Ints, RangeForm
+from shoal.generalization import Interval, Model, Order
+from shoal.generalization.forms import Ints, RangeForm
 from shoal.generalization.forms.spelling import SIGNS
 from shoal.generalization.models import labels_of
 from shoal.table.closed import Closed
@@ -117,11 +117,15 @@ def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
         )
         means = rounded_means(column.form, closures, codes, closed.groups, declared)
         return {column.name: means}
-    return rendered(column.name, column.form, closures, style)
+    return rendered(column, closures, style)
 
 
-def rendered(name: str, form: Form, closures: Ints, style: str) -> dict[str, pa.Array]:
+def rendered(column: Column, closures: Ints, style: str) -> dict[str, pa.Array]:
     """What closures read in a style that needs nothing else, by released column."""
+    name, form = column.name, column.form
+    is_range = isinstance(column.model, Interval | Order)
+    if style == "bounds" and is_range and not isinstance(form, RangeForm):  # no value is left
+        return dict.fromkeys(bound_names(name), pa.nulls(closures.shape[1], pa.string()))
     if isinstance(form, RangeForm):
         if style == "bounds":
             return dict(zip(bound_names(name), form.bounds(closures), strict=True))
