@@ -23,6 +23,7 @@ from shoal.auditing.verdict import Unprotected, judge
 from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
 from shoal.errors import Refusal
 from shoal.evaluation.singled import identified
+from shoal.generalization.forms import Ints
 from shoal.io import check_header, open_file, read_texts
 from shoal.privacy.leaks import kept_leaks, value_leaks
 from shoal.settings import Settings
@@ -184,19 +185,20 @@ def unprotected_in(
     settings: Settings,
     leaks: Sequence[Refusal] = (),
     persons: Places | None = None,
+    groups: Ints | None = None,
 ) -> tuple[Unprotected, list[Refusal]]:
     """The unprotected columns of a release, whom they identify, and why they may not be released.
 
-    `persons` has the number of each record's person; without it every record is a person.
+    `persons` has the number of each record's person; without it every record is a person. `groups` has the group of
+    each record, where all quasi-identifiers of a group read the same and no two groups do.
     """
     people = released.shape[0] if persons is None else int(np.unique(persons).size)
-    return judge_unprotected(
-        released.columns,
-        settings,
-        leaks,
-        people,
-        lambda names: identified(released, names, persons),
-    )
+    known = () if groups is None else released_columns(released, settings)
+
+    def count(names: Sequence[str]) -> int:
+        return identified(released, [n for n in names if n not in known], persons, groups)
+
+    return judge_unprotected(released.columns, settings, leaks, people, count)
 
 
 def judge_unprotected(

@@ -154,7 +154,9 @@ def _judged(
     found.prove()
     persons = count_persons(frame, closed.groups, plan.told_apart, settings.k, closed.table.codes)
     people = None if known.crowd is None else known.crowd.person
-    unprotected, refusals = unprotected_in(released, settings, plan.allowed, people)
+    same = settings.method.homogeneous and found.audit.groups == np.unique(closed.groups).size
+    groups = closed.groups[order] if same else None
+    unprotected, refusals = unprotected_in(released, settings, plan.allowed, people, groups)
     raise_refusals([*single_person_refusals(persons, settings), *refusals])
     return judged(found, settings, unprotected, plan.allowed, persons)
 

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from shoal.errors import InputError
 from shoal.evaluation.result import Result
-from shoal.generalization.forms import Records
+from shoal.generalization.forms import Ints, Records
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
-from shoal.table.rows import distinct_rows
+from shoal.table.rows import distinct_rows, row_numbers
 
 
 @dataclass(frozen=True)
@@ -59,16 +59,24 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
     return found
 
 
-def identified(frame: Frame, columns: Sequence[str], persons: Records | None = None) -> int:
+def identified(
+    frame: Frame,
+    columns: Sequence[str],
+    persons: Records | None = None,
+    groups: Ints | None = None,
+) -> int:
     """Count the people who alone have their combination of these columns.
 
-    `persons` has the number of each record's person; without it every record is a person.
+    `persons` has the number of each record's person; without it every record is a person. `groups` are numbers of the
+    records that agree in further columns.
     """
     if not columns or not frame.shape[0]:
         return 0
-    found = distinct_rows(np.column_stack([_codes(frame, name) for name in columns]))
+    codes = [_codes(frame, name) for name in columns]
+    codes += [] if groups is None else [groups]
     if persons is None:
-        return int(np.count_nonzero(found.counts == 1))
+        return _alone(np.column_stack(codes))
+    found = distinct_rows(np.column_stack(codes))
     pairs = distinct_rows(np.column_stack([found.place, persons]))
     combination, person = found.place[pairs.first], persons[pairs.first]
     alone = np.bincount(combination) == 1
@@ -98,4 +106,4 @@ def values_of(frame: Frame, name: str) -> pa.ChunkedArray:
 
 def _alone(codes: npt.NDArray[np.int32]) -> int:
     """Rows that occur once."""
-    return int(np.count_nonzero(distinct_rows(codes).counts == 1))
+    return int(np.count_nonzero(np.unique(row_numbers(codes), return_counts=True)[1] == 1))

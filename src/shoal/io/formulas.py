@@ -64,5 +64,6 @@ def problems_of(columns: Iterable[str], path: Path, settings: Settings, instead:
 
 
 def _has_formula(texts: pa.ChunkedArray | pa.Array) -> bool:
-    found = texts.filter(pc.match_substring_regex(texts, _FORMULA))  # hardly any
+    some = texts.unique()  # which takes less time than to look at all of them
+    found = some.filter(pc.match_substring_regex(some, _FORMULA))  # hardly any
     return not pc.all(pc.match_substring_regex(found, _PHONE), min_count=0).as_py()

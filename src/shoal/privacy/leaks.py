@@ -31,7 +31,7 @@ from shoal.privacy.patterns import (
 from shoal.table import Table
 from shoal.table.frames import Frame, arrow_values
 from shoal.table.plain import plain_column
-from shoal.table.rows import distinct_rows
+from shoal.table.rows import row_numbers
 
 Codes = npt.NDArray[np.int64]
 
@@ -130,7 +130,7 @@ def leaks(
     counted = [name for name in kept if "unique" not in allow.get(name, ())]
     if whole is None and counted:
         codes = np.column_stack([columns[name].codes for name in counted])
-        alone = int(np.count_nonzero(distinct_rows(codes).counts == 1))
+        alone = int(np.count_nonzero(np.unique(row_numbers(codes), return_counts=True)[1] == 1))
         if alone > limit * table.records:
             together = tuple(kept_leaks(counted, alone, table.records))
             return Leaks(judged.allowed, (*judged.refused, *together))

@@ -20,8 +20,8 @@ class Distinct(NamedTuple):
     counts: Records  # how often each is found
 
 
-def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> Distinct:
-    """Find the distinct rows of numbers from 0 on."""
+def row_numbers(rows: npt.NDArray[np.integer[Any]]) -> Records:
+    """A number for each row of numbers from 0 on; equal rows have the same, and the order of rows is kept."""
     numbers, size = np.zeros(rows.shape[0], dtype=np.int64), 1
     for column in rows.T:
         width = int(column.max(initial=0)) + 1
@@ -29,6 +29,12 @@ def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> Distinct:
             numbers = np.unique(numbers, return_inverse=True)[1]
             size = int(numbers.max(initial=0)) + 1
         numbers, size = numbers * width + column, size * width
+    return numbers
+
+
+def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> Distinct:
+    """Find the distinct rows of numbers from 0 on."""
+    numbers = row_numbers(rows)
     _, first, place, counts = np.unique(
         numbers, return_index=True, return_inverse=True, return_counts=True
     )
