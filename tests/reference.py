@@ -218,8 +218,9 @@ def height(column: Column, closed: Closure) -> int:
         return 0
     if not column.heights:
         return chain(column, closed)
-    values = closed - {None}
-    own = [column.heights[name] for name, held in column.nodes.items() if held == values]
+    if None in closed:  # which is below the root alone
+        return column.top
+    own = [column.heights[name] for name, held in column.nodes.items() if held == closed]
     return min(own, default=column.top)
 
 

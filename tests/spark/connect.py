@@ -28,6 +28,7 @@ def main() -> None:
             sensitive=["ill"],
             identifiers=["name"],
             keep=["ward"],
+            allow=["ward"],
             k=4,
             method="cover",
             refine=False,
