@@ -134,7 +134,7 @@ def test_a_notebook_shows_what_is_proved_and_what_was_lost(release: shoal.Releas
 
 def test_a_notebook_is_told_where_nothing_is_proved_for_persons() -> None:
     visits = PEOPLE.drop_columns(["<b>row", "born"]).sort_by("age")  # in which a person's agree
-    visits = visits.append_column("who", pa.array([f"p{i // 4}" for i in range(40)]))
+    visits = visits.append_column("who", pa.array([f"p{i // 2}" for i in range(40)]))
     release = shoal.anonymize(
         visits,
         quasi_identifiers=["age", "town"],
