@@ -21,7 +21,7 @@ from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
 from shoal.auditing.verdict import Unprotected, judge
 from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
-from shoal.errors import Refusal
+from shoal.errors import LONGEST, Refusal
 from shoal.evaluation.singled import identified
 from shoal.generalization.forms import Ints
 from shoal.io import check_header, open_file, read_texts
@@ -137,10 +137,20 @@ def judged(
         settings.k,
         found.failures,
         unprotected,
-        [own.sentence for own in leaks if own.reason not in IDENTIFYING or own.column not in named],
+        [_said(own) for own in leaks if own.reason not in IDENTIFYING or own.column not in named],
         _uncounted(audit),
     )
     return replace(found, audit=replace(audit, verdict=verdict))
+
+
+def _said(leak: Refusal) -> str:
+    """What an allowed leak is called in a verdict: without counts that know of records left out."""
+    if leak.reason != "links":
+        return leak.sentence
+    return (
+        f"Pseudonyms of '{leak.column[:LONGEST]}' link the records of a person, whose groups taken together may identify "
+        "them."
+    )
 
 
 def _promise(audit: Audit, settings: Settings) -> str:

@@ -109,7 +109,7 @@ def test_a_pseudonym_that_repeats_is_refused_unless_allowed(key_file: Path) -> N
     release = released(table, key_file, allow={"patient": "links"})
     assert release.data["patient"].nunique() == 3
     assert release.verdict.state == "proved for some columns only"
-    assert "pseudonyms of column 'patient'" in release.verdict.sentence
+    assert "Pseudonyms of 'patient' link" in release.verdict.sentence
 
 
 def test_files_keep_pseudonyms_and_settings_know_the_path_alone(
