@@ -148,8 +148,8 @@ def _said(leak: Refusal) -> str:
     if leak.reason != "links":
         return leak.sentence
     return (
-        f"Pseudonyms of '{leak.column[:LONGEST]}' link the records of a person, whose groups taken together may identify "
-        "them."
+        f"Pseudonyms of '{leak.column[:LONGEST]}' link the records of a person, whose groups taken together may "
+        "identify them."
     )
 
 
