@@ -214,7 +214,8 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
 def _named(settings: Settings) -> list[str]:
     """Columns that the settings name and that nothing else looks for in the table."""
     coarsened = [name for name in settings.coarsen if name not in settings.sensitive]
-    return list(dict.fromkeys([*settings.keep, *settings.input.named_columns, *coarsened]))
+    named = [*settings.keep, *settings.input.named_columns, *coarsened, *settings.allow]
+    return list(dict.fromkeys(named))
 
 
 def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:

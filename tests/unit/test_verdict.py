@@ -104,6 +104,21 @@ def test_reasons_that_do_not_exist_are_told(allow: object) -> None:
         shoal.anonymize(PEOPLE, **ROLES, keep=["ward"], allow=allow)
 
 
+def test_a_column_that_is_not_there_cannot_be_allowed() -> None:
+    with pytest.raises(shoal.InputError, match="'wrad' is not in the table; did you mean 'ward'"):
+        shoal.anonymize(PEOPLE, **ROLES, keep=["ward"], allow={"wrad": "unique"})
+
+
+def test_a_reason_that_does_not_exist_is_told_on_the_command_line(
+    tmp_path: Path, shell: Shell
+) -> None:
+    PEOPLE.to_csv(tmp_path / "t.csv", index=False)
+    command = ("anonymize", str(tmp_path / "t.csv"), "-q", "age", "-k", "5", "--others", "drop")
+    code, _, err = shell(*command, "--allow", "ward:unqiue", "-o", str(tmp_path / "r.csv"))
+    assert code == 2
+    assert "did you mean 'unique'" in err
+
+
 def test_what_is_allowed_survives_a_settings_file(tmp_path: Path) -> None:
     settings = shoal.Settings(
         quasi_identifiers={"age": None},

@@ -122,7 +122,7 @@ def release_given(
         "identifiers": identifier or None,
         "keep": keep or None,
         "others": others,
-        "allow": options.allowed(allow),
+        "allow": options.allowed(allow, problems),
         "identified_limit": identified_limit,
         "coarsen": options.coarsening(coarsen, problems),
         "pseudonyms": pseudonym or None,

@@ -113,7 +113,7 @@ def _day(text: str) -> Any:
         return text
 
 
-def allowed(given: Sequence[str] | None) -> dict[str, list[str]] | None:
+def allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str, list[str]] | None:
     """Reasons by column from `COLUMN:REASON`; without a reason, that the column identifies people."""
     if not given:
         return None
@@ -122,8 +122,12 @@ def allowed(given: Sequence[str] | None) -> dict[str, list[str]] | None:
     found: dict[str, list[str]] = {}
     for text in given:
         column, _, reason = text.rpartition(":")
-        known = bool(column) and reason in REASONS
-        found.setdefault(column if known else text, []).append(reason if known else "unique")
+        if column and reason not in REASONS:
+            close = near_miss(reason, REASONS) or "."
+            problems.append(
+                f"There is no reason '{reason}' for --allow{close} Reasons: {', '.join(REASONS)}."
+            )
+        found.setdefault(column or text, []).append(reason if column else "unique")
     return found
 
 
