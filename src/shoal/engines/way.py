@@ -174,7 +174,8 @@ def _encode(
 ) -> Lazy:
     """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person."""
     engine, frame = opened.engine, opened.frame
-    names = frame.collect_schema().names()
+    # The engine numbered the origins in any order, on which the hash of a record must not depend.
+    names = [name for name in frame.collect_schema().names() if name not in coarse.origins]
     unchanged = [name for name in names if outer(name) in roles.unchanged]
     hashed = engine.hashed(codes.packed(engine, frame), names, HASH, engine.key(frame))
     hashed = with_persons(engine, hashed, told_apart)
