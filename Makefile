@@ -32,7 +32,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fuzz docs wheel clean
+.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fingerprints figures fuzz docs wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -108,6 +108,12 @@ format: $(STAMP)-test ## Format the code and mend what ruff can mend
 
 bench: $(STAMP)-test ## Measure speed and loss of all methods; another: make bench BENCHMARK=targets
 	$(BIN)/python -m benchmarks $(or $(BENCHMARK),methods)
+
+fingerprints: $(STAMP)-test ## See whether about ninety jobs release what they did before
+	@$(BIN)/python tools/fingerprints.py
+
+figures: $(STAMP)-test ## Show how many modules, rooms and imports between rooms there are
+	@$(BIN)/python tools/figures.py
 
 fuzz: $(STAMP)-test ## Try random tables, killed runs, full disks and hostile files: make fuzz MINUTES=30 SEED=0
 	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) --start $(or $(SEED),0) --jobs $(WORKERS)
