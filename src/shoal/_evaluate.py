@@ -22,8 +22,9 @@ from shoal.evaluation.classification import (
 )
 from shoal.evaluation.comparison import read_comparison
 from shoal.evaluation.risk import THRESHOLD
-from shoal.examine import AnyTable, examine_table, examine_unordered, open_table, stored_in
+from shoal.examine import examine_table, examine_unordered
 from shoal.generalization import Model
+from shoal.opening import AnyTable, open_table, stored_in
 from shoal.plan import with_formats
 from shoal.privacy import Audit, Requirement
 from shoal.series import examine_night

@@ -6,11 +6,11 @@ import os
 from collections.abc import Mapping, Sequence
 
 from shoal.errors import raise_problems
-from shoal.examine import AnyTable, open_table
 from shoal.generalization import Model
 from shoal.kernels.shared.groups import count_outside
 from shoal.measures import Aggregate, MeasureName, compile_measure
 from shoal.measures import loss as measure_loss
+from shoal.opening import AnyTable, open_table
 from shoal.plan import encode_source
 from shoal.settings import Settings, make_settings
 from shoal.table.closed import Closed

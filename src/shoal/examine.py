@@ -1,4 +1,4 @@
-"""Open what the user gave, and audit it by what it reads: a finished frame or file."""
+"""Audit a finished release, a frame or a file, by what it reads, and judge it as a whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from shoal.auditing.coarsened import prove_coarsened
 from shoal.auditing.compatibility import Originals, examine_compatibility, read_originals
@@ -20,58 +19,20 @@ from shoal.auditing.pseudonyms import Replaced, prove_replaced, read_replaced
 from shoal.auditing.series import Witness, examine_series
 from shoal.auditing.texts import Reader, texts_of
 from shoal.auditing.verdict import Unprotected, judge
-from shoal.databases import DatabaseTable, is_address, open_stored, read_stored_texts
+from shoal.databases import is_address
 from shoal.errors import LONGEST, Refusal
 from shoal.evaluation.singled import identified
 from shoal.generalization.forms import Ints
-from shoal.io import check_header, open_file, read_texts
+from shoal.io import check_header
+from shoal.opening import of_release, texts_in
 from shoal.privacy.leaks import kept_leaks, value_leaks
 from shoal.settings import Settings
 from shoal.table import open_frame
-from shoal.table.frames import AnyFrame, Frame
+from shoal.table.frames import Frame
 from shoal.table.render import bound_names
-from shoal.table.source import Input, Source
 
 # Reasons why a sensitive column counts as known to outsiders.
 IDENTIFYING = ("unique", "identifier", "text")
-
-AnyTable = AnyFrame | DatabaseTable | str | os.PathLike[str]
-
-
-def open_table(table: Any, input: Input | None = None) -> Source:
-    """Whatever the user gave, a frame, a path or a table of a database, as a frame with what is known of it."""
-    if isinstance(table, Source):
-        return table
-    table = stored_in(table, input)
-    if isinstance(table, DatabaseTable):
-        source = open_stored(table)
-    else:
-        is_path = isinstance(table, str | os.PathLike)
-        source = open_file(table, input or Input()) if is_path else Source(table)
-    return replace(source, data=open_frame(source.data))
-
-
-def stored_in(table: Any, input: Input | None) -> Any:
-    """The table of a database where its address is given; which table that is says `input`."""
-    if not is_address(table):
-        return table
-    how = input or Input()
-    return DatabaseTable(table, how.table, how.query)
-
-
-def texts_in(table: Any, input: Input) -> pa.Table | None:
-    """All values of a file or of a table of a database as texts, None for a frame."""
-    table = stored_in(table, input)
-    if isinstance(table, DatabaseTable):
-        return read_stored_texts(table)
-    if isinstance(table, str | os.PathLike):
-        return read_texts(table, input)
-    return None
-
-
-def of_release(input: Input) -> Input:
-    """How to read a release by the settings it was made with: their sheet, table and query are the original's."""
-    return replace(input.of_written(), table=None, query=None)
 
 
 def originals_of(table: Frame, settings: Settings) -> Originals | None:

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.errors import InputError, listed, near_miss, raise_problems
-from shoal.examine import of_release, open_table
 from shoal.generalization import Hierarchy, Model
+from shoal.opening import of_release, open_table
 from shoal.settings import Settings, make_settings
 from shoal.table.encode import column_problems
 from shoal.table.frames import Frame, FrameT, arrow_column, open_frame

@@ -21,16 +21,15 @@ from shoal.examine import (
     examine,
     judged,
     known_of,
-    open_table,
     released_columns,
     single_person_refusals,
-    stored_in,
     unprotected_in,
 )
 from shoal.generalization.forms import Ints
 from shoal.grouping import group
 from shoal.methods import Partition
 from shoal.methods.suppress import suppress
+from shoal.opening import open_table, stored_in
 from shoal.persons import leave_out
 from shoal.plan import Plan, prepare
 from shoal.privacy import group_notes

@@ -23,7 +23,7 @@ from shoal.databases.fitting import Digits
 from shoal.databases.writing import STAGING
 from shoal.engines import opening
 from shoal.engines.release import LargeRelease
-from shoal.examine import open_table
+from shoal.opening import open_table
 from shoal.saving import Saving
 
 K = 100  # more than the records of any combination of values

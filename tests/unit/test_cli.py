@@ -22,9 +22,9 @@ from compiled import needs_jit
 import shoal
 from shoal import AuditFailed, cli, samples
 from shoal.estimate import SECONDS, estimate
-from shoal.examine import open_table
 from shoal.io import read
 from shoal.methods import METHODS, Cover, Partition
+from shoal.opening import open_table
 from shoal.plan import prepare
 from shoal.settings import make_settings
 

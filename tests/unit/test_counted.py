@@ -33,13 +33,13 @@ from shoal.evaluation.downcoding import measure_downcoding
 from shoal.evaluation.queries import compare_answers
 from shoal.evaluation.risk import compare_risks
 from shoal.evaluation.rules import compare_rules
-from shoal.examine import open_table
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
 from shoal.kernels.shared.state import offending
 from shoal.measures import MEASURES, loss
 from shoal.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
 from shoal.methods.lending import Stock
+from shoal.opening import open_table
 from shoal.plan import encode_source
 from shoal.problem import Problem
 from shoal.progress import Progress, silent

@@ -37,6 +37,7 @@ ORDER = (
     "report",
     "reading_back",
     "examine",
+    "opening",
     "evaluation",
     "databases",
     "io",

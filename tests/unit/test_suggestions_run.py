@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.examine import open_table
+from shoal.opening import open_table
 from shoal.plan import check_roles, encode_source
 from shoal.settings import Settings
 

@@ -19,9 +19,9 @@ from shoal.databases import DatabaseTable, target_problems
 from shoal.engines.release import LargeRelease
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.estimate import estimate
-from shoal.examine import open_table
 from shoal.io import formula_problems, holding_problems, space_problems
 from shoal.kernels.cache import cache_note
+from shoal.opening import open_table
 from shoal.plan import prepare
 from shoal.progress import Progress
 from shoal.release import Release

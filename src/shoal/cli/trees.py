@@ -102,7 +102,7 @@ def hierarchy(
 
     The file lists the values of the column: it belongs to whoever keeps the table, not to the release.
     """
-    from shoal.examine import open_table
+    from shoal.opening import open_table
     from shoal.settings.reading import read_input
     from shoal.table.encode import column_problems
 

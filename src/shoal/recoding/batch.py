@@ -14,10 +14,11 @@ import pyarrow as pa
 
 from shoal.auditing.examination import Audit
 from shoal.errors import Infeasible, InputError, raise_problems
-from shoal.examine import Known, examine, known_of, open_table
+from shoal.examine import Known, examine, known_of
 from shoal.generalization.forms import Records
 from shoal.grouping import group
 from shoal.io import formula_problems, read_texts, write
+from shoal.opening import open_table
 from shoal.plan import Plan, prepare
 from shoal.privacy.persons import People
 from shoal.privacy.rules import compile_rules

@@ -11,7 +11,8 @@ from shoal.auditing.series import is_night, misspelled, value_keys
 from shoal.auditing.texts import texts_of
 from shoal.auditing.verdict import judge
 from shoal.errors import InputError
-from shoal.examine import released_columns, texts_in
+from shoal.examine import released_columns
+from shoal.opening import texts_in
 from shoal.series.history import History, history_of
 from shoal.series.making import promised, reading_key
 from shoal.settings import Settings

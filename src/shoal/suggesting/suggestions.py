@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from shoal.databases import is_address, reading_of
 from shoal.errors import InputError, raise_problems, shown
-from shoal.examine import open_table
 from shoal.generalization import Interval, Model
 from shoal.io import BelowTitles, TotalBelow, formula_columns, guess_encoding
+from shoal.opening import open_table
 from shoal.settings import Settings
 from shoal.settings.reading import read_input
 from shoal.suggesting import words

@@ -12,7 +12,7 @@ from shoal.app.worker.estimating import cost_of
 from shoal.app.worker.tables import path_of
 from shoal.errors import ShoalError
 from shoal.estimate import estimate
-from shoal.examine import open_table
+from shoal.opening import open_table
 from shoal.plan import Plan
 from shoal.release import Release
 from shoal.settings import make_settings

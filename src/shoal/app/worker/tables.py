@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.app.files import read_toml_file
-from shoal.examine import open_table
 from shoal.generalization.models import labels_of
+from shoal.opening import open_table
 from shoal.settings.reading import read_input
 from shoal.table.frames import arrow_values
 from shoal.table.source import Input, Source
