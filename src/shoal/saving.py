@@ -42,7 +42,7 @@ class Saving:
             encoding=encoding or own.encoding,
         )
         data = self.data
-        raise_problems(formula_problems(data, path, self.settings))
+        raise_problems(formula_problems(data, path, self.settings.allows))
         if {".csv", ".tsv", ".txt"}.intersection(Path(path.name.lower()).suffixes):
             data = spelled_for(data, self.columns, dialect.encoding, self.settings.coarsen)
         write(data, path, overwrite, dialect, partial(self._prove, dialect))

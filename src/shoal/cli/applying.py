@@ -79,7 +79,7 @@ def apply(
         )
     if batch.data is not None:  # before anything is written
         released = arrow_table(open_frame(batch.data))
-        raise_problems(formula_problems(released, output, batch.settings))
+        raise_problems(formula_problems(released, output, batch.settings.allows))
     _write(batch, output, save_held, save_recoding, overwrite)
     if json and not quiet:
         written = {"output": str(output) if batch.data is not None else None}

@@ -194,7 +194,7 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     ]
     originals = {name: arrow_values(frame, name) for name in generalized}
     own = pa.table({**originals, **{name: unchanged[name] for name in named}})
-    found += formula_problems(own, wanted.table, settings)  # of what is released, `save` says it
+    found += formula_problems(own, wanted.table, settings.allows)  # of what is released, `save` says it
     return found
 
 

@@ -139,7 +139,7 @@ class LargeRelease(Release[FrameT]):
         """Refuse texts that a spreadsheet would run as formulas."""
         if runs_formulas(path):
             found = formulas_in([self.opened.staged(RELEASE)])
-            raise_problems(problems_of(found, path, self.settings, ".parquet"))
+            raise_problems(problems_of(found, path, self.settings.allows, ".parquet"))
 
     def _prove_written(self, written: Lazy) -> None:
         """Audit what was written."""

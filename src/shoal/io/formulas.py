@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,8 +13,7 @@ from shoal.io.formats import suffix_of
 from shoal.io.holding import is_text
 from shoal.table.plain import is_number, plain
 
-if TYPE_CHECKING:
-    from shoal.settings import Settings
+Allows = Callable[[str, str], bool]  # whether somebody allowed a column to be released in spite of a reason
 
 # A formula begins with = or @; with + or - only if it calls (, links | or refers ! to something:
 # -5, +49 30 1234 and a lone dash are ordinary values. Spreadsheets read the wide forms of these signs alike.
@@ -46,20 +44,20 @@ def runs_formulas(path: Path) -> bool:
     return suffix_of(path).removesuffix(".gz") in _RUN_IN
 
 
-def formula_problems(table: pa.Table, path: Path, settings: Settings) -> list[str]:
+def formula_problems(table: pa.Table, path: Path, allows: Allows) -> list[str]:
     """Sentences for columns of a release that a spreadsheet would run in a file, unless somebody allowed them."""
     if not runs_formulas(path):
         return []
-    return problems_of(formula_columns(table), path, settings, ".xlsx or .parquet")
+    return problems_of(formula_columns(table), path, allows, ".xlsx or .parquet")
 
 
-def problems_of(columns: Iterable[str], path: Path, settings: Settings, instead: str) -> list[str]:
+def problems_of(columns: Iterable[str], path: Path, allows: Allows, instead: str) -> list[str]:
     """Sentences for columns that hold formulas, with the formats to write instead."""
     return [
         f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
         f"write {instead}, or allow it with --allow {quote(f'{name}:formula')}."
         for name in columns
-        if not settings.allows(name, "formula")
+        if not allows(name, "formula")
     ]
 
 

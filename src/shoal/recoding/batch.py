@@ -87,7 +87,7 @@ class Batch(Generic[FrameT]):
                 "them to the next batch."
             )
         data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
-        raise_problems(formula_problems(data, Path(path), self.settings))
+        raise_problems(formula_problems(data, Path(path), self.settings.allows))
         write(
             data,
             path,
