@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.tables import Table
-from shoal.table import Table as Encoded
-from shoal.table import encode, open_frame
+from shoal.encoding.encode import Table as Encoded
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 
 COLUMNS = ("age", "sex", "race", "marital-status", "education", "workclass", "occupation")
 ANEW = 0.1  # the chance that a cell is drawn anew from its column

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import shoal
-from shoal.generalization import Model
-from shoal.io import read
+from shoal.data.files.table_file import read
+from shoal.encoding.models import Model
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import shoal
 from benchmarks.tables import Table
-from shoal.methods import Method
-from shoal.privacy import Requirement
+from shoal.audit.requirements.base import Requirement
+from shoal.solve.methods import Method
 
 REPEATS = 3
 ENOUGH = 5.0  # seconds after which a run is not repeated

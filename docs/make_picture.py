@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 import shoal
-from shoal.io import read
+from shoal.data.files.table_file import read
 
 FOLDER = Path(__file__).parent
 TARGET = FOLDER / "before-after.svg"

@@ -17,11 +17,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shoal.kernels import signatures
-from shoal.kernels.ahead import shares
-from shoal.kernels.bundles import BundleType
-from shoal.kernels.compilation import KERNELS, kernel
-from shoal.kernels.signatures import Signature, needed, parts
+from shoal.kernels.compile import ahead as signatures
+from shoal.kernels.compile.ahead import Signature, needed, parts, shares
+from shoal.kernels.compile.bundles import BundleType
+from shoal.kernels.compile.jit import KERNELS, kernel
 from tests.signatures import texts_of
 
 ROOT = Path(__file__).parents[1]

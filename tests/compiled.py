@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from numba import config
 
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compile.jit import kernel
 
 needs_jit = pytest.mark.skipif(
     config.DISABLE_JIT == 1, reason="is about compiling, or takes minutes without it"

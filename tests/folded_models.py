@@ -30,7 +30,7 @@ from folded import (
 from hypothesis import strategies as st
 
 import shoal
-from shoal.generalization import Model
+from shoal.encoding.models import Model
 
 Drawn = tuple[reference.Column, Model]
 

@@ -17,18 +17,18 @@ from reference_splitting import varied_sample
 from tables import Sample
 
 import shoal
-from shoal.generalization.forms import Ints
-from shoal.kernels.clustering.sequential import sequential_pass
+from shoal.encoding.forms import Ints
+from shoal.kernels.clustering.agglomerative import sequential_pass
 from shoal.kernels.refining import search
 from shoal.kernels.refining.search import make_search
 from shoal.kernels.shared import state
 from shoal.kernels.shared.state import State, fill, make_state, offending
-from shoal.methods.base import state_of
-from shoal.methods.settle import settle
-from shoal.privacy import check_feasible
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.refine.partition import Refined
+from shoal.risk.limits import check_feasible
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.methods.base import state_of
+from shoal.solve.methods.settle import settle
+from shoal.solve.problem import Problem
 
 TOLERANCE = 1e-7
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.evaluation.comparison import Comparison, comparison_of
-from shoal.settings import Settings
+from shoal.assess.comparison import Comparison, comparison_of
+from shoal.settings.settings import Settings
 
 
 def members_of(form: Any, closure: Any) -> list[int]:

@@ -10,8 +10,9 @@ from reference import Group, Objective, cells, close, closure
 from tables import Sample
 
 import shoal
-from shoal.problem import Problem
-from shoal.table import encode, open_frame
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.solve.problem import Problem
 
 COVERED = ("suppressed", "tree", "lm", "monotone_entropy", "entropy")  # by the guarantees of GiT09
 

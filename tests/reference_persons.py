@@ -12,7 +12,11 @@ import reference
 from reference import Group, Meets, Objective
 from tables import Sample
 
-from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
 
 TOLERANCE = 1e-9
 Having = list[tuple[Any, Any]]  # persons and values, each pair once

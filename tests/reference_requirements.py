@@ -15,16 +15,14 @@ from reference import Group, Meets, Objective, cells
 from tables import Sample
 
 import shoal
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
 from shoal.errors import Infeasible
-from shoal.privacy import (
-    AlphaK,
-    LDiversity,
-    PSensitive,
-    Requirement,
-    TCloseness,
-    check_feasible,
-)
-from shoal.problem import Problem
+from shoal.risk.limits import check_feasible
+from shoal.solve.problem import Problem
 
 TOLERANCE = 1e-9
 TREE = shoal.Hierarchy.from_dict({"*": {"st": {"s": None, "t": None}, "u": None}})

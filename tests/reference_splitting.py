@@ -22,7 +22,7 @@ from reference import Group, Objective
 from tables import Sample
 
 import shoal
-from shoal.generalization import Model
+from shoal.encoding.models import Model
 
 TOLERANCE = 1e-9
 

@@ -6,8 +6,8 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from shoal.generalization import Form
-from shoal.generalization.forms import RangeForm, SetForm, TreeForm
+from shoal.encoding.forms import RangeForm, SetForm, TreeForm
+from shoal.encoding.models import Form
 
 
 def closures_of(form: Form) -> list[list[int]]:

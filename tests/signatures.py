@@ -23,14 +23,16 @@ import numpy as np
 import pyarrow as pa
 
 import shoal
-from shoal.bounds.certificate import Certifier
-from shoal.compiling import BY_PERSONS, OWN_WAY_BY_PERSONS, SERIES, SUPPRESSION, WITH_LIMITS
-from shoal.kernels import ahead, signatures
-from shoal.kernels.bundles import BundleType
-from shoal.kernels.compilation import KERNELS
-from shoal.methods import METHODS
-from shoal.problem import Problem
-from shoal.table import encode, open_frame
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.kernels.compile import ahead
+from shoal.kernels.compile import ahead as signatures
+from shoal.kernels.compile.bundles import BundleType
+from shoal.kernels.compile.jit import KERNELS
+from shoal.pipeline.estimate import BY_PERSONS, OWN_WAY_BY_PERSONS, SERIES, SUPPRESSION, WITH_LIMITS
+from shoal.solve.bounds.certificate import Certifier
+from shoal.solve.methods import METHODS
+from shoal.solve.problem import Problem
 
 RECORDS = 300
 FEW = 10  # for `exact`
@@ -102,7 +104,7 @@ def certificate() -> None:
 
 def carve(**job: Any) -> None:
     """Refine as if a table were large."""
-    with patch("shoal.refine.refine.MANY", 0):
+    with patch("shoal.solve.local_search.schedule.MANY", 0):
         run(method="cover", records=MANY, **job)
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 import shoal
 from shoal.cli import main as command
-from shoal.io import read
+from shoal.data.files.table_file import read
 from shoal.samples import adult, adult_hierarchies
 
 LIBRARIES = ["numpy", "numba", "pyarrow", "pandas", "polars", "narwhals", "typer", "rich"]

@@ -14,11 +14,12 @@ import reference
 from hypothesis import strategies as st
 
 import shoal
-from shoal.generalization import Model
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.frames import open_frame
+from shoal.encoding.models import Model
 from shoal.kernels.shared.groups import group_costs
-from shoal.methods.base import Partition
-from shoal.problem import Problem
-from shoal.table import Table, encode, open_frame
+from shoal.solve.methods.base import Partition
+from shoal.solve.problem import Problem
 
 AWKWARD = [
     "",

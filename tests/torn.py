@@ -9,9 +9,9 @@ import openpyxl
 import pyarrow as pa
 import pytest
 
+from shoal.data.files.table_file import read
+from shoal.encoding.source import Input
 from shoal.errors import InputError
-from shoal.io import read
-from shoal.table.source import Input
 
 TEXT_SUFFIXES = [".csv", ".tsv", ".txt", ".jsonl", ".ndjson"]
 

@@ -21,9 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 BASELINE = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 COMPILED = "shoal/kernels/compiled"
-DESCRIBE = (
-    "import json; from shoal.kernels.cache import environment; print(json.dumps(environment()))"
-)
+DESCRIBE = "import json; from shoal.kernels.compile.cache import environment; print(json.dumps(environment()))"
 
 
 def main() -> None:

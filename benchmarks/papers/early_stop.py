@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.generalization.forms import Ints
-from shoal.kernels.clustering.agglomerative import DIFFERENCE
-from shoal.kernels.clustering.sequential import sequential_pass
+from shoal.encoding.forms import Ints
+from shoal.kernels.clustering.agglomerative import DIFFERENCE, sequential_pass
 from shoal.kernels.shared.state import State, fill, make_state, pack
-from shoal.methods.agglomerative import merge_small
-from shoal.methods.base import state_of
-from shoal.problem import Problem
 from shoal.progress import silent
+from shoal.solve.methods.agglomerative import merge_small
+from shoal.solve.methods.base import state_of
+from shoal.solve.problem import Problem
 
 
 def stopped_early(problem: Problem, least_gain: float, seed: int = 0) -> Ints:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale
-from shoal.generalization import Hierarchy
+from shoal.encoding.models import Hierarchy
 
 SIZES = ((2, 50), (2, 2), (3, 3), (5, 5), (10, 10))  # least and largest |B1|
 

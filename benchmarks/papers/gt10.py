@@ -13,14 +13,16 @@ from benchmarks.papers.early_stop import stopped_early
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale, below, near, rises
 from benchmarks.tables import Table
 from benchmarks.timing import Run, measure
-from shoal.evaluation.risk import risk_of_groups
-from shoal.generalization.forms import Ints
-from shoal.methods.sequential import Sequential
-from shoal.privacy import LDiversity, check_feasible
-from shoal.problem import Problem
+from shoal.assess.risk import risk_of_groups
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.encoding.encode import Table as Encoded
+from shoal.encoding.encode import encode
+from shoal.encoding.forms import Ints
+from shoal.encoding.frames import open_frame
 from shoal.progress import silent
-from shoal.table import Table as Encoded
-from shoal.table import encode, open_frame
+from shoal.risk.limits import check_feasible
+from shoal.solve.methods.papers.sequential import Sequential
+from shoal.solve.problem import Problem
 
 SIZES = (10, 20, 30, 40, 50, 75, 100)
 METHODS = ("sequential", "k_member", "hilbert", "mondrian")

@@ -10,14 +10,15 @@ import numpy as np
 
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale, below
 from benchmarks.timing import ENOUGH, REPEATS, WARM_UP
+from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.encoding.encode import encode
+from shoal.encoding.forms import Ints, Records
+from shoal.encoding.frames import open_frame
 from shoal.errors import Infeasible
-from shoal.generalization.forms import Ints, Records
-from shoal.methods import METHODS
-from shoal.privacy import PSensitive, check_feasible
-from shoal.privacy.feasibility import most_groups
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.risk.limits import check_feasible, most_groups
+from shoal.solve.methods import METHODS
+from shoal.solve.problem import Problem
 
 K = 20
 LEVELS = (2, 4, 6, 8, 10)

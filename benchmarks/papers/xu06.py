@@ -13,13 +13,14 @@ import shoal
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale, below, draw, rises
 from benchmarks.tables import Table
 from benchmarks.timing import Run, measure
-from shoal.evaluation.queries import compare_answers, count_errors
-from shoal.generalization.forms import Floats
-from shoal.kernels.compilation import kernel
+from shoal.assess.queries import compare_answers, count_errors
+from shoal.encoding.encode import encode
+from shoal.encoding.forms import Floats
+from shoal.encoding.frames import open_frame
+from shoal.kernels.compile.jit import kernel
 from shoal.kernels.shared import forms, rows
-from shoal.methods import Method
-from shoal.problem import Problem
-from shoal.table import encode, open_frame
+from shoal.solve.methods import Method
+from shoal.solve.problem import Problem
 
 Runs = Mapping[tuple[str, Any], Sequence[Run]]  # by method and x, one for each seed
 

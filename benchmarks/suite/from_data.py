@@ -11,12 +11,12 @@ import pyarrow as pa
 
 import shoal
 from benchmarks.tables import Tables
-from shoal.evaluation.classification import compare_classifiers
-from shoal.evaluation.comparison import Comparison
-from shoal.evaluation.queries import Originals, draw_workload
-from shoal.generalization import Model
-from shoal.generalization.forms import Floats, Form, TreeForm
-from shoal.table import open_frame
+from shoal.assess.classification import compare_classifiers
+from shoal.assess.comparison import Comparison
+from shoal.assess.queries import Originals, draw_workload
+from shoal.encoding.forms import Floats, Form, TreeForm
+from shoal.encoding.frames import open_frame
+from shoal.encoding.models import Model
 
 K = 10
 SEEDS = (0, 1, 2)

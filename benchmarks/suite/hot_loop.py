@@ -8,9 +8,10 @@ import numba
 import numpy as np
 
 from benchmarks.tables import Tables
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.rows import record_joins
-from shoal.problem import Problem
-from shoal.table import encode, open_frame
+from shoal.solve.problem import Problem
 
 GROUPS = 6_000
 RECORDS = 2_000

@@ -29,7 +29,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for (name, k), (bar, beside, seconds) in BARS.items():
         found = measure(loaded[name], method="auto", k=k, refine="quick")
-        with patch("shoal.refine.refine.MANY", 0):
+        with patch("shoal.solve.local_search.schedule.MANY", 0):
             carved = measure(loaded[name], method="auto", k=k, refine="quick")
         rows.append(
             {

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.tables import Tables
-from shoal.evaluation.population import estimate_uniqueness
+from shoal.assess.population import estimate_uniqueness
 
 SHARES = (0.01, 0.05, 0.1, 0.3, 0.5, 0.9)
 CHOICES = {"first 5": (0, 1, 2, 3, 4), "5 others": (0, 2, 3, 4, 6), "all 8": tuple(range(8))}

@@ -18,8 +18,10 @@ def run(tables: Tables) -> list[dict[str, object]]:
     for k in KS:
         for schedule in ("none", "carving", *PASSES):
             with (
-                patch("shoal.refine.refine.MANY", 0 if schedule == "carving" else 10**9),
-                patch("shoal.refine.choose.PASSES", schedule),
+                patch(
+                    "shoal.solve.local_search.schedule.MANY", 0 if schedule == "carving" else 10**9
+                ),
+                patch("shoal.solve.local_search.repack.PASSES", schedule),
             ):
                 refine = "quick" if schedule != "none" else False
                 found = measure(table, method="auto", k=k, refine=refine)

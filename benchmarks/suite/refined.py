@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.tables import Tables
 from benchmarks.timing import measure
-from shoal.methods import METHODS
+from shoal.solve.methods import METHODS
 
 KS = (10, 50)
 

@@ -9,8 +9,8 @@ from functools import cache
 from benchmarks.tables import Table, Tables
 from benchmarks.timing import Run, measure
 from shoal import LDiversity, TCloseness
-from shoal.kernels.signatures import missing
-from shoal.privacy import Requirement
+from shoal.audit.requirements.base import Requirement
+from shoal.kernels.compile.ahead import missing
 
 MOST_TIMES = 3.0  # CPU of the whole call, as a multiple of the same with k alone
 # Parts of a run whose kernels are compiled before: the few records of a warm-up need less.

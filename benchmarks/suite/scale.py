@@ -20,18 +20,19 @@ import numpy as np
 import shoal
 from benchmarks.billion import draw_counts
 from benchmarks.tables import Table, Tables, Unavailable
-from shoal.bounds.certificate import Certifier
-from shoal.counted import Assignment, reduced, solve
-from shoal.counted.aside import set_aside
-from shoal.counted.assignment import pick
-from shoal.counted.refining import refine_in_memory
-from shoal.engines.memory import most_at_once
-from shoal.measures import loss
-from shoal.methods import Auto, Cover
-from shoal.problem import Problem
+from shoal.data.engines.memory import most_at_once
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.progress import silent
-from shoal.refine import Refine
-from shoal.table import encode, open_frame
+from shoal.solve.bounds.certificate import Certifier
+from shoal.solve.counted.aside import set_aside
+from shoal.solve.counted.assignment import Assignment, pick, reduced
+from shoal.solve.counted.parts import refine_in_memory
+from shoal.solve.counted.solve import solve
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.measures import loss
+from shoal.solve.methods import Auto, Cover
+from shoal.solve.problem import Problem
 
 USUAL = 10_000_000
 # seconds and gigabytes at most, by records

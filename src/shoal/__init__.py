@@ -5,80 +5,91 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.version import __version__ as __version__
+__version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from shoal import samples as samples
-    from shoal._anonymize import anonymize as anonymize
-    from shoal._evaluate import audit as audit
-    from shoal._evaluate import classify as classify
-    from shoal._evaluate import evaluate as evaluate
-    from shoal._loss import loss as loss
-    from shoal.databases import DatabaseTable as DatabaseTable
+    from shoal.api.anonymize import anonymize as anonymize
+    from shoal.api.catalogue import list_measures as list_measures
+    from shoal.api.catalogue import list_methods as list_methods
+    from shoal.api.catalogue import list_requirements as list_requirements
+    from shoal.api.evaluate import audit as audit
+    from shoal.api.evaluate import classify as classify
+    from shoal.api.evaluate import evaluate as evaluate
+    from shoal.api.loss import loss as loss
+    from shoal.api.mapping import Mapping as Mapping
+    from shoal.api.read_release import ReadRelease as ReadRelease
+    from shoal.api.read_release import read_release as read_release
+    from shoal.api.release import Release as Release
+    from shoal.audit.requirements.alpha import AlphaK as AlphaK
+    from shoal.audit.requirements.closeness import TCloseness as TCloseness
+    from shoal.audit.requirements.diversity import LDiversity as LDiversity
+    from shoal.audit.requirements.sensitivity import PSensitive as PSensitive
+    from shoal.data.databases import DatabaseTable as DatabaseTable
+    from shoal.encoding.models import Calendar as Calendar
+    from shoal.encoding.models import Hierarchy as Hierarchy
+    from shoal.encoding.models import Interval as Interval
+    from shoal.encoding.models import Order as Order
+    from shoal.encoding.models import Prefix as Prefix
+    from shoal.encoding.models import Subset as Subset
+    from shoal.encoding.models import Suppression as Suppression
+    from shoal.encoding.source import Input as Input
     from shoal.errors import AuditFailed as AuditFailed
     from shoal.errors import Cancelled as Cancelled
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
     from shoal.errors import Refused as Refused
     from shoal.errors import ShoalError as ShoalError
-    from shoal.generalization import Calendar as Calendar
-    from shoal.generalization import Hierarchy as Hierarchy
-    from shoal.generalization import Interval as Interval
-    from shoal.generalization import Order as Order
-    from shoal.generalization import Prefix as Prefix
-    from shoal.generalization import Subset as Subset
-    from shoal.generalization import Suppression as Suppression
-    from shoal.listing import list_measures as list_measures
-    from shoal.listing import list_methods as list_methods
-    from shoal.listing import list_requirements as list_requirements
-    from shoal.mapping import Mapping as Mapping
-    from shoal.methods import Agglomerative as Agglomerative
-    from shoal.methods import Auto as Auto
-    from shoal.methods import BottomUp as BottomUp
-    from shoal.methods import Cover as Cover
-    from shoal.methods import EnhancedPK as EnhancedPK
-    from shoal.methods import Exact as Exact
-    from shoal.methods import Forest as Forest
-    from shoal.methods import GreedyPK as GreedyPK
-    from shoal.methods import Hilbert as Hilbert
-    from shoal.methods import Incognito as Incognito
-    from shoal.methods import KMember as KMember
-    from shoal.methods import Mondrian as Mondrian
-    from shoal.methods import NonHomogeneous as NonHomogeneous
-    from shoal.methods import Sequential as Sequential
-    from shoal.methods import TopDown as TopDown
-    from shoal.methods import TwoMeans as TwoMeans
-    from shoal.privacy import AlphaK as AlphaK
-    from shoal.privacy import LDiversity as LDiversity
-    from shoal.privacy import PSensitive as PSensitive
-    from shoal.privacy import TCloseness as TCloseness
-    from shoal.reading_back import ReadRelease as ReadRelease
-    from shoal.reading_back import read_release as read_release
-    from shoal.recoding import Batch as Batch
-    from shoal.recoding import Recoding as Recoding
-    from shoal.refine import Refine as Refine
-    from shoal.release import Release as Release
-    from shoal.series import History as History
-    from shoal.settings import Settings as Settings
-    from shoal.suggesting import Suggestions as Suggestions
-    from shoal.suggesting import suggest as suggest
-    from shoal.table.source import Input as Input
+    from shoal.pipeline.series.history import History as History
+    from shoal.reuse.batch import Batch as Batch
+    from shoal.reuse.recoding import Recoding as Recoding
+    from shoal.settings.settings import Settings as Settings
+    from shoal.solve.local_search.budget import Refine as Refine
+    from shoal.solve.methods import Agglomerative as Agglomerative
+    from shoal.solve.methods import Auto as Auto
+    from shoal.solve.methods import BottomUp as BottomUp
+    from shoal.solve.methods import Cover as Cover
+    from shoal.solve.methods import EnhancedPK as EnhancedPK
+    from shoal.solve.methods import Exact as Exact
+    from shoal.solve.methods import Forest as Forest
+    from shoal.solve.methods import GreedyPK as GreedyPK
+    from shoal.solve.methods import Hilbert as Hilbert
+    from shoal.solve.methods import Incognito as Incognito
+    from shoal.solve.methods import KMember as KMember
+    from shoal.solve.methods import Mondrian as Mondrian
+    from shoal.solve.methods import NonHomogeneous as NonHomogeneous
+    from shoal.solve.methods import Sequential as Sequential
+    from shoal.solve.methods import TopDown as TopDown
+    from shoal.solve.methods import TwoMeans as TwoMeans
+    from shoal.suggest.suggestions import Suggestions as Suggestions
+    from shoal.suggest.suggestions import suggest as suggest
 
 # The same for programs that run: a name is loaded when it is first used. A test compares the two.
 _HOMES = {
-    "shoal._anonymize": ("anonymize",),
-    "shoal._evaluate": ("audit", "classify", "evaluate"),
-    "shoal._loss": ("loss",),
-    "shoal.databases": ("DatabaseTable",),
-    "shoal.errors": (
-        "AuditFailed",
-        "Cancelled",
-        "Infeasible",
-        "InputError",
-        "Refused",
-        "ShoalError",
+    "shoal.api.anonymize": ("anonymize",),
+    "shoal.api.catalogue": (
+        "list_measures",
+        "list_methods",
+        "list_requirements",
     ),
-    "shoal.generalization": (
+    "shoal.api.evaluate": (
+        "audit",
+        "classify",
+        "evaluate",
+    ),
+    "shoal.api.loss": ("loss",),
+    "shoal.api.mapping": ("Mapping",),
+    "shoal.api.read_release": (
+        "ReadRelease",
+        "read_release",
+    ),
+    "shoal.api.release": ("Release",),
+    "shoal.audit.requirements.alpha": ("AlphaK",),
+    "shoal.audit.requirements.closeness": ("TCloseness",),
+    "shoal.audit.requirements.diversity": ("LDiversity",),
+    "shoal.audit.requirements.sensitivity": ("PSensitive",),
+    "shoal.data.databases": ("DatabaseTable",),
+    "shoal.encoding.models": (
         "Calendar",
         "Hierarchy",
         "Interval",
@@ -87,9 +98,21 @@ _HOMES = {
         "Subset",
         "Suppression",
     ),
-    "shoal.listing": ("list_measures", "list_methods", "list_requirements"),
-    "shoal.mapping": ("Mapping",),
-    "shoal.methods": (
+    "shoal.encoding.source": ("Input",),
+    "shoal.errors": (
+        "AuditFailed",
+        "Cancelled",
+        "Infeasible",
+        "InputError",
+        "Refused",
+        "ShoalError",
+    ),
+    "shoal.pipeline.series.history": ("History",),
+    "shoal.reuse.batch": ("Batch",),
+    "shoal.reuse.recoding": ("Recoding",),
+    "shoal.settings.settings": ("Settings",),
+    "shoal.solve.local_search.budget": ("Refine",),
+    "shoal.solve.methods": (
         "Agglomerative",
         "Auto",
         "BottomUp",
@@ -107,15 +130,10 @@ _HOMES = {
         "TopDown",
         "TwoMeans",
     ),
-    "shoal.privacy": ("AlphaK", "LDiversity", "PSensitive", "TCloseness"),
-    "shoal.reading_back": ("ReadRelease", "read_release"),
-    "shoal.recoding": ("Batch", "Recoding"),
-    "shoal.refine": ("Refine",),
-    "shoal.release": ("Release",),
-    "shoal.series": ("History",),
-    "shoal.settings": ("Settings",),
-    "shoal.suggesting": ("Suggestions", "suggest"),
-    "shoal.table.source": ("Input",),
+    "shoal.suggest.suggestions": (
+        "Suggestions",
+        "suggest",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -1,10 +1,15 @@
-"""How long work reports itself: one function that is told the stage, what is done and what there is to do."""
+"""How long work reports itself: one function that is told the stage, what is done and what there is to do; and
+the bar that notebooks show.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -38,3 +43,56 @@ class Watch:
         result = work()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
         return result
+
+
+SOON = 0.5  # seconds of work before a bar is shown
+EVERY = 0.2  # seconds between two changes of it
+
+
+@contextmanager
+def following(progress: Progress | None) -> Iterator[Progress]:
+    """Yield the function that was given, or else a bar in a notebook and silence elsewhere."""
+    if progress is not None or not _is_notebook():
+        yield progress or silent
+        return
+    bar = _Bar()
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def _is_notebook() -> bool:
+    """Whether this code runs in the kernel of a notebook, which has loaded IPython."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module else None
+    return hasattr(shell, "kernel")
+
+
+class _Bar:
+    """One line below a cell: the stage and how much of it is done."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + SOON
+        self._shown: Any = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + EVERY
+        share = f' value="{done}" max="{total}"' if total > 1 else ""
+        self._show(f"<progress{share}></progress> {escape(stage)}")
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._shown is not None:
+            self._show("")
+
+    def _show(self, line: str) -> None:
+        from IPython.display import HTML, display
+
+        if self._shown is None:
+            self._shown = display(HTML(line), display_id=True)
+        else:
+            self._shown.update(HTML(line))

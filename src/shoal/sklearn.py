@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal._anonymize import anonymize
+from shoal.api.anonymize import anonymize
+from shoal.encoding.encode import Column
+from shoal.encoding.forms import Floats, RangeForm, Records
+from shoal.encoding.frames import arrow_column, open_frame
+from shoal.encoding.models import Model
+from shoal.encoding.models.base import labels_of
 from shoal.errors import InputError
-from shoal.generalization import Model
-from shoal.generalization.forms import Floats, RangeForm, Records
-from shoal.generalization.models import labels_of
-from shoal.recoding.taking import Coverage, packed, take
-from shoal.table.encode import Column
-from shoal.table.frames import arrow_column, open_frame
+from shoal.reuse.taking import Coverage, packed, take
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

@@ -14,8 +14,8 @@ import tables
 from hypothesis import given
 
 import shoal
-from shoal.evaluation.downcoding import measure_downcoding
-from shoal.table.closed import Closed, loosened
+from shoal.assess.downcoding import measure_downcoding
+from shoal.encoding.closed import Closed, loosened
 
 
 def closed_of(sample: tables.Sample, groups: list[int]) -> Closed:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.generalization.forms import Ints, RangeForm
-from shoal.table.single_numbers import middles, part_counts, rounded_means
+from shoal.encoding.forms import Ints, RangeForm
+from shoal.encoding.single_numbers import middles, part_counts, rounded_means
 
 K = 10
 COLUMNS = ("age", "hours-per-week")

@@ -11,8 +11,8 @@ import pytest
 from stored import PASSWORD, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
-from shoal.databases.address import database_of
-from shoal.databases.speaking import speaking_of
+from shoal.data.databases.address import database_of
+from shoal.data.databases.error_messages import speaking_of
 
 ROLES = ["-q", "age", "-q", "town", "-s", "ill", "-i", "name", "-k", 5, "--refine", "off"]
 JOB: dict[str, Any] = {

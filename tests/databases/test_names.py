@@ -11,7 +11,7 @@ from allowed import allowing
 from stored import KINDS, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
-from shoal.databases.address import parts_of, quoted
+from shoal.data.databases.address import parts_of, quoted
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
@@ -125,7 +125,7 @@ def test_duckdb_reads_no_file_beside_its_own(tmp_path: Path) -> None:
     [("postgresql://h/d", "databases"), ("t.sqlite", "databases"), ("t.duckdb", "duckdb")],
 )
 def test_a_missing_driver_is_named_with_its_extra(monkeypatch, address: str, extra: str) -> None:
-    monkeypatch.setattr("shoal.databases.connection.find_spec", lambda name: None)
+    monkeypatch.setattr("shoal.data.databases.connection.find_spec", lambda name: None)
     with pytest.raises(shoal.InputError, match=rf"run: pip install 'shoal\[{extra}\]'"):
         shoal.audit(address, table="t", quasi_identifiers=["age"], k=2)
 

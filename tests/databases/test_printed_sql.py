@@ -12,8 +12,8 @@ import pytest
 from stored import KINDS, Server, filled_duckdb, filled_sqlite
 
 import shoal
-from shoal.auditing.sql import audit_sql
-from shoal.examine import examine_table
+from shoal.audit.sql import audit_sql
+from shoal.pipeline.prove import examine_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 ODD = 'a"ge; --'

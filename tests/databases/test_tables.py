@@ -19,12 +19,12 @@ from allowed import allowing
 from stored import PASSWORD, RECORDS, Place, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
-from shoal.databases.fitting import Digits
-from shoal.databases.writing import STAGING
-from shoal.engines import opening
-from shoal.engines.release import LargeRelease
-from shoal.opening import open_table
-from shoal.saving import Saving
+from shoal.data.databases.types import Digits
+from shoal.data.databases.writing import STAGING
+from shoal.data.engines import opening
+from shoal.data.open import open_table
+from shoal.pipeline.carriers.lazy_release import LargeRelease
+from shoal.pipeline.publish import Saving
 
 K = 100  # more than the records of any combination of values
 JOB: dict[str, Any] = {
@@ -238,7 +238,7 @@ def test_rows_of_a_table_that_is_replaced_are_nowhere_in_the_file(
 def test_rows_that_somebody_else_still_reads_are_warned_of(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "old.sqlite"
     rows = filled_sqlite(path, people(5_000), "released")
-    monkeypatch.setattr("shoal.databases.sqlite._PATIENCE", 50)
+    monkeypatch.setattr("shoal.data.databases.sqlite._PATIENCE", 50)
     release = shoal.anonymize(people(900), **JOB)
     reads = "held.execute('BEGIN'); held.execute('SELECT * FROM released').fetchone()"
     with logged(path, reads), pytest.warns(UserWarning, match="still in .* run PRAGMA wal_check"):

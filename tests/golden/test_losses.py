@@ -11,12 +11,12 @@ import pytest
 from allowed import allowing
 
 import shoal
-from shoal.methods.auto import FEW_RECORDS
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.refine.descent import carve
-from shoal.refine.partition import Refined
-from shoal.refine.relax import Relaxation
+from shoal.solve.local_search.descent import carve
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.relax import Relaxation
+from shoal.solve.methods.auto import FEW_RECORDS
+from shoal.solve.problem import Problem
 
 CLOSE = {"rel": 1e-3}
 K = 10

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.privacy.feasibility import most_groups
-from shoal.problem import Problem
-from shoal.table import encode, open_frame
-from shoal.table.render import render
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.encoding.render import render
+from shoal.risk.limits import most_groups
+from shoal.solve.problem import Problem
 
 SUPPRESSION, INTERVAL = shoal.Suppression(), shoal.Interval()
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tables import Sample
 
 import shoal
-from shoal.methods import METHODS
-from shoal.privacy import Requirement
+from shoal.audit.requirements.base import Requirement
+from shoal.solve.methods import METHODS
 
 GROUPING = [name for name, method in METHODS.items() if method.homogeneous]
 HONEST = [name for name in GROUPING if METHODS[name]().honours_requirements()]

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from tables import Sample
 
 import shoal
-from shoal.methods import METHODS as METHOD_KINDS
+from shoal.solve.methods import METHODS as METHOD_KINDS
 
 METHODS: dict[str, Any] = {
     **{name: name for name in shoal.list_methods()},

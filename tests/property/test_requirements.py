@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.methods import METHODS
+from shoal.solve.methods import METHODS
 
 HONEST = [name for name, method in METHODS.items() if method().honours_requirements()]
 

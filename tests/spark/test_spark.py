@@ -24,7 +24,7 @@ import shoal
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'shoal[spark]'")
 if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
     pytest.skip("Spark needs Java, and there is none here", allow_module_level=True)
-from shoal.engines import executors
+from shoal.data.engines import spark as executors
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PySpark's own, about pandas and open sockets
 
@@ -125,7 +125,7 @@ def test_a_random_case_keeps_every_promise(session: Any) -> None:
 @pytest.fixture
 def on_a_cluster() -> Iterator[None]:
     """Let Spark run where it shares no folder with this process, so that tables are staged."""
-    with patch("shoal.engines.on_spark._shared_folder", lambda session: None):
+    with patch("shoal.data.engines.spark._shared_folder", lambda session: None):
         yield
 
 
@@ -145,7 +145,7 @@ def test_a_release_is_a_frame_of_the_session_and_equals_the_one_in_memory(
 
 
 def test_what_is_staged_on_this_machine_is_for_its_owner_alone(session: Any) -> None:
-    from shoal.engines.on_spark import Tables
+    from shoal.data.engines.spark import Tables
 
     seen, write = [], Tables.write
 
@@ -171,7 +171,7 @@ def test_staged_tables_hold_no_hash_that_can_be_computed_from_a_name(
 ) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
-    from shoal.engines.on_spark import Tables
+    from shoal.data.engines.spark import Tables
 
     hashes: list[dict[str, set[int]]] = []
     write = Tables.write
@@ -228,7 +228,7 @@ def test_names_with_dots_and_quotes_are_released_as_in_memory(session: Any, tmp_
 def released(given: Any, most: int, version: str) -> tuple[Counter[tuple[str, ...]], str]:
     """The records and notes of a release, as if executors had this version of shoal."""
     with (
-        patch("shoal.engines.way.most_at_once", lambda memory: most),
+        patch("shoal.pipeline.carriers.lazy.most_at_once", lambda memory: most),
         patch.object(executors.Executors, "version", version),
     ):
         release = shoal.anonymize(given, **ASKED)
@@ -265,7 +265,7 @@ def test_partitions_and_tasks_that_fail_once_change_nothing(
     failing = frame.repartition(5).mapInArrow(fails_once, frame.schema)
     in_rounds = most == 40
     first = by_driver if in_rounds else released(frame.coalesce(1), most, "")
-    with patch("shoal.engines.executors.solve_chunks", solved):
+    with patch("shoal.data.engines.spark.solve_chunks", solved):
         second = released(failing, most, shoal.__version__)
     assert first[0] == second[0]
     assert scan.exists()
@@ -310,7 +310,7 @@ def test_a_release_is_saved_to_a_table_or_a_folder(session: Any, tmp_path: Path)
 
 
 def test_tables_of_a_killed_run_are_dropped_by_the_next(session: Any) -> None:
-    from shoal.engines.on_spark import Tables
+    from shoal.data.engines.spark import Tables
 
     own, mine = Tables(session), str(os.getpid())
     ended = subprocess.run(

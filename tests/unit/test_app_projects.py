@@ -10,15 +10,14 @@ import pytest
 from starlette.datastructures import FormData
 
 from shoal.app import forms, words
-from shoal.app.command import command_line
-from shoal.app.files import write_toml_file
-from shoal.app.projects import Project, Projects, safe_name
-from shoal.app.worker.trees import outline_of, read_outline
+from shoal.app.context import command_line
+from shoal.app.projects import Project, Projects, safe_name, write_toml_file
+from shoal.app.worker.tables import outline_of, read_outline
+from shoal.audit.requirements import REQUIREMENTS
+from shoal.encoding.models import MODELS, Hierarchy
 from shoal.errors import InputError
-from shoal.generalization import MODELS, Hierarchy
-from shoal.measures.catalogue import MEASURES
-from shoal.methods import METHODS
-from shoal.privacy import REQUIREMENTS
+from shoal.solve.measures.catalogue import MEASURES
+from shoal.solve.methods import METHODS
 
 LOOK: dict[str, Any] = {
     "columns": [

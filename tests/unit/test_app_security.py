@@ -20,10 +20,8 @@ from urllib.request import url2pathname
 import pytest
 from starlette.testclient import TestClient
 
-from shoal.app.invitation import Invitation
 from shoal.app.security import Sessions
-from shoal.app.server import _invite, serve
-from shoal.app.site import make_site
+from shoal.app.server import Invitation, _invite, make_site, serve
 from shoal.errors import InputError
 
 HOST = "127.0.0.1:8765"

@@ -21,13 +21,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from shoal import samples
-from shoal.app.files import write_toml_file
-from shoal.app.jobs import Jobs
-from shoal.app.processes import Ended, Worker
-from shoal.app.projects import Project, Projects
+from shoal.app.jobs import Ended, Jobs, Worker
+from shoal.app.projects import Project, Projects, write_toml_file
 from shoal.app.security import Sessions
-from shoal.app.site import make_site
-from shoal.app.worker import estimating, looking, making
+from shoal.app.server import make_site
+from shoal.app.worker import look as looking
+from shoal.app.worker import run as estimating
+from shoal.app.worker import run as making
 from shoal.app.worker.__main__ import _answered
 
 HOST = "127.0.0.1:8765"
@@ -444,7 +444,7 @@ def test_a_release_with_k_of_1_is_downloaded_only_on_purpose(steward: Steward) -
 def test_a_run_encodes_its_table_once(
     project_of_people: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shoal import plan
+    from shoal.pipeline import plan
 
     encoded: list[Any] = []
     encode = plan.encode_source

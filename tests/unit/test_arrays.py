@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from shoal.kernels.bundles import bundle
+from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.shared import arrays
 
 order_of = callable_here(arrays.order_of)

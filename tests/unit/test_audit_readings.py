@@ -16,19 +16,19 @@ from hypothesis import given
 from tables import partitioned_samples
 
 import shoal
-from shoal.auditing import compatibility
-from shoal.auditing.cells import read_cells
-from shoal.auditing.compatibility import count_counterparts, examine_compatibility, read_originals
-from shoal.auditing.readings import cover_of, line_of
-from shoal.auditing.texts import Reader, written
-from shoal.generalization import Model
-from shoal.generalization.models import label_of
-from shoal.kernels.evaluating.compatibility import weigh_compatible
-from shoal.measures import compile_measure
-from shoal.table import encode, open_frame
-from shoal.table.closed import Closed
-from shoal.table.render import read_closures, render
-from shoal.table.rows import distinct_rows
+from shoal.audit import compatibility
+from shoal.audit.compatibility import count_counterparts, examine_compatibility, read_originals
+from shoal.audit.readings import cover_of, line_of
+from shoal.audit.texts import Reader, read_cells, written
+from shoal.encoding.closed import Closed
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.encoding.models import Model
+from shoal.encoding.models.base import label_of
+from shoal.encoding.render import read_closures, render
+from shoal.encoding.rows import distinct_rows
+from shoal.kernels.assess import weigh_compatible
+from shoal.solve.measures import compile_measure
 
 NOON = datetime(2020, 2, 29, 12, tzinfo=UTC)
 HOURS = [NOON + timedelta(hours=step) for step in (0, 1, 1, 5, 5, 7, 9, 30)]
@@ -133,7 +133,7 @@ def test_odd_columns_get_the_verdict_of_the_encoder_and_the_kernel(kind: str, st
 
 
 def _closed(table: Any, groups: Any) -> Closed:
-    from shoal.problem import Problem
+    from shoal.solve.problem import Problem
 
     return Problem.of(table, "suppressed", 1).close(groups)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal import saving
+from shoal.pipeline import publish as saving
 
 READ_DIFFERENTLY = {
     "numbers.csv": "age,d\n34.0,a\n34,b\n34.00,c\n",

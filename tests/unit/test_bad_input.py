@@ -16,8 +16,8 @@ import pytest
 
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
-from shoal.engines.opening import missing
-from shoal.measures.catalogue import OBJECTIVES
+from shoal.data.engines.opening import missing
+from shoal.solve.measures.catalogue import OBJECTIVES
 
 CANARY = "CANARY-7731"
 PEOPLE = f"""\

@@ -20,7 +20,7 @@ import pyarrow.parquet
 import pytest
 
 import shoal
-from shoal.evaluation.queries import answer_from_release, draw_workload
+from shoal.assess.queries import answer_from_release, draw_workload
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "src" / "shoal" / "samples" / "hierarchies"
@@ -66,7 +66,9 @@ def test_a_few_records_are_measured_and_the_numbers_kept(
     runner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(import_module("benchmarks.suite.methods"), "SIZES", (5,))
-    monkeypatch.setattr(import_module("shoal.listing"), "METHODS", {"mondrian": shoal.Mondrian})
+    monkeypatch.setattr(
+        import_module("shoal.api.catalogue"), "METHODS", {"mondrian": shoal.Mondrian}
+    )
     kept = tmp_path / "methods.json"
     assert runner.main(["methods", "--records", "200", "--json", str(kept)]) == 0
     report = json.loads(kept.read_text(encoding="utf-8"))

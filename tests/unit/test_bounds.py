@@ -20,22 +20,22 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.bounds import Certificate, Certifier, records
-from shoal.bounds.ascent import Ascent
-from shoal.bounds.cells import Cells
-from shoal.bounds.certificate import ratio
-from shoal.bounds.records import cell_bound, nearest_bound
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.errors import InputError
+from shoal.kernels.bounding.cell_columns import flat_costs
 from shoal.kernels.bounding.cell_walk import make_walk
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
-from shoal.kernels.bounding.nearest import flat_costs
 from shoal.kernels.clustering.exact import subset_costs
 from shoal.kernels.shared.groups import close_groups, group_costs
-from shoal.methods import Cover
-from shoal.methods.exact import Exact
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.bounds import cells as records
+from shoal.solve.bounds.ascent import Ascent
+from shoal.solve.bounds.cells import Cells, cell_bound, nearest_bound
+from shoal.solve.bounds.certificate import Certificate, Certifier, ratio
+from shoal.solve.methods import Cover
+from shoal.solve.methods.exact import Exact
+from shoal.solve.problem import Problem
 
 cell_cost, next_cell = map(callable_here, (cell_cost, next_cell))
 
@@ -242,9 +242,9 @@ def test_no_release_costs_less_than_a_bound_found_in_a_hurry(case, passes, looks
     assume(may_ascend(sample, measure))
     problem = sample.problem(measure, k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.bounds.ascent.QUICK_LOOKS", looks)
-        patch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
-        patch.setattr("shoal.bounds.ascent.CHUNK", 5)
+        patch.setattr("shoal.solve.bounds.ascent.QUICK_LOOKS", looks)
+        patch.setattr("shoal.solve.bounds.ascent.LOOKS_BY_POINT", 0)
+        patch.setattr("shoal.solve.bounds.ascent.CHUNK", 5)
         climb = ascent(problem)
     for _ in range(passes):
         climb.advance()
@@ -271,7 +271,7 @@ def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
 
 
 def test_listed_cells_that_do_not_fit_are_repaired_all_the_same(monkeypatch):
-    monkeypatch.setattr("shoal.bounds.ascent.MOST_CELLS", 1)
+    monkeypatch.setattr("shoal.solve.bounds.ascent.MOST_CELLS", 1)
     problem = Problem.of(encode(open_frame(PEOPLE), SUPPRESSED), "lm", 3)
     climb = ascent(problem)
     for _ in range(50):
@@ -400,9 +400,9 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     few = shoal.samples.adult().slice(0, 300)
     found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert found.certificate.how == "dual ascent over cells of k records"
-    monkeypatch.setattr("shoal.bounds.ascent.QUICK_LOOKS", 1)
-    monkeypatch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
-    monkeypatch.setattr("shoal.bounds.ascent.CHUNK", 100)
+    monkeypatch.setattr("shoal.solve.bounds.ascent.QUICK_LOOKS", 1)
+    monkeypatch.setattr("shoal.solve.bounds.ascent.LOOKS_BY_POINT", 0)
+    monkeypatch.setattr("shoal.solve.bounds.ascent.CHUNK", 100)
     later = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
     assert later.certificate.how in (
         "dual ascent over some cells of k records",
@@ -417,7 +417,7 @@ def test_a_loose_bound_is_tightened_at_once_if_passes_are_short(monkeypatch):
     few = shoal.samples.adult().slice(0, 300)
     found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5, refine=False)
     again = replace(found)
-    monkeypatch.setattr("shoal.bounds.certificate.PASS_LOOKS", 0)
+    monkeypatch.setattr("shoal.solve.bounds.certificate.PASS_LOOKS", 0)
     assert again.certificate.ratio > 1.15
     monkeypatch.undo()
     assert found.certificate.bound > again.certificate.bound

@@ -9,9 +9,9 @@ from starlette.datastructures import FormData
 
 import shoal
 from shoal.app.forms import with_input
-from shoal.by_column import read_formats, read_missing, written_formats, written_missing
-from shoal.settings import Settings
-from shoal.table.source import Input
+from shoal.encoding.by_column import read_formats, read_missing, written_formats, written_missing
+from shoal.encoding.source import Input
+from shoal.settings.settings import Settings
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ from reference import Group
 from reference_splitting import varied_sample
 from tables import Sample
 
-from shoal.generalization.forms import TreeForm
+from shoal.encoding.forms import TreeForm
 from shoal.kernels.refining import chains, reach
-from shoal.refine.chains import reach_of, shift_all
+from shoal.solve.local_search.neighbourhoods import reach_of, shift_all
 
 is_open, draw, pull = map(callable_here, (chains.is_open, chains.draw, chains.pull))
 holds = callable_here(reach.holds)

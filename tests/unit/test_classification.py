@@ -11,9 +11,10 @@ import pytest
 from allowed import allowing
 
 import shoal
-from shoal.evaluation.classification import compare_classifiers, features
-from shoal.settings import make_settings
-from shoal.table import encode, open_frame
+from shoal.assess.classification import compare_classifiers, features
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.settings.settings import make_settings
 
 pytest.importorskip("sklearn", reason="pip install 'shoal[evaluation]'")
 

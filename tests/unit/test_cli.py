@@ -21,12 +21,12 @@ from compiled import needs_jit
 
 import shoal
 from shoal import AuditFailed, cli, samples
-from shoal.estimate import SECONDS, estimate
-from shoal.io import read
-from shoal.methods import METHODS, Cover, Partition
-from shoal.opening import open_table
-from shoal.plan import prepare
-from shoal.settings import make_settings
+from shoal.data.files.table_file import read
+from shoal.data.open import open_table
+from shoal.pipeline.estimate import SECONDS, estimate_run
+from shoal.pipeline.plan import prepare
+from shoal.settings.settings import make_settings
+from shoal.solve.methods import METHODS, Cover, Partition
 
 COMMANDS = [
     "anonymize",
@@ -62,7 +62,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pa.Table:
             "ill": ["abc"[i % 7 % 3] for i in range(60)],
         }
     )
-    shoal.io.write(table, "people.csv")
+    shoal.data.files.write(table, "people.csv")
     Path("zip.csv").write_text(TREE)
     return table
 
@@ -263,7 +263,7 @@ def test_the_time_of_every_method_is_known_or_follows_from_its_records() -> None
     def most(records: int, method: str) -> float:
         table = pa.table({"age": list(range(records))})
         settings = make_settings(None, quasi_identifiers=["age"], k=2, method=method, refine=False)
-        return estimate(prepare(open_table(table, settings.input), settings)).most
+        return estimate_run(prepare(open_table(table, settings.input), settings)).most
 
     assert most(18, "exact") > most(17, "exact") > most(12, "exact")
 
@@ -405,7 +405,7 @@ AWKWARD = [
 
 def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> None:
     table = pa.table({name: [i, i + 1] * 5 for i, name in enumerate(AWKWARD)})
-    shoal.io.write(table, "odd table.csv")
+    shoal.data.files.write(table, "odd table.csv")
     code, out, _ = shell("init", "odd table.csv", "-o", "odd settings.toml")
     assert code == 0
     assert "'odd table.csv' --settings 'odd settings.toml'" in out
@@ -441,7 +441,7 @@ def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> 
 
 def test_init_lets_what_cannot_be_generalized_be_removed(shell: Shell, people: pa.Table) -> None:
     table = people.append_column("tags", [[["x"]] * 60]).append_column("void", pa.nulls(60))
-    shoal.io.write(table, "people.parquet")
+    shoal.data.files.write(table, "people.parquet")
     assert shell("init", "people.parquet")[0] == 0
     settings = shoal.Settings.load("people.toml")
     assert settings.identifiers == ("name",)
@@ -468,7 +468,7 @@ def test_semicolons_and_a_byte_order_mark_are_read(
 def test_small_tables_are_released(
     shell: Shell, people: pa.Table, ages: list[int], k: int, expected: list[Any]
 ) -> None:
-    shoal.io.write(pa.table({"age": ages}), "a.csv")
+    shoal.data.files.write(pa.table({"age": ages}), "a.csv")
     assert shell("anonymize", "a.csv", "-q", "age", "-k", k, "-o", "b.csv")[0] == 0
     assert read("b.csv")["age"].to_pylist() == expected
 
@@ -568,7 +568,7 @@ def test_a_broken_method_is_caught_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(Cover, "partition", lonely)
     lone = people.set_column(1, "age", [[99, *people["age"].to_pylist()[1:]]])
-    shoal.io.write(lone, "people.csv", overwrite=True)
+    shoal.data.files.write(lone, "people.csv", overwrite=True)
     before = {path.name for path in Path().iterdir()}
     run = ("anonymize", "people.csv", *ROLES, "-k", 2, "-o", "a.csv", "--save-settings", "a.toml")
     code, out, err = shell(*run)
@@ -582,7 +582,7 @@ def test_a_broken_method_is_caught_before_anything_is_written(
 def test_a_leaked_identifier_is_caught_before_anything_is_written(
     shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["shoal.way"], "_render", lambda frame, *rest: frame)
+    monkeypatch.setattr(sys.modules["shoal.pipeline.run"], "_render", lambda frame, *rest: frame)
     run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "--others", "drop", "-k", 2)
     run += ("-o", "a.csv")
     code, _, err = shell(*run)
@@ -597,7 +597,7 @@ KILLED = textwrap.dedent("""
     import contextlib, json, os, signal, sys
     from pathlib import Path
     import shoal.cli, shoal.cli.run as show
-    import shoal.cli.app, shoal.io, shoal.methods, shoal._anonymize  # once for all
+    import shoal.cli.app, shoal.data.files, shoal.solve.methods, shoal.api.anonymize  # once for all
 
     number, folder, moments = getattr(signal, sys.argv[1]), Path(sys.argv[2]), sys.argv[3].split()
     arguments = sys.argv[4:]
@@ -633,7 +633,7 @@ MOMENTS = ["reading", "grouping", "auditing", "writing", "unnamed", "named"]
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_a_killed_run_leaves_a_whole_release_or_none(name: str, tmp_path: Path) -> None:
     settings = tmp_path / "adult.toml"
-    shoal.io.write(samples.adult()[:3000], tmp_path / "adult.parquet")
+    shoal.data.files.write(samples.adult()[:3000], tmp_path / "adult.parquet")
     shoal.Settings.load(samples.adult_settings()).save(settings)
     for moment in MOMENTS:
         (tmp_path / moment).mkdir()

@@ -17,15 +17,16 @@ from hypothesis import strategies as st
 from partitions import swept
 
 import shoal
-from shoal.kernels.clustering.bottom_up import merge_round
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.kernels.clustering.agglomerative import merge_round
 from shoal.kernels.shared.state import pack
-from shoal.methods.agglomerative import DISTANCES, Agglomerative
-from shoal.methods.bottom_up import BottomUp
-from shoal.methods.k_member import k_members
-from shoal.methods.sequential import Sequential, state_of
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods.agglomerative import DISTANCES, Agglomerative
+from shoal.solve.methods.papers.bottom_up import BottomUp
+from shoal.solve.methods.papers.k_member import k_members
+from shoal.solve.methods.papers.sequential import Sequential, state_of
+from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 MEASURES = st.sampled_from(OBJECTIVES)

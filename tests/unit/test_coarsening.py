@@ -31,11 +31,11 @@ from shoal import (
     Settings,
     Suppression,
 )
-from shoal.auditing.coarsened import prove_coarsened
-from shoal.auditing.texts import Reader
-from shoal.table import open_frame
-from shoal.table.coarsening import coarsened
-from shoal.table.source import Input, Source
+from shoal.audit.coarsened import prove_coarsened
+from shoal.audit.texts import Reader
+from shoal.encoding.frames import open_frame
+from shoal.encoding.other_columns import coarsened
+from shoal.encoding.source import Input, Source
 
 SCHOOLS = ("none", "primary", "secondary", "degree")
 TREE = {"*": {"East": ["02139", "02140"], "West": {"Coast": ["90210", "90211"]}}}

@@ -11,7 +11,7 @@ from compiled import callable_here, needs_jit
 from numba import njit
 
 import shoal
-from shoal.kernels.compilation import inner
+from shoal.kernels.compile.jit import inner
 
 FILES = sorted((Path(shoal.__file__).parent / "kernels").glob("*.py"))
 SCALAR = {"ceil", "int32", "int64", "log", "log2", "uint64"}

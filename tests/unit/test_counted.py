@@ -16,38 +16,35 @@ import pytest
 from compiled import needs_jit
 
 import shoal
-from shoal.bounds.certificate import Certifier
-from shoal.counted import Assignment, reduced, solve
-from shoal.counted.aside import set_aside, standing
-from shoal.counted.assignment import pick
-from shoal.counted.complying import complying
-from shoal.counted.cutting import cut, line_of
-from shoal.counted.elsewhere import solve_packed
-from shoal.counted.refining import refine_in_memory
-from shoal.counted.settling import settle_in_parts
-from shoal.counted.stock import Standing, solve_part
-from shoal.counted.threads import in_threads
-from shoal.evaluation.comparison import comparison_of
-from shoal.evaluation.distributions import compare_distributions
-from shoal.evaluation.downcoding import measure_downcoding
-from shoal.evaluation.queries import compare_answers
-from shoal.evaluation.risk import compare_risks
-from shoal.evaluation.rules import compare_rules
+from shoal.assess.comparison import comparison_of
+from shoal.assess.distributions import compare_distributions
+from shoal.assess.downcoding import measure_downcoding
+from shoal.assess.queries import compare_answers
+from shoal.assess.risk import compare_risks
+from shoal.assess.rules import compare_rules
+from shoal.data.open import open_table
+from shoal.encoding.closed import Closed
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
 from shoal.kernels.shared.state import offending
-from shoal.measures import MEASURES, loss
-from shoal.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
-from shoal.methods.lending import Stock
-from shoal.opening import open_table
-from shoal.plan import encode_source
-from shoal.problem import Problem
+from shoal.pipeline.plan import encode_source
 from shoal.progress import Progress, silent
-from shoal.refine import Refine
-from shoal.refine.partition import Refined
-from shoal.settings import make_settings
-from shoal.table import Table, encode, open_frame
-from shoal.table.closed import Closed
+from shoal.settings.settings import make_settings
+from shoal.solve.bounds.certificate import Certifier
+from shoal.solve.counted.aside import complying, set_aside, standing
+from shoal.solve.counted.assignment import Assignment, pick, reduced
+from shoal.solve.counted.parts import cut, line_of, refine_in_memory, settle_in_parts
+from shoal.solve.counted.remote import in_threads, solve_packed
+from shoal.solve.counted.rounds import Standing, solve_part
+from shoal.solve.counted.solve import solve
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.measures import MEASURES, loss
+from shoal.solve.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
+from shoal.solve.methods.visits import Stock
+from shoal.solve.problem import Problem
 
 TOWNS = shoal.Hierarchy.from_dict(
     {"*": {"north": ["a", "b", "c"], "south": {"inland": ["d"], "coast": ["e", "f"]}}}
@@ -332,7 +329,7 @@ def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_no
             for c, g in zip(table.codes[merged.rows, j], merged.groups, strict=True)
         }
         assert len(reads) == len(np.unique(table.codes[:, j]))
-    with patch("shoal.counted.aside.COMFORTABLE", 10):
+    with patch("shoal.solve.counted.aside.COMFORTABLE", 10):
         again = solve(problem, Incognito(), None, seed=0, progress=silent, most=300)
     assert again.assignment.groups.tolist() == found.assignment.groups.tolist()
     with pytest.raises(shoal.InputError, match="needs all 300 records at once"):
@@ -397,9 +394,9 @@ def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_t
     found = []
     for threads in (1, 2):
         with (
-            patch("shoal.counted.refining.MANY", 500),
-            patch("shoal.counted.refining.PART", 300),
-            patch("shoal.counted.threads.threads", lambda threads=threads: threads),
+            patch("shoal.solve.counted.parts.MANY", 500),
+            patch("shoal.solve.counted.parts.PART", 300),
+            patch("shoal.solve.counted.remote.threads", lambda threads=threads: threads),
         ):
             found.append(refine_in_memory(problem, groups, 0, silent, Refine()))
     assert (found[0].groups == found[1].groups).all()
@@ -467,7 +464,7 @@ def test_a_release_is_the_same_on_any_number_of_threads() -> None:
     problem = problem_of(reduced(encoded(900, 3, ages=40)), 4)
     found = []
     for number in (1, 3):
-        with patch("shoal.counted.threads.threads", return_value=number):
+        with patch("shoal.solve.counted.remote.threads", return_value=number):
             solved = solve(problem, Cover(), Refine(), seed=0, progress=silent, most=150)
         found.append(solved.assignment)
     assert found[0].rows.tolist() == found[1].rows.tolist()

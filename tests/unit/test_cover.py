@@ -19,14 +19,19 @@ from reference_clustering import Cost, lacking, none_lacking
 from reference_proposals import propose
 
 import shoal
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.covering.proposals import propose_points
-from shoal.methods import Cover, cover, lending, proposals
-from shoal.methods.ladders import make_ladders, rung_costs
-from shoal.methods.lattice import make_lattice
-from shoal.privacy import LDiversity, PSensitive, Requirement, TCloseness
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import Table, encode, open_frame
+from shoal.solve.methods import Cover, cover
+from shoal.solve.methods import visits as lending
+from shoal.solve.methods import visits as proposals
+from shoal.solve.methods.lattice import make_ladders, make_lattice, rung_costs
+from shoal.solve.problem import Problem
 
 SECRET = ["p", "q"]
 TERMS = ((0.0, 0.0), (0.3, 0.5), (1.0, 1.0))  # generous ones, for small tables

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.settings import Settings
-from shoal.table.date_formats import found_dates, in_words
+from shoal.encoding.found import found_dates, in_words
+from shoal.settings.settings import Settings
 
 Shell = Callable[..., tuple[int, str, str]]
 

@@ -7,9 +7,9 @@ import pytest
 from torn import SECRET, assert_same
 from torn import torn as refused
 
+from shoal.data.files.table_file import open_file, read, read_texts, write
+from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
-from shoal.io import open_file, read, read_texts, write
-from shoal.table.source import Dialect, Input
 
 
 @pytest.mark.parametrize(
@@ -95,14 +95,14 @@ def test_marks_line_ends_and_blank_lines_around_rows_do_not_matter(tmp_path, end
 
 @pytest.mark.parametrize("block", range(64, 80))
 def test_a_line_break_in_a_value_may_fall_anywhere(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("shoal.io.delimited._BLOCK_BYTES", block)
+    monkeypatch.setattr("shoal.data.files.csv._BLOCK_BYTES", block)
     table = pa.table({"a": ["x\r\n" * i for i in range(15)], "b": ["y\n,\r"] * 15})
     write(table, tmp_path / "t.csv")
     assert_same(read(tmp_path / "t.csv"), table)
 
 
 def test_a_row_beyond_the_limit_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.io.delimited._BLOCK_BYTES", 64)
+    monkeypatch.setattr("shoal.data.files.csv._BLOCK_BYTES", 64)
     assert "cannot be read as CSV" in refused(tmp_path, "a,b\n1," + SECRET * 100 + "\n1,2\n" * 9)
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torn import SECRET, names_in
 
+from shoal.data.files.table_file import holding_problems, open_file, read_texts, write
+from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
-from shoal.io import holding_problems, open_file, read_texts, write
-from shoal.table.source import Dialect, Input
 
 
 def test_only_fields_that_need_quotes_have_them(tmp_path):

@@ -18,12 +18,12 @@ from reference_evaluation import compared, spread_cells
 from tables import partitioned_samples
 
 import shoal
-from shoal.evaluation.comparison import read_comparison
-from shoal.evaluation.distributions import compare_distributions, earth_movers, total_variation
-from shoal.evaluation.guard import join_ordered, join_others
-from shoal.generalization.periods import days_of_label
-from shoal.settings import make_settings
-from shoal.table import open_frame
+from shoal.assess.comparison import read_comparison
+from shoal.assess.distributions import compare_distributions, earth_movers, total_variation
+from shoal.assess.guard import join_ordered, join_others
+from shoal.encoding.frames import open_frame
+from shoal.encoding.models.periods import days_of_label
+from shoal.settings.settings import make_settings
 
 
 @given(partitioned_samples(sensitive=1))

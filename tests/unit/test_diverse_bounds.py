@@ -17,22 +17,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.bounds.cells import Cells
-from shoal.bounds.diverse import (
+from shoal.kernels.bounding import diverse_counts
+from shoal.kernels.bounding import diverse_groups as kernels
+from shoal.kernels.bounding import diverse_slopes as diverse_mending
+from shoal.kernels.clustering.exact import subset_costs
+from shoal.kernels.shared.groups import group_costs
+from shoal.kernels.shared.rules import Rules
+from shoal.progress import silent
+from shoal.solve.bounds.cells import Cells
+from shoal.solve.bounds.diverse import (
     DiverseAscent,
     distinct_needed,
     outside_by_entropy,
     outside_needed,
 )
-from shoal.kernels.bounding import diverse_counts, diverse_mending
-from shoal.kernels.bounding import diverse_groups as kernels
-from shoal.kernels.clustering.exact import subset_costs
-from shoal.kernels.shared.groups import group_costs
-from shoal.kernels.shared.rules import Rules
-from shoal.methods import Cover
-from shoal.methods.exact import Exact
-from shoal.problem import Problem
-from shoal.progress import silent
+from shoal.solve.methods import Cover
+from shoal.solve.methods.exact import Exact
+from shoal.solve.problem import Problem
 
 sort_cell, least_excess, counted_excess, mend = map(
     callable_here,
@@ -71,8 +72,8 @@ def test_no_release_that_keeps_the_requirements_costs_less(case, measure, passes
     problem = reference_requirements.problem_of(sample, measure, k, requirements)
     assume(problem.class_count == 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.bounds.ascent.QUICK_LOOKS", looks)
-        patch.setattr("shoal.bounds.ascent.LOOKS_BY_POINT", 0)
+        patch.setattr("shoal.solve.bounds.ascent.QUICK_LOOKS", looks)
+        patch.setattr("shoal.solve.bounds.ascent.LOOKS_BY_POINT", 0)
         climb = ascent(problem, good)
     totals = [climb.total]
     for _ in range(passes):

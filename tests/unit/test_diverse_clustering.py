@@ -18,25 +18,30 @@ from hypothesis import strategies as st
 from partitions import swept
 
 import shoal
-from shoal.generalization.models import labels_of
-from shoal.kernels.clustering.bottom_up import merge_round
-from shoal.kernels.clustering.deal import unite_offenders
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.frames import open_frame
+from shoal.encoding.models.base import labels_of
+from shoal.kernels.clustering.agglomerative import merge_round
+from shoal.kernels.clustering.mend import unite_offenders
 from shoal.kernels.shared import rules as rule_kernels
 from shoal.kernels.shared.state import pack
 from shoal.kernels.splitting.two_means import even_out_sides
-from shoal.methods import base
-from shoal.methods.agglomerative import DISTANCES, Agglomerative
-from shoal.methods.base import Method, state_of
-from shoal.methods.bottom_up import BottomUp
-from shoal.methods.deal import deal_evenly, deal_in_turn, kinds_of
-from shoal.methods.k_member import KMember, k_members
-from shoal.methods.sequential import Sequential
-from shoal.methods.settle import settle
-from shoal.methods.two_means import TwoMeans
-from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, TCloseness, check_feasible
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import Table, encode, open_frame
+from shoal.risk.limits import check_feasible
+from shoal.solve.methods import base
+from shoal.solve.methods.agglomerative import DISTANCES, Agglomerative
+from shoal.solve.methods.base import Method, state_of
+from shoal.solve.methods.papers.bottom_up import BottomUp
+from shoal.solve.methods.papers.k_member import KMember, k_members
+from shoal.solve.methods.papers.sequential import Sequential, deal_evenly, deal_in_turn, kinds_of
+from shoal.solve.methods.papers.two_means import TwoMeans
+from shoal.solve.methods.settle import settle
+from shoal.solve.problem import Problem
 
 even_out_sides = callable_here(even_out_sides)
 

@@ -20,10 +20,15 @@ from shoal.kernels.refining import diverse_repacking as kernels
 from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, Pool
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent
-from shoal.refine.choose import LOOSE, choose_quickly
-from shoal.refine.partition import Refined
-from shoal.refine.relax import Relaxation
-from shoal.refine.repack import Pools, make_candidates, repack_all
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.relax import Relaxation
+from shoal.solve.local_search.repack import (
+    LOOSE,
+    Pools,
+    choose_quickly,
+    make_candidates,
+    repack_all,
+)
 
 price, can_comply = callable_here(kernels.price_diverse), callable_here(kernels.can_comply)
 improve, start_from = callable_here(kernels.improve_diverse), callable_here(kernels.start_from)
@@ -185,7 +190,7 @@ def test_cells_chosen_quickly_comply_cost_no_more_and_are_repeatable(
 ) -> None:
     """Also where all numbers of distinct values are taken to be loose."""
     problem = start.problem
-    with patch("shoal.refine.choose.LOOSE", loose):
+    with patch("shoal.solve.local_search.repack.LOOSE", loose):
         found, again = (choose_quickly(start.refined(), seed, silent)[0] for _ in range(2))
     assert (found.groups == again.groups).all()
     assert is_met(problem, found.groups)

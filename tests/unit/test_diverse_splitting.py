@@ -16,18 +16,21 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.splitting import mondrian as kernels
-from shoal.methods import Method, Mondrian
-from shoal.methods.exact import Exact
-from shoal.methods.forest import Forest
-from shoal.methods.hilbert import SHARE, Hilbert
-from shoal.methods.incognito import Incognito, find_passing, make_levels
-from shoal.methods.settle import settle
-from shoal.methods.top_down import TopDown
-from shoal.privacy import AlphaK, LDiversity, Requirement
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods import Method, Mondrian
+from shoal.solve.methods.exact import Exact
+from shoal.solve.methods.incognito import Incognito, find_passing, make_levels
+from shoal.solve.methods.papers.forest import Forest
+from shoal.solve.methods.papers.hilbert import SHARE, Hilbert
+from shoal.solve.methods.papers.top_down import TopDown
+from shoal.solve.methods.settle import settle
+from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 METHODS: dict[str, Method] = {

@@ -29,11 +29,12 @@ from fuzz.engines import collected, frame_on, try_on
 from fuzz.runs import release_faults, write_table
 
 import shoal
-from shoal.engines.base import speaking_of
-from shoal.engines.memory import free_memory, read_memory
-from shoal.engines.opening import engine_for, missing
-from shoal.io import blocks, read_texts
-from shoal.table.source import Input
+from shoal.data.engines.base import speaking_of
+from shoal.data.engines.memory import free_memory, read_memory
+from shoal.data.engines.opening import engine_for, missing
+from shoal.data.files import blocks
+from shoal.data.files.table_file import read_texts
+from shoal.encoding.source import Input
 
 ENGINES = ("duckdb", "polars")
 LOCAL = ("agglomerative", "cover")
@@ -90,7 +91,7 @@ def in_words(found: object) -> object:
 
 def solving(most: int) -> Any:
     """Let so many records be solved at once."""
-    return patch("shoal.engines.way.most_at_once", lambda memory: most)
+    return patch("shoal.pipeline.carriers.lazy.most_at_once", lambda memory: most)
 
 
 @pytest.fixture(params=ENGINES)
@@ -265,7 +266,7 @@ def test_what_unchanged_columns_give_away_is_found_in_part_of_the_records(engine
     table = table.append_column("note", notes)
     asked = {**ASKED, "keep": ["ward", "twice", "note"]}
     with (
-        patch("shoal.engines.leaks.LOOKED_AT", 800),
+        patch("shoal.pipeline.carriers.counts.LOOKED_AT", 800),
         pytest.raises(shoal.InputError) as error,
     ):
         shoal.anonymize(on(engine, table), **asked)
@@ -301,10 +302,10 @@ def test_duckdb_draws_no_bar_on_standard_output(tmp_path: Path) -> None:
     asked = """
 import duckdb
 from pathlib import Path
-from shoal.databases.address import database_of
-from shoal.databases.connection import connect
-from shoal.engines.on_duckdb import DuckDB
-from shoal.staging import Staging
+from shoal.data.databases.address import database_of
+from shoal.data.databases.connection import connect
+from shoal.data.engines.duckdb import DuckDB
+from shoal.data.staging import Staging
 
 setting = "SELECT current_setting('enable_progress_bar') AS bar"
 duckdb.connect("t.duckdb").close()
@@ -669,7 +670,7 @@ def test_a_folder_or_pattern_of_files_is_one_table(tmp_path: Path) -> None:
 def test_a_folder_of_parts_replaces_another_in_one_step(engine: str, tmp_path: Path) -> None:
     release = shoal.anonymize(on(engine, people()), **ASKED)
     target = tmp_path / "out"
-    with patch("shoal.io.streams.PART", 100), patch("shoal.io.streams.BATCH", 50):
+    with patch("shoal.data.files.streams.PART", 100), patch("shoal.data.files.streams.BATCH", 50):
         release.save(target)
     parts = sorted(target.iterdir())
     assert len(parts) == 4
@@ -689,7 +690,7 @@ def test_an_output_that_fails_its_audit_is_not_written(engine: str, tmp_path: Pa
     def torn(sources: Sequence[Path], file: Path, *rest: object) -> None:
         file.write_text("age,town,ill,ward\n" + "[20; 59],Lyon,flu,1\n" * 3)
 
-    with patch("shoal.engines.publishing.copy_to", torn), pytest.raises(shoal.AuditFailed):
+    with patch("shoal.data.engines.publishing.copy_to", torn), pytest.raises(shoal.AuditFailed):
         release.save(target, overwrite=True)
     assert target.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["release.csv"]

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal.assess.singled import Kept, singled_out
 from shoal.cli.app import app
-from shoal.evaluation.singled import Kept, singled_out
-from shoal.table import open_frame
+from shoal.encoding.frames import open_frame
 
 PEOPLE = pd.DataFrame(
     {

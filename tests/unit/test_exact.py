@@ -15,16 +15,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.errors import Cancelled, InputError
-from shoal.methods import Agglomerative, Cover, Mondrian, Sequential
-from shoal.methods.base import Partition, guarantee_notes
-from shoal.methods.exact import MOST_RECORDS, Exact
-from shoal.methods.forest import Forest
-from shoal.methods.greedy_cover import covered_with_guarantee
-from shoal.methods.incognito import Incognito
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods import Agglomerative, Cover, Mondrian, Sequential
+from shoal.solve.methods.base import Partition, guarantee_notes
+from shoal.solve.methods.exact import MOST_RECORDS, Exact
+from shoal.solve.methods.greedy_cover import covered_with_guarantee
+from shoal.solve.methods.incognito import Incognito
+from shoal.solve.methods.papers.forest import Forest
+from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 METHODS = {

@@ -16,9 +16,10 @@ import torn
 from torn import SECRET, names_in, problem, sheet
 from torn import torn as refused
 
+from shoal.data.files.formats import output_problems
+from shoal.data.files.table_file import read, read_texts, write
+from shoal.encoding.source import Input
 from shoal.errors import InputError
-from shoal.io import output_problems, read, read_texts, write
-from shoal.table.source import Input
 
 
 @pytest.fixture
@@ -90,7 +91,7 @@ def test_a_sheet_with_many_empty_cells_is_read(tmp_path):
 
 
 def test_a_workbook_that_unpacks_to_far_more_than_sheets_do_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("shoal.io.excel._FEW_BYTES", 1_000_000)
+    monkeypatch.setattr("shoal.data.files.excel._FEW_BYTES", 1_000_000)
     path = far_apart(tmp_path / "t.xlsx", " " * 50_000_000)
     assert "would unpack to 50,0" in problem(path)
 
@@ -201,7 +202,7 @@ FULL_DISK = """
 import resource, sys
 import pyarrow as pa
 from shoal.errors import InputError
-from shoal.io import write
+from shoal.data.files import write
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 for records in (10, 100_000):

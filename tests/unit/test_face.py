@@ -18,9 +18,9 @@ from unittest import mock
 import pytest
 
 import shoal
-from shoal.measures import MEASURES, MeasureName, ObjectiveName
-from shoal.measures.catalogue import OBJECTIVES
-from shoal.methods import METHODS, MethodName
+from shoal.solve.measures import MEASURES, MeasureName, ObjectiveName
+from shoal.solve.measures.catalogue import OBJECTIVES
+from shoal.solve.methods import METHODS, MethodName
 
 FUNCTIONS = {
     "anonymize",
@@ -69,7 +69,7 @@ def test_no_public_name_is_also_that_of_a_module() -> None:
     assert modules & set(shoal.__all__) == {"samples"}
 
 
-ENGINES = {"shoal.engines.on_duckdb": "duckdb", "shoal.engines.on_spark": "pyspark"}
+ENGINES = {"shoal.data.engines.duckdb": "duckdb", "shoal.data.engines.spark": "pyspark"}
 
 
 def test_importing_any_module_hides_no_public_name() -> None:
@@ -81,7 +81,7 @@ def test_importing_any_module_hides_no_public_name() -> None:
             loaded = import_module(module.name)
             assert sys.modules[module.name] is loaded
     assert {name for name in shoal.__all__ if isfunction(getattr(shoal, name))} == FUNCTIONS
-    import shoal.methods as methods
+    import shoal.solve.methods as methods
 
     assert isinstance(methods, ModuleType)
     assert methods.METHODS is METHODS

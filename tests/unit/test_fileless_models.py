@@ -22,8 +22,8 @@ from round_trips import assert_round_trip, closures_of
 
 import shoal
 from shoal import Calendar, Hierarchy, InputError, Interval, Order, Prefix, Subset, Suppression
-from shoal.generalization.forms import RangeForm
-from shoal.generalization.models import label_of
+from shoal.encoding.forms import RangeForm
+from shoal.encoding.models.base import label_of
 
 Shell = Callable[..., tuple[int, str, str]]
 DAYS = [date(1979, 12, 31), date(1980, 1, 1), date(2020, 3, 1), date(2020, 7, 9), date(2021, 1, 1)]

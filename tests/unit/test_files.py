@@ -15,18 +15,11 @@ import torn
 from torn import SECRET, SUFFIXES, TEXT_SUFFIXES, assert_same, names_in, problem, sheet
 from torn import torn as refused
 
+from shoal.data.files.formats import output_problems, place_problems, space_problems
+from shoal.data.files.table_file import formula_columns, holding_problems, read, write
+from shoal.encoding.found import infer
+from shoal.encoding.source import Input
 from shoal.errors import InputError
-from shoal.io import (
-    formula_columns,
-    holding_problems,
-    output_problems,
-    place_problems,
-    read,
-    space_problems,
-    write,
-)
-from shoal.table.inference import infer
-from shoal.table.source import Input
 
 
 @pytest.fixture

@@ -18,11 +18,13 @@ import pytest
 from compiled import needs_jit
 
 import shoal
-from shoal.compiling import STAGE, parts_of
-from shoal.kernels import ahead, cache, machine_code, signatures
-from shoal.kernels.signatures import Signature, needed
-from shoal.methods import METHODS
-from shoal.settings import make_settings
+from shoal.kernels.compile import ahead, cache
+from shoal.kernels.compile import ahead as signatures
+from shoal.kernels.compile import cache as machine_code
+from shoal.kernels.compile.ahead import Signature, needed
+from shoal.pipeline.estimate import STAGE, parts_of
+from shoal.settings.settings import make_settings
+from shoal.solve.methods import METHODS
 from tests.signatures import keeping_requirements, listed
 from tools.make_wheel import BASELINE, add_kernels, platform
 
@@ -310,9 +312,9 @@ ALONE = "import sys; sys.executable = ''\n"  # so that no process compiles that 
 BROKEN = "del numba.core.codegen.JITCodeLibrary\n"
 NOT_KEPT = "import numba.core.compiler; del numba.core.compiler.CompileResult._reduce\n"
 ASK = """
-from shoal.kernels.bundles import bundles_work
-from shoal.kernels.fast_way import ways
-from shoal.kernels.cache import cache_folder
+from shoal.kernels.compile.bundles import bundles_work
+from shoal.kernels.compile.jit import ways
+from shoal.kernels.compile.cache import cache_folder
 print(bool(ways().part), bundles_work(), len(list(cache_folder().glob("*.code"))) > 0)
 """
 
@@ -374,10 +376,10 @@ def test_kernels_can_be_compiled_before_the_first_run(
     cold: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "shoal.cli.first_run.missing",
+        "shoal.cli.prepare.missing",
         lambda parts: [signature for signature in CHEAP if not signature.is_kept()],
     )
-    monkeypatch.setattr("shoal.cli.first_run.needed", lambda parts: CHEAP)
+    monkeypatch.setattr("shoal.cli.prepare.needed", lambda parts: CHEAP)
     code, said, _ = shell("compile", "--processes", 2)
     assert code == 0
     assert said.startswith("Compiled 3 of 3 kernels. ")
@@ -445,7 +447,7 @@ def baseline(folder: Path) -> Path:
     """A folder of one kernel, compiled for any processor."""
     kernels = folder / "baseline"
     kernels.mkdir(mode=0o700)
-    compiling = f"from shoal.kernels.signatures import Signature; {CHEAP[0]}.compile()"
+    compiling = f"from shoal.kernels.compile.ahead import Signature; {CHEAP[0]}.compile()"
     run(compiling, **BASELINE, NUMBA_CACHE_DIR=str(kernels))
     (found,) = kernels.iterdir()
     (found / "made_for.json").write_text(json.dumps(cache.environment()))

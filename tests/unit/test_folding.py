@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.auditing.texts import same_text, same_value
-from shoal.engines.opening import missing
-from shoal.table.encode import encode
-from shoal.table.folding import fold, fold_all, value_key, value_keys
-from shoal.table.frames import open_frame
+from shoal.audit.texts import same_text, same_value
+from shoal.data.engines.opening import missing
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.encoding.rows import fold, fold_all, value_key, value_keys
 
 ONE_VALUE = ["HIV", "hiv", " HIV ", "H\u200bIV", "\uff28\uff29\uff36", "hiv\u00a0", "HIV\n"]
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(

@@ -21,13 +21,12 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal import Settings
+from shoal.assess.comparison import comparison_of, pair_records
 from shoal.cli.app import app
-from shoal.evaluation.comparison import comparison_of
-from shoal.evaluation.pairing import pair_records
-from shoal.measures import MEASURES, column_losses, loss
-from shoal.measures.catalogue import ADDS_UP
 from shoal.report.gather import MEASURED
 from shoal.report.markup import number
+from shoal.solve.measures import MEASURES, column_losses, loss
+from shoal.solve.measures.catalogue import ADDS_UP
 
 K = 3
 

@@ -13,15 +13,16 @@ from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.covering.forest import Forest as Links
 from shoal.kernels.covering.forest import cut_links, distances, gather, kth_distance, records_below
 from shoal.kernels.shared.groups import members
-from shoal.methods.base import guarantee_notes
-from shoal.methods.exact import Exact
-from shoal.methods.forest import Forest, grow
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods.base import guarantee_notes
+from shoal.solve.methods.exact import Exact
+from shoal.solve.methods.papers.forest import Forest, grow
+from shoal.solve.problem import Problem
 
 distances, gather, kth_distance = map(callable_here, (distances, gather, kth_distance))
 

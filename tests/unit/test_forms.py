@@ -17,7 +17,7 @@ from round_trips import assert_round_trip, closures_of
 
 import shoal
 from shoal import Hierarchy, InputError, Interval, Subset, Suppression
-from shoal.generalization.forms import SetForm
+from shoal.encoding.forms import SetForm
 
 AWKWARD = [v for v in tables.AWKWARD if tables.is_allowed(v, "subset")]
 ORDERED: dict[str, list[Any]] = {

@@ -18,7 +18,7 @@ from allowed import allowing
 
 import shoal
 from shoal import Hierarchy, Interval, Subset, Suppression
-from shoal.generalization import Model
+from shoal.encoding.models import Model
 
 Frames = Callable[[pa.Table], Any]
 KINDS: dict[str, tuple[type, Frames]] = {

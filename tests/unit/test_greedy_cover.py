@@ -13,13 +13,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.errors import InputError
-from shoal.methods import greedy_cover
-from shoal.methods.base import guarantee_notes
-from shoal.methods.greedy_cover import choose, covered_with_guarantee
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods import greedy_cover
+from shoal.solve.methods.base import guarantee_notes
+from shoal.solve.methods.greedy_cover import choose, covered_with_guarantee
+from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 

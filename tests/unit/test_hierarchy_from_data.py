@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Hierarchy, InputError
-from shoal.generalization.from_data import _merges, join_categories
+from shoal.encoding.models.makers import _merges, join_categories
 
 
 def spread(records: list[tuple[str, ...]]) -> float:

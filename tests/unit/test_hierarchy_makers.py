@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import Hierarchy, InputError
-from shoal.generalization.hierarchy_preview import LEAST, rows_by_height
+from shoal.encoding.models.hierarchy_preview import LEAST, rows_by_height
 
 AGES = [17, 18, 23, 24, 25, 31, 38, 44, 59, 60, 90]
 

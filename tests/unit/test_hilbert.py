@@ -16,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Hierarchy, Interval, Subset, Suppression
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.splitting.hilbert import hilbert_words
-from shoal.methods.hilbert import Hilbert, grid_places, value_places
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods.papers.hilbert import Hilbert, grid_places, value_places
+from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 varied = st.integers(0, 2**32).map(twins.varied_sample)

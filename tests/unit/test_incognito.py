@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.errors import InputError
-from shoal.methods import incognito
-from shoal.methods.incognito import Incognito, cheapest, find_passing, make_levels
-from shoal.problem import HIDDEN, Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods import incognito
+from shoal.solve.methods.incognito import Incognito, cheapest, find_passing, make_levels
+from shoal.solve.problem import HIDDEN, Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 

@@ -15,9 +15,9 @@ import torn
 from torn import SECRET, names_in
 from torn import torn as refused
 
+from shoal.data.files.table_file import open_file, read, read_texts, write
+from shoal.encoding.source import Input
 from shoal.errors import InputError
-from shoal.io import open_file, read, read_texts, write
-from shoal.table.source import Input
 
 
 @pytest.fixture

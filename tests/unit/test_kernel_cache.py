@@ -18,14 +18,14 @@ import pytest
 from compiled import needs_jit
 
 import shoal
-from shoal.kernels import cache
-from shoal.kernels.machine_code import telling
+from shoal.kernels.compile import cache
+from shoal.kernels.compile.cache import telling
 
 pytestmark = needs_jit
 
 PACKAGE = Path(shoal.__file__).parent
 KERNEL = """
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.jit import inner, kernel
 
 @inner
 def double(number):
@@ -41,7 +41,7 @@ def double_all(numbers):
 RUN = """
 import numpy as np
 from tiny import double_all
-from shoal.kernels.cache import cache_folder, cache_note
+from shoal.kernels.compile.cache import cache_folder, cache_note
 print(double_all(np.array([1, 2, 3])), sum(double_all.stats.cache_hits.values()), cache_folder())
 print(cache_note())
 """
@@ -365,9 +365,9 @@ def test_kernels_are_compiled_anew_when_any_of_their_sources_changes(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels")
-    monkeypatch.setattr(cache, "__file__", str(tmp_path / "kernels" / "cache.py"))
+    monkeypatch.setattr(cache, "SOURCES", tmp_path / "kernels")
     folders = {cache.cache_folder()}
-    for changed in ("bounding/largest.py", "new.py"):
+    for changed in ("bounding/ascent.py", "new.py"):
         with (tmp_path / "kernels" / changed).open("a") as file:
             file.write("# changed\n")
         cache._place.cache_clear()
@@ -379,9 +379,9 @@ def test_files_that_are_no_part_of_kernels_change_nothing(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(PACKAGE / "kernels", tmp_path / "kernels")
-    monkeypatch.setattr(cache, "__file__", str(tmp_path / "kernels" / "cache.py"))
+    monkeypatch.setattr(cache, "SOURCES", tmp_path / "kernels")
     before = cache.cache_folder()
-    with (tmp_path / "kernels" / "ahead.py").open("a") as file:
+    with (tmp_path / "kernels" / "compile" / "ahead.py").open("a") as file:
         file.write("# changed\n")
     cache._place.cache_clear()
     assert cache.cache_folder() == before

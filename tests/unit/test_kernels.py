@@ -21,17 +21,18 @@ from hypothesis import strategies as st
 from tables import Sample
 
 import shoal
-from shoal.generalization.forms import Form, RangeForm, TreeForm
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.forms import Form, RangeForm, TreeForm
+from shoal.encoding.frames import open_frame
 from shoal.kernels.shared import cells as cell_kernels
 from shoal.kernels.shared import forms, groups, rows
 from shoal.kernels.splitting import mondrian
-from shoal.methods import Mondrian
-from shoal.methods.base import join_rest
-from shoal.methods.ladders import make_ladders
-from shoal.privacy import compile_rules
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import Table, encode, open_frame
+from shoal.risk.limits import compile_rules
+from shoal.solve.methods import Mondrian
+from shoal.solve.methods.base import join_rest
+from shoal.solve.methods.lattice import make_ladders
+from shoal.solve.problem import Problem
 
 each_objective = pytest.mark.parametrize("measure", reference.OBJECTIVES)
 few_examples = settings(max_examples=several(30))  # of each objective

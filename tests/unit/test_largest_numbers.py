@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal.kernels.bounding.ascent import cap_of, project
-from shoal.kernels.bounding.largest import keep_top, top_sum
+from shoal.kernels.bounding.closed_cells import keep_top, top_sum
 
 cap_of, project, keep_top, top_sum = map(callable_here, (cap_of, project, keep_top, top_sum))
 

@@ -17,53 +17,25 @@ ORDER = (
     "app",
     "sklearn",
     "shoal",
-    "_loss",
-    "_evaluate",
-    "_anonymize",
-    "way",
-    "listing",
-    "engines",
-    "estimate",
-    "compiling",
-    "suggesting",
-    "release",
-    "saving",
-    "mapping",
-    "recoding",
-    "grouping",
-    "series",
-    "plan",
-    "evaluated",
+    "api",
+    "reuse",
+    "suggest",
+    "pipeline",
     "report",
-    "reading_back",
-    "examine",
-    "opening",
-    "evaluation",
-    "databases",
-    "io",
+    "assess",
     "samples",
     "settings",
-    "counted",
-    "persons",
-    "refine",
-    "methods",
-    "bounds",
-    "problem",
-    "privacy",
-    "measures",
-    "table",
-    "generalization",
+    "data",
+    "solve",
+    "risk",
+    "encoding",
     "progress",
-    "notebook",
-    "staging",
-    "whole",
-    "by_column",
-    "auditing",
+    "atomic",
+    "audit",
     "errors",
-    "version",
     "kernels",
 )
-FROM_ANYWHERE_BUT_KERNELS = ("errors", "progress", "version")
+FROM_ANYWHERE_BUT_KERNELS = ("errors", "progress")
 
 PACKAGE = Path(__file__).parents[2] / "src" / "shoal"
 
@@ -135,30 +107,21 @@ def test_imports_point_down_only() -> None:
     assert not problems, "\n" + "\n".join(problems)
 
 
-MAKERS = (
-    "refine",
-    "methods",
-    "bounds",
-    "problem",
-    "measures",
-    "table",
-    "generalization",
-    "kernels",
-)
+MAKERS = ("solve", "encoding", "kernels")
 
 
 def test_the_audit_imports_nothing_of_the_package_but_its_errors() -> None:
-    assert rooms_imported_by("auditing", PACKAGE) == {"auditing", "errors"}
+    assert rooms_imported_by("audit", PACKAGE) == {"audit", "errors"}
     assert rooms_imported_by("errors", PACKAGE) == set()
 
 
 def test_what_makes_a_release_imports_nothing_of_the_audit() -> None:
-    assert not [room for room in MAKERS if "auditing" in rooms_imported_by(room, PACKAGE)]
+    assert not [room for room in MAKERS if "audit" in rooms_imported_by(room, PACKAGE)]
 
 
 def test_the_audit_loads_nothing_of_the_package_but_its_errors() -> None:
     """Asked of Python itself, for imports that no reading of the files finds."""
-    found = sorted((PACKAGE / "auditing").rglob("*.py"))
+    found = sorted((PACKAGE / "audit").rglob("*.py"))
     names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in found]
     names = [name.removesuffix(".__init__") for name in names]
     code = (
@@ -169,7 +132,7 @@ def test_the_audit_loads_nothing_of_the_package_but_its_errors() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert loaded == sorted(["shoal", "shoal.errors", "shoal.version", *names])
+    assert loaded == sorted(["shoal", "shoal.errors", *names])
 
 
 def rooms_imported_by(room: str, package: Path) -> set[str]:
@@ -178,13 +141,13 @@ def rooms_imported_by(room: str, package: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["from shoal.table import encode", "import shoal.kernels.shared.rules"]
+    "code", ["from shoal.encoding import encode", "import shoal.kernels.shared.rules"]
 )
 def test_an_import_of_the_audit_is_found(tmp_path: Path, code: str) -> None:
-    package = made_package(tmp_path, "auditing/deep/texts.py", f"def late():\n    {code}")
-    (package / "table").mkdir()
+    package = made_package(tmp_path, "audit/deep/texts.py", f"def late():\n    {code}")
+    (package / "encoding").mkdir()
     (package / "kernels").mkdir()
-    assert rooms_imported_by("auditing", package) & {"table", "kernels"}
+    assert rooms_imported_by("audit", package) & {"encoding", "kernels"}
 
 
 @pytest.mark.parametrize(
@@ -193,16 +156,19 @@ def test_an_import_of_the_audit_is_found(tmp_path: Path, code: str) -> None:
         ("kernels/shared/forms.py", "from shoal.errors import ShoalError"),
         ("kernels/shared/forms.py", "from shoal import __version__"),
         ("kernels/shared/forms.py", "import shoal"),
-        ("table/roles.py", "from shoal.methods.cover import cover"),
-        ("table/roles.py", "from ..methods import cover"),
-        ("table/__init__.py", "from ..methods import cover"),
-        ("table/roles.py", "from .. import methods"),
-        ("table/roles.py", "from shoal import Interval"),
-        ("table/roles.py", "from shoal import __version__"),
-        ("table/roles.py", "import shoal.methods.cover as cover"),
-        ("table/roles.py", "def late():\n    from shoal import methods"),
-        ("table/roles.py", "import importlib\nimportlib.import_module('shoal.methods')"),
-        ("problem.py", "from ._anonymize import anonymize"),
+        ("encoding/other_columns.py", "from shoal.solve.methods.cover import cover"),
+        ("encoding/other_columns.py", "from ..solve import cover"),
+        ("encoding/__init__.py", "from ..solve import cover"),
+        ("encoding/other_columns.py", "from .. import solve"),
+        ("encoding/other_columns.py", "from shoal import Interval"),
+        ("encoding/other_columns.py", "from shoal import __version__"),
+        ("encoding/other_columns.py", "import shoal.solve.methods.cover as cover"),
+        ("encoding/other_columns.py", "def late():\n    from shoal import solve"),
+        (
+            "encoding/other_columns.py",
+            "import importlib\nimportlib.import_module('shoal.solve.methods')",
+        ),
+        ("solve/reuse.py", "from .api import anonymize"),
         ("attic.py", ""),
         ("attic/old.py", ""),
     ],
@@ -222,10 +188,10 @@ def test_a_wrong_import_or_an_unknown_room_is_found(tmp_path: Path, place: str, 
             "kernels/shared/forms.py",
             "import numba\nfrom . import groups\nfrom .groups import members",
         ),
-        ("table/roles.py", "from shoal import version, errors\nfrom . import nulls"),
-        ("table/roles.py", "from ..kernels.forms import TREE\nfrom .nulls import NULL"),
-        ("table/__init__.py", "from .roles import Role"),
-        ("problem.py", "from .table import roles\nimport shoaling.cli"),
+        ("encoding/other_columns.py", "from shoal import errors, __version__\nfrom . import nulls"),
+        ("encoding/other_columns.py", "from ..kernels.forms import TREE\nfrom .nulls import NULL"),
+        ("encoding/__init__.py", "from .roles import Role"),
+        ("solve/reuse.py", "from .encoding import roles\nimport shoaling.cli"),
     ],
 )
 def test_an_import_that_points_down_is_not_a_fault(tmp_path: Path, place: str, code: str) -> None:

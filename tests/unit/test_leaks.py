@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import shoal
-from shoal.privacy.leaks import leaks
-from shoal.table.encode import encode
-from shoal.table.frames import open_frame
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.risk.leaks import leaks
 
 RNG = np.random.default_rng(5)
 N = 400

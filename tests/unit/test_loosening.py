@@ -16,9 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.generalization.loosening import loosen
-from shoal.problem import Problem
-from shoal.table.closed import Closed, loosened
+from shoal.encoding.closed import Closed, loosen, loosened
+from shoal.solve.problem import Problem
 
 shares = st.sampled_from([0.05, 0.2, 0.5, 0.9])
 

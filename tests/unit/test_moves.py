@@ -21,7 +21,9 @@ from partitions import (
     undo,
 )
 
-from shoal.kernels.refining import dissolving, moves, search
+from shoal.kernels.refining import neighbourhoods as dissolving
+from shoal.kernels.refining import neighbourhoods as moves
+from shoal.kernels.refining import search
 from shoal.kernels.refining.search import FAR, reprice_all
 
 finish, dissolve = callable_here(search.finish), callable_here(dissolving.dissolve)

@@ -14,14 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.auditing.compatibility import examine_compatibility, read_originals
-from shoal.kernels.clustering.rings import draw_matching
-from shoal.kernels.evaluating import compatibility
-from shoal.methods import NonHomogeneous
-from shoal.methods.non_homogeneous import WITHIN
-from shoal.problem import Problem
+from shoal.audit.compatibility import examine_compatibility, read_originals
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.kernels import assess as compatibility
+from shoal.kernels.splitting.hilbert import draw_matching
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods import NonHomogeneous
+from shoal.solve.methods.papers.non_homogeneous import WITHIN
+from shoal.solve.problem import Problem
 
 PEOPLE = pa.table({"age": [20, 22, 25, 31, 34, 36, 50, 52], "sex": list("mmffmfmf")})
 MODELS = {"age": shoal.Interval(), "sex": shoal.Suppression()}

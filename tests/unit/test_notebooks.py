@@ -13,7 +13,7 @@ import pytest
 from allowed import allowing
 
 import shoal
-from shoal.notebook import following
+from shoal.progress import following
 
 BAD = '<script>alert("1")</script>'
 
@@ -81,8 +81,8 @@ class Cell:
 
 def test_long_work_shows_a_bar_and_takes_it_away(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell(monkeypatch, is_notebook=True)
-    monkeypatch.setattr("shoal.notebook.SOON", 0)
-    monkeypatch.setattr("shoal.notebook.EVERY", 0)
+    monkeypatch.setattr("shoal.progress.SOON", 0)
+    monkeypatch.setattr("shoal.progress.EVERY", 0)
     people = pd.DataFrame({"age": [31, 33, 52, 58]})
     release = shoal.anonymize(people, quasi_identifiers=["age"], k=2)
     assert "<progress></progress> grouping" in cell.shown
@@ -93,7 +93,7 @@ def test_long_work_shows_a_bar_and_takes_it_away(monkeypatch: pytest.MonkeyPatch
 
 def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell(monkeypatch, is_notebook=True)
-    monkeypatch.setattr("shoal.notebook.SOON", inf)
+    monkeypatch.setattr("shoal.progress.SOON", inf)
     with following(None) as report:
         report("grouping", 1, 2)
     assert cell.shown == []
@@ -104,7 +104,7 @@ def test_no_bar_is_shown_elsewhere_or_beside_a_function_of_ones_own(
     monkeypatch: pytest.MonkeyPatch, is_notebook: bool
 ) -> None:
     cell = Cell(monkeypatch, is_notebook=is_notebook)
-    monkeypatch.setattr("shoal.notebook.SOON", 0)
+    monkeypatch.setattr("shoal.progress.SOON", 0)
     told: list[str] = []
     given = (lambda stage, done, total: told.append(stage)) if is_notebook else None
     with following(given) as report:

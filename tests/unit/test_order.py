@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InputError, Order
-from shoal.generalization import OrderForm
+from shoal.encoding.models import OrderForm
 
 SCHOOLS = ["none", "primary", "secondary", "degree", "doctorate"]
 CELLS = ["primary", "degree", None, "none", "primary", "degree", "none", "degree"]

@@ -18,8 +18,9 @@ import pytest
 import torn
 from torn import SECRET, SUFFIXES, assert_same, names_in
 
+from shoal.data.files.formats import output_problems, place_problems
+from shoal.data.files.table_file import read, read_texts, write, write_text
 from shoal.errors import AuditFailed, InputError
-from shoal.io import output_problems, place_problems, read, read_texts, write, write_text
 
 
 @pytest.fixture
@@ -266,11 +267,11 @@ RECORDS = 100_000
 CHILD = f"""
 import sys, time
 import pyarrow as pa
-import shoal.io.json_lines
-from shoal.io import write
+import shoal.data.files.json_lines
+from shoal.data.files import write
 
 path, stall = sys.argv[1], sys.argv[2] == "stall"
-lines, seen = shoal.io.json_lines._lines, 0
+lines, seen = shoal.data.files.json_lines._lines, 0
 
 def stalling(batch):
     global seen
@@ -280,7 +281,7 @@ def stalling(batch):
         time.sleep(600)
     return lines(batch)
 
-shoal.io.json_lines._lines = stalling
+shoal.data.files.json_lines._lines = stalling
 for generation in range(1, 1000):
     table = pa.table({{"a": [generation] * {RECORDS}}})
     print("writing", flush=True)

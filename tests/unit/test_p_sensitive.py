@@ -17,16 +17,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.clustering.p_sensitive import best_match, lacking, make_pool, refill
 from shoal.kernels.shared.state import make_state, offending, pack
-from shoal.methods import EnhancedPK, GreedyPK, Method
-from shoal.methods.base import state_of
-from shoal.methods.enhanced_pk import fill_up, make_sensitive, plan, share_out
-from shoal.privacy import AlphaK, LDiversity, PSensitive, Requirement, check_feasible
-from shoal.privacy.feasibility import most_groups
-from shoal.problem import Problem
 from shoal.progress import Progress, silent
-from shoal.table import encode, open_frame
+from shoal.risk.limits import check_feasible, most_groups
+from shoal.solve.methods import EnhancedPK, GreedyPK, Method
+from shoal.solve.methods.base import state_of
+from shoal.solve.methods.papers.enhanced_pk import fill_up, make_sensitive, plan, share_out
+from shoal.solve.problem import Problem
 
 best_match, lacking = map(callable_here, (best_match, lacking))
 

@@ -14,7 +14,7 @@ import torn
 from torn import SECRET, problem
 from torn import torn as refused
 
-from shoal.io import read_texts, write
+from shoal.data.files.table_file import read_texts, write
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from shoal.atomic import make_private_folder, readable_by_others, write_whole
+from shoal.encoding.other_columns import read_key, write_key
 from shoal.errors import InputError
-from shoal.table.pseudonyms import read_key, write_key
-from shoal.whole import make_private_folder, readable_by_others, write_whole
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs permissions of files")
 

@@ -23,20 +23,23 @@ from hypothesis import strategies as st
 from partitions import assert_tidy, lists
 
 import shoal
-from shoal.auditing.matching import most_pairs
-from shoal.auditing.persons import Crowd, read_crowd
+from shoal.audit.persons import Crowd, most_pairs, read_crowd
+from shoal.encoding.frames import open_frame
 from shoal.errors import AuditFailed, Infeasible, InputError
-from shoal.examine import Known, examine
-from shoal.kernels.persons.improving import move_among_persons, split_persons, swap_among_persons
-from shoal.kernels.persons.leaving import leave_persons_out
-from shoal.kernels.persons.mending import mend_persons
+from shoal.kernels.persons.improving import (
+    leave_persons_out,
+    mend_persons,
+    move_among_persons,
+    split_persons,
+    swap_among_persons,
+)
 from shoal.kernels.persons.splitting import split_by_persons
-from shoal.methods.suppress import suppressed_costs
-from shoal.persons.search import PersonSearch, improve, mend, search_of
-from shoal.privacy.persons import People, person_numbers
+from shoal.pipeline.prove import Known, examine
 from shoal.progress import silent
-from shoal.refine import Refine
-from shoal.table import open_frame
+from shoal.risk.persons import People, person_numbers
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.methods.settle import suppressed_costs
+from shoal.solve.persons.grouping import PersonSearch, improve, mend, search_of
 
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -215,7 +218,7 @@ def test_k_counts_persons_and_records_are_said_no_more(tmp_path: Path) -> None:
 
 
 def release_lines(release: Any) -> list[tuple[str, str]]:
-    from shoal.report.brief import brief_lines
+    from shoal.report.summary import brief_lines
 
     return brief_lines(release)
 

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.auditing.sql import audit_sql
+from shoal.audit.sql import audit_sql
 
 DOCS = Path(__file__).parents[2] / "docs"
 ODD = 'a"ge; DROP TABLE t; --'
@@ -66,7 +66,7 @@ def missed_by_sql(table: pd.DataFrame, relation: str, sql: str) -> set[str]:
     ),
 )
 def test_sql_misses_what_the_audit_misses(
-    seed: int, records: int, k: int, asked: shoal.privacy.Requirement
+    seed: int, records: int, k: int, asked: shoal.risk.Requirement
 ) -> None:
     table = released(seed, records)
     sql = audit_sql("t; --", [ODD, "sex"], k, [asked], ["ill"])
@@ -74,7 +74,7 @@ def test_sql_misses_what_the_audit_misses(
     settings = shoal.Settings(
         quasi_identifiers={ODD: None, "sex": None}, sensitive=("ill",), k=k, requirements=(asked,)
     )
-    from shoal.examine import examine_table
+    from shoal.pipeline.prove import examine_table
 
     misses = examine_table(table, settings).misses
     names = (f"k = {k}", asked.describe("ill"))
@@ -226,7 +226,7 @@ def test_the_tasks_for_airflow_run_one_after_the_other_and_stop_a_bad_release(
         monkeypatch.setitem(sys.modules, part, ModuleType(part))
     monkeypatch.setitem(sys.modules, "airflow.providers.standard.operators", ModuleType("o"))
     monkeypatch.setattr(Task, "made", [])
-    exec(compile(dag[1], "release.py", "exec"), {})
+    exec(compile(dag[1], "api/release.py", "exec"), {})
     make, test = Task.made
     assert (make.after, test.after) == ([], [make])
     assert given[0]["default_args"] == {"cwd": "/srv/release"}

@@ -12,7 +12,7 @@ import pyarrow.csv
 import pytest
 
 import shoal
-from shoal.evaluation.population import estimate_uniqueness, expected_risk
+from shoal.assess.population import estimate_uniqueness, expected_risk
 
 
 @pytest.mark.parametrize("sampled", [0.01, 0.2, 0.49, 0.5, 0.51, 0.9])

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.auditing.pseudonyms import prove_replaced, read_replaced
+from shoal.audit.persons import prove_replaced, read_replaced
+from shoal.encoding.frames import open_frame
+from shoal.encoding.other_columns import DIGITS, Key, canonical_texts, read_key, write_key
 from shoal.errors import AuditFailed, InputError
-from shoal.table import open_frame
-from shoal.table.pseudonyms import DIGITS, Key, canonical_texts, read_key, write_key
 
 SECRET = "a secret of twenty-six signs"
 HOW: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 2}
@@ -257,7 +257,7 @@ def test_a_file_with_original_identifiers_is_not_proved(tmp_path: Path) -> None:
 def test_a_run_whose_pseudonyms_are_not_replaced_fails(
     key_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.plan.pseudonyms_of", lambda texts, key: texts)
+    monkeypatch.setattr("shoal.pipeline.plan.pseudonyms_of", lambda texts, key: texts)
     with pytest.raises(AuditFailed, match="holds original identifiers"):
         released(people(), key_file)
 

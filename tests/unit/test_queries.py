@@ -14,7 +14,7 @@ from reference_evaluation import compared, estimated_answer, exact_answer
 from tables import partitioned_samples
 
 import shoal
-from shoal.evaluation.queries import (
+from shoal.assess.queries import (
     Originals,
     Workload,
     amounts_of,

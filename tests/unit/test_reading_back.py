@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InputError
-from shoal.generalization.forms import RangeForm
-from shoal.table.frames import open_frame
-from shoal.table.released_texts import (
+from shoal.encoding.forms import RangeForm
+from shoal.encoding.frames import open_frame
+from shoal.encoding.released_texts import (
     period_days,
     range_ends,
     read_periods,

@@ -177,7 +177,7 @@ MODELS_OF_ALL_KINDS = [
 
 
 @pytest.mark.parametrize("model", MODELS_OF_ALL_KINDS, ids=str)
-def test_closures_of_every_model_take_new_records(model: shoal.generalization.Model) -> None:
+def test_closures_of_every_model_take_new_records(model: shoal.encoding.models.Model) -> None:
     options = {"quasi_identifiers": {"age": model, "sex": None}, "others": "drop"}
     recoding = release_of(people(0, 300), **options).recoding
     batch = recoding.apply(people(1, 300))

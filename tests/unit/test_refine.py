@@ -15,22 +15,26 @@ from partitions import is_met
 from tables import SHARE, Sample, paid, partition_of, samples
 
 import shoal
-from shoal.generalization.forms import Ints
-from shoal.measures.catalogue import OBJECTIVES
-from shoal.methods import Agglomerative, Cover, Exact, Sequential
-from shoal.methods.base import Partition
-from shoal.privacy import check_feasible
-from shoal.problem import Problem
+from shoal.encoding.encode import encode
+from shoal.encoding.forms import Ints
+from shoal.encoding.frames import open_frame
 from shoal.progress import silent
-from shoal.refine import Refine, refine
-from shoal.refine.carve import Carver
-from shoal.refine.chains import reach_of
-from shoal.refine.dissolve import dissolve_all
-from shoal.refine.moves import move_all
-from shoal.refine.partition import Refined
-from shoal.refine.splits import split_all
-from shoal.refine.swaps import swap_all
-from shoal.table import encode, open_frame
+from shoal.risk.limits import check_feasible
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.descent import Carver
+from shoal.solve.local_search.neighbourhoods import (
+    Refined,
+    dissolve_all,
+    move_all,
+    reach_of,
+    split_all,
+    swap_all,
+)
+from shoal.solve.local_search.schedule import refine
+from shoal.solve.measures.catalogue import OBJECTIVES
+from shoal.solve.methods import Agglomerative, Cover, Exact, Sequential
+from shoal.solve.methods.base import Partition
+from shoal.solve.problem import Problem
 
 ROUNDING = 1e-9
 REQUIREMENTS: list[list[Any]] = [

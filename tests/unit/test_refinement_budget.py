@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from shoal.progress import silent
-from shoal.refine import Refine
-from shoal.refine.budget import Clock
+from shoal.solve.local_search.budget import Clock, Refine
 
 
 def test_a_clock_of_steps_goes_on_for_its_share_of_them() -> None:
@@ -28,7 +27,7 @@ def test_a_clock_of_seconds_goes_on_until_its_share_has_passed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, reports = [100.0], []
-    monkeypatch.setattr("shoal.refine.budget.time.perf_counter", lambda: now[0])
+    monkeypatch.setattr("shoal.solve.local_search.budget.time.perf_counter", lambda: now[0])
     clock = Clock(Refine(seconds=2.5), lambda *report: reports.append(report))
     for spent, half, whole in ((0.0, True, True), (1.3, False, True), (2.5, False, False)):
         now[0] = 100.0 + spent

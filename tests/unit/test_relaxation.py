@@ -20,12 +20,11 @@ from partitions import (
 from reference_splitting import varied_sample
 
 import shoal
-from shoal.kernels.refining import rounding
+from shoal.kernels.refining import repacking as rounding
 from shoal.progress import Progress, silent
-from shoal.refine.choose import choose_quickly
-from shoal.refine.partition import Refined
-from shoal.refine.relax import Relaxation
-from shoal.refine.repack import can_repack
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.relax import Relaxation
+from shoal.solve.local_search.repack import can_repack, choose_quickly
 
 
 @st.composite
@@ -115,7 +114,7 @@ def test_over_intervals_the_problem_is_relaxed_only_where_walks_are_short(
         return shoal.anonymize(data, quasi_identifiers=models, others="drop", k=5)
 
     assert run().duals is not None
-    monkeypatch.setattr("shoal.refine.choose.RANGED_LOOKS", 0)
+    monkeypatch.setattr("shoal.solve.local_search.repack.RANGED_LOOKS", 0)
     assert run().duals is None
 
 

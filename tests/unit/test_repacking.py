@@ -13,10 +13,11 @@ from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
 
 from shoal.kernels.refining import repacking
 from shoal.progress import silent
-from shoal.refine import Refine, refine
-from shoal.refine.partition import Refined
-from shoal.refine.relax import Relaxation
-from shoal.refine.repack import Pools, can_repack, make_candidates, repack_all
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.relax import Relaxation
+from shoal.solve.local_search.repack import Pools, can_repack, make_candidates, repack_all
+from shoal.solve.local_search.schedule import refine
 
 price, improve = callable_here(repacking.price), callable_here(repacking.improve)
 make_pool = callable_here(repacking.make_pool)

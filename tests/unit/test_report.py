@@ -24,18 +24,15 @@ from pages import SECTIONS, Page, section
 
 import shoal
 from shoal import InputError
-from shoal.auditing.examination import Persons
-from shoal.auditing.verdict import Unprotected
-from shoal.examine import judged
-from shoal.generalization import Model
-from shoal.report.cells import Cells, sentence_of
+from shoal.audit.verdict import Persons, Unprotected
+from shoal.encoding.frames import open_frame
+from shoal.encoding.models import Model
+from shoal.pipeline.prove import judged
 from shoal.report.charts import Part, Row, bars, round_up
-from shoal.report.gather import size_edges
+from shoal.report.gather import Cells, sentence_of, settings_text, size_edges
 from shoal.report.markup import cut, element, number, percent, whole_percent
-from shoal.report.reproduce import settings_text
 from shoal.report.risks import of_originals
 from shoal.report.words import promise_of
-from shoal.table import open_frame
 
 HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
 CAP = 500_000

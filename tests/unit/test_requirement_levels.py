@@ -28,10 +28,11 @@ from shoal import (
     PSensitive,
     TCloseness,
 )
+from shoal.audit.requirements.base import Requirement
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.rules import count_values, keeps_limits
-from shoal.privacy import Requirement, check_feasible, compile_rules
-from shoal.privacy.feasibility import most_groups
-from shoal.table import Table, encode, open_frame
+from shoal.risk.limits import check_feasible, compile_rules, most_groups
 
 LETTERS, NUMBERS = list("abcde"), [1, 2, 3, 5, 8]
 

@@ -23,7 +23,7 @@ from shoal import (
     PSensitive,
     TCloseness,
 )
-from shoal.privacy import Requirement
+from shoal.audit.requirements.base import Requirement
 
 
 def anonymize(table: Any, **job: Any) -> shoal.Release:

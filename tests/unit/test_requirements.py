@@ -24,10 +24,11 @@ from shoal import (
     Settings,
     TCloseness,
 )
-from shoal.auditing import groups as audit_of_groups
+from shoal.audit import groups as audit_of_groups
+from shoal.audit.requirements import REQUIREMENTS
+from shoal.audit.requirements.base import Requirement
 from shoal.cli import options
-from shoal.privacy import REQUIREMENTS, Requirement
-from shoal.settings import make_settings
+from shoal.settings.settings import make_settings
 
 # The audit
 

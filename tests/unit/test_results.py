@@ -67,7 +67,9 @@ def test_a_release_comes_back_from_a_pickle(release: shoal.Release) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [kind() for kind in shoal.methods.METHODS.values()], ids=lambda method: method.name
+    "method",
+    [kind() for kind in shoal.solve.methods.METHODS.values()],
+    ids=lambda method: method.name,
 )
 def test_settings_come_back_from_a_pickle(method: Any) -> None:
     settings = shoal.Settings(**{**vars(SETTINGS), "method": method, "requirements": ()})

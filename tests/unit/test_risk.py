@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.evaluation.comparison import read_comparison
-from shoal.evaluation.risk import Risk, compare_risks, risk_of_groups
-from shoal.settings import make_settings
-from shoal.table import open_frame
+from shoal.assess.comparison import read_comparison
+from shoal.assess.risk import Risk, compare_risks, risk_of_groups
+from shoal.encoding.frames import open_frame
+from shoal.settings.settings import make_settings
 
 PEOPLE = pd.DataFrame(
     {

@@ -8,11 +8,10 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.engines.opening import open_large
-from shoal.io import open_file, read_texts
-from shoal.io.header import likely_header_row
-from shoal.io.totals import total_sign
-from shoal.table.source import Input
+from shoal.data.engines.opening import open_large
+from shoal.data.files.header import likely_header_row, total_sign
+from shoal.data.files.table_file import open_file, read_texts
+from shoal.encoding.source import Input
 
 Shell = Callable[..., tuple[int, str, str]]
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import shoal
+from shoal.api.release import Release
 from shoal.cli.show import progress_bar
-from shoal.release import Release
 
 Shell = Callable[..., tuple[int, str, str]]
 PEOPLE = "name,age,ward,ill\n" + "".join(
@@ -221,7 +221,7 @@ def test_a_finished_release_is_not_lost_when_it_cannot_be_written(
     assert code == 2
     (saved,) = tmp_path.glob("shoal-*/release.parquet")
     assert str(saved) in err
-    assert shoal.io.read(saved).num_rows == 60
+    assert shoal.data.files.read(saved).num_rows == 60
 
 
 def test_a_report_that_fails_leaves_the_release(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.io import write
+from shoal.data.files.table_file import write
 
 RECORDS = 240
 _RNG = random.Random(7)

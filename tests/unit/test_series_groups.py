@@ -16,13 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.kernels.refining import exchanging, regrouping
-from shoal.problem import Problem
-from shoal.refine.partition import Refined
-from shoal.series.buckets import place_people
-from shoal.series.settling import Settling
-from shoal.series.splitting import cells_of
-from shoal.table import encode, open_frame
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
+from shoal.kernels.refining import series as exchanging
+from shoal.kernels.refining import series as regrouping
+from shoal.pipeline.series.buckets import Settling, place_people
+from shoal.pipeline.series.splitting import cells_of
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.problem import Problem
 
 TOLERANCE = 1e-9
 make_pool, grow = callable_here(regrouping.make_pool), callable_here(regrouping.grow)

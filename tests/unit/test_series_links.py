@@ -16,8 +16,8 @@ import pytest
 
 import shoal
 from shoal import AuditFailed, History, InputError, LDiversity
-from shoal.examine import examine
-from shoal.table import open_frame
+from shoal.encoding.frames import open_frame
+from shoal.pipeline.prove import examine
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age"],

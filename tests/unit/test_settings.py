@@ -23,9 +23,9 @@ from shoal import (
     Subset,
     Suppression,
 )
-from shoal.generalization import Model
-from shoal.methods import METHODS, Method
-from shoal.settings import make_settings
+from shoal.encoding.models import Model
+from shoal.settings.settings import make_settings
+from shoal.solve.methods import METHODS, Method
 
 ZIPS = ["02139", "02140", "10001", "10002"]
 TABLE = pa.table(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from shoal.staging import MAKING, MARK, Staging
+from shoal.data.staging import MAKING, MARK, Staging
 
 
 def test_only_folders_of_dead_processes_are_removed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal import InputError
-from shoal.io import read, read_texts, write
+from shoal.data.files.table_file import read, read_texts, write
 
 pytest.importorskip("pyreadstat")
 

@@ -25,14 +25,13 @@ from suggested_public import TABLES as PUBLIC
 from suggested_unseen import TABLES as UNSEEN
 
 import shoal
-from shoal.privacy.patterns import identifier_pattern
-from shoal.privacy.persons import agreement
-from shoal.suggesting import shapes
-from shoal.suggesting.reading import date_formats, found_column, number_codes, text_markers
-from shoal.suggesting.scales import in_order
-from shoal.suggesting.shapes import shapes_of
-from shoal.suggesting.singling import greedy, grouped
-from shoal.suggesting.words import names_in_words
+from shoal.risk.patterns import identifier_pattern
+from shoal.risk.persons import agreement
+from shoal.suggest import profile as shapes
+from shoal.suggest.profile import shapes_of
+from shoal.suggest.reading import date_formats, found_column, in_order, number_codes, text_markers
+from shoal.suggest.singling import greedy, grouped
+from shoal.suggest.words import names_in_words
 
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
 CASES = (*OWN, *PUBLIC, *UNSEEN, *MESSY, *NEW)

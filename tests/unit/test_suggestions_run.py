@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.opening import open_table
-from shoal.plan import check_roles, encode_source
-from shoal.settings import Settings
+from shoal.data.open import open_table
+from shoal.pipeline.plan import check_roles, encode_source
+from shoal.settings.settings import Settings
 
 NAMES = (
     "age", "sex", "race", "zip", "plz", "dob", "born", "city", "income", "salary", "name", "diagnosis", "visit_date",

@@ -11,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
 from shoal.kernels.shared.rules import keeps_limits
-from shoal.methods.suppress import suppress
-from shoal.privacy import AlphaK, LDiversity, PSensitive
-from shoal.problem import Problem
+from shoal.solve.methods.settle import suppress
+from shoal.solve.problem import Problem
 
 FAR = pd.DataFrame({"n": [*range(10), 1000], "s": list("abcabcabcab")})
 

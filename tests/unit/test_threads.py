@@ -17,7 +17,7 @@ from numba.core.dispatcher import Dispatcher
 
 import shoal
 from shoal import kernels
-from shoal.kernels.compilation import kernel
+from shoal.kernels.compile.jit import kernel
 
 pytestmark = needs_jit
 

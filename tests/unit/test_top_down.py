@@ -16,13 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.state import fill, make_state
 from shoal.kernels.splitting import top_down as kernels
-from shoal.methods.top_down import TopDown
-from shoal.methods.two_means import TwoMeans
-from shoal.problem import Problem
 from shoal.progress import silent
-from shoal.table import encode, open_frame
+from shoal.solve.methods.papers.top_down import TopDown
+from shoal.solve.methods.papers.two_means import TwoMeans
+from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 varied = st.integers(0, 2**32).map(twins.varied_sample)

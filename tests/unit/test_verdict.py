@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.auditing.verdict import Unprotected, judge
-from shoal.evaluation.singled import identified
-from shoal.table import open_frame
+from shoal.assess.singled import identified
+from shoal.audit.verdict import Unprotected, judge
+from shoal.encoding.frames import open_frame
 
 Shell = Callable[..., tuple[int, str, str]]
 N = 300

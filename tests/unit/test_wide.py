@@ -9,13 +9,16 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.methods import lattice, proposals, wide
-from shoal.methods.ladders import make_ladders
-from shoal.problem import Problem
+from shoal.encoding.encode import encode
+from shoal.encoding.frames import open_frame
 from shoal.progress import silent
-from shoal.refine import carve
-from shoal.refine.partition import Refined
-from shoal.table import encode, open_frame
+from shoal.solve.local_search import descent as carve
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.methods import lattice
+from shoal.solve.methods import visits as proposals
+from shoal.solve.methods import visits as wide
+from shoal.solve.methods.lattice import make_ladders
+from shoal.solve.problem import Problem
 
 
 def wide_problem(seed: int, records: int = 120, columns: int = 7) -> Problem:

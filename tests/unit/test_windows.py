@@ -18,8 +18,8 @@ import torn
 from torn import SUFFIXES, assert_same, names_in
 
 import shoal
+from shoal.data.files.table_file import read, read_texts, write, write_text
 from shoal.errors import AuditFailed
-from shoal.io import read, read_texts, write, write_text
 
 ABSENT = ["chown", "fchmod", "fchown", "geteuid", "getuid", "lchown", "mkfifo"]
 OPEN_FILES = Path("/proc/self/fd")

@@ -13,8 +13,8 @@ from benchmarks.labelled import LOADERS, TARGET
 from benchmarks.papers.conjecture.learners import Bools, Floats, Ints
 from benchmarks.papers.figure import Scale, draw
 from benchmarks.tables import Table
-from shoal.bounds.certificate import Certificate
-from shoal.evaluation.rules import Rules, compare_rules
+from shoal.assess.rules import Rules, compare_rules
+from shoal.solve.bounds.certificate import Certificate
 
 HOLDOUT = 0.3
 OBJECTIVES = ("lm", "mi", "pmi")

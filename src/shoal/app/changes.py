@@ -14,8 +14,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.office import Office, changed, is_part
-from shoal.app.processes import Failed
+from shoal.app.context import Office, changed, is_part
+from shoal.app.jobs import Failed
 from shoal.app.projects import OWN_KEY, Project
 from shoal.app.uploads import NotTaken, receive_file
 

@@ -1,4 +1,4 @@
-"""Start the app: a free port of this machine only, a one-time address, the browser."""
+"""Start the app: one ASGI application on a free port of this machine only, a one-time address, the browser."""
 
 from __future__ import annotations
 
@@ -7,16 +7,98 @@ import socket
 import sys
 import threading
 import webbrowser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import uvicorn
+from python_multipart.exceptions import FormParserError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
 
-from shoal.app.invitation import Invitation
-from shoal.app.security import Sessions
-from shoal.app.site import make_site
+from shoal.app.changes import Changes
+from shoal.app.context import HERE, Office, make_templates
+from shoal.app.jobs import Jobs
+from shoal.app.pages import Pages, Running
+from shoal.app.projects import Projects, write_text_file
+from shoal.app.security import Gate, Sessions, new_path
+from shoal.data.staging import runs
 from shoal.errors import InputError
+
+_NAME = "open-{process}.html"
+_PAGE = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>shoal</title>'
+    '<meta http-equiv="refresh" content="0; url={address}"></head>'
+    '<body><main><h1>shoal</h1><p><a href="{address}">Go on to the app</a></p></main></body></html>'
+)
+
+
+class Invitation:
+    """A file in the private folder of the app that leads to an address."""
+
+    def __init__(self, folder: Path) -> None:
+        self.page = folder / _NAME.format(process=os.getpid())
+
+    def write(self, address: str) -> None:
+        """Write the page, and remove those of apps that were killed; their addresses are void."""
+        for old in self.page.parent.glob(_NAME.format(process="*")):
+            if not runs(old.stem.rpartition("-")[2]):
+                old.unlink(missing_ok=True)
+        write_text_file(self.page, _PAGE.format(address=address))
+
+    def remove(self) -> None:
+        self.page.unlink(missing_ok=True)
+
+
+def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
+    """The app for one address, `127.0.0.1:port`, and one folder of projects."""
+    path = new_path()
+    office = Office(Projects(root), Jobs(), make_templates(path))
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        yield
+        office.jobs.close()
+        sessions.close()
+
+    def missing(request: Request, error: Exception) -> Response:
+        said = error.detail if isinstance(error, HTTPException) else "Not found"
+        said = "There is nothing at this address." if said == "Not Found" else said
+        return office.draw("missing.html", 404, what=said)
+
+    def broken(request: Request, error: Exception) -> Response:
+        what = f"shoal ran into an error of its own ({type(error).__name__}); please report it."
+        return office.draw("missing.html", 500, what=what)
+
+    def garbled(request: Request, error: Exception) -> Response:
+        what = "What the browser sent did not arrive whole; go back and send it again."
+        return office.draw("missing.html", 400, what=what)
+
+    site = Starlette(
+        routes=[
+            *Pages(office).routes(),
+            *Changes(office).routes(),
+            *Running(office).routes(),
+            Mount("/static", StaticFiles(directory=HERE / "static")),
+        ],
+        exception_handlers={
+            400: garbled,
+            FormParserError: garbled,
+            404: missing,
+            KeyError: missing,
+            500: broken,
+        },
+        lifespan=lifespan,
+    )
+    site.state.office = office
+    return Gate(
+        site, host=host, path=path, sessions=sessions
+    )  # around everything, the page of an error too
+
 
 ADDRESS = "127.0.0.1"
 

@@ -14,7 +14,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.requests import Request
 
 from shoal.app.projects import safe_name
-from shoal.whole import create_private
+from shoal.atomic import create_private
 
 logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # it tells of single characters
 LARGEST = 20 * 2**30  # bytes

@@ -2,12 +2,63 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal import __version__
-from shoal.cli import applying, checking, listings, opening, preparing, releasing, say, trees
+from shoal.cli import anonymize, apply, check, hierarchy, prepare, say
+from shoal.errors import InputError
+
+
+def methods() -> None:
+    """List the methods: paper, recoding, guarantee, growth in n, options."""
+    from shoal.api.catalogue import method_facts
+    from shoal.cli.show import blocks
+
+    blocks(method_facts())
+
+
+def requirements() -> None:
+    """List the requirements beyond k with their parameters."""
+    from shoal.api.catalogue import requirement_facts
+    from shoal.cli.show import blocks
+
+    blocks(requirement_facts())
+
+
+def measures() -> None:
+    """List the measures of information loss."""
+    from shoal.api.catalogue import list_measures
+    from shoal.cli.show import listing
+
+    listing(list_measures())
+
+
+NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
+
+
+def open_app(
+    browser: Annotated[
+        bool,
+        typer.Option("--browser/--no-browser", help="Open the browser, or show the address only."),
+    ] = True,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port of this machine; 0 for a free one.")
+    ] = 0,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where projects are kept; usually in your own data folder.")
+    ] = None,
+) -> None:
+    """Open the app in the browser: from a table to a release without a terminal."""
+    if any(find_spec(name) is None for name in NEEDED):
+        raise InputError("The app needs the extra 'app'; install it with: pip install 'shoal[app]'")
+    from shoal.app.server import serve
+
+    serve(folder, port, browser, say)
+
 
 app = typer.Typer(
     add_completion=False,
@@ -32,19 +83,19 @@ def shoal(
 
 
 for command in (
-    releasing.anonymize,
-    applying.apply,
-    checking.audit,
-    checking.evaluate,
-    preparing.init,
-    trees.hierarchy,
-    releasing.demo,
-    opening.app,
-    preparing.compile,
-    preparing.doctor,
-    preparing.key,
-    listings.methods,
-    listings.requirements,
-    listings.measures,
+    anonymize.anonymize,
+    apply.apply,
+    check.audit,
+    check.evaluate,
+    prepare.init,
+    hierarchy.hierarchy,
+    anonymize.demo,
+    open_app,
+    prepare.compile,
+    prepare.doctor,
+    prepare.key,
+    methods,
+    requirements,
+    measures,
 ):
-    app.command()(command)
+    app.command("app" if command is open_app else None)(command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 if TYPE_CHECKING:
-    from shoal.databases import DatabaseTable
+    from shoal.data.databases import DatabaseTable
 
     Named = Any
 else:  # for typer, a text: of what is said to be a path, typer 0.28 makes one whatever the parser returns
@@ -19,7 +19,7 @@ Place: TypeAlias = "Path | DatabaseTable"
 
 def place(text: str) -> Place:
     """The file or the database that was named; which table of it is meant other options say."""
-    from shoal.databases import DatabaseTable, is_address
+    from shoal.data.databases import DatabaseTable, is_address
 
     return DatabaseTable(text) if is_address(text) else Path(text)
 

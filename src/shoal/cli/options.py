@@ -29,7 +29,7 @@ def models(
     """
     if not given:
         return None
-    from shoal.generalization import MODELS
+    from shoal.encoding.models import MODELS
 
     found: dict[str, Any] = {}
     for text in given:
@@ -58,11 +58,11 @@ def models(
 
 def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], flag: str) -> Any:
     """A model from its name, perhaps a file, and options; the path of a file may hold colons."""
-    from shoal.generalization import Hierarchy, Order
-    from shoal.generalization.order import NAMES
-    from shoal.settings.models import keys_of, made_model
+    from shoal.encoding.models import Hierarchy, Order
+    from shoal.encoding.models.order import NAMES
+    from shoal.settings.toml import made_model, model_keys
 
-    keys = [key for key in keys_of(kind) if key not in ("hierarchy", "rows", "values", "domain")]
+    keys = [key for key in model_keys(kind) if key not in ("hierarchy", "rows", "values", "domain")]
     named = len(parts)
     while named and parts[named - 1].partition("=")[0] in keys and "=" in parts[named - 1]:
         named -= 1
@@ -146,7 +146,7 @@ def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] 
     """Requirements from `NAME:KEY=VALUE[:KEY=VALUE…]`; lists take commas; `\\:` and `\\,` are plain signs."""
     if not given:
         return None
-    from shoal.settings.entries import read_requirement
+    from shoal.settings.toml import read_requirement
 
     found = []
     for text in given:
@@ -188,7 +188,7 @@ def refine(text: str | None, problems: list[str]) -> Any:
     """How long to refine from `quick`, `off`, a number of seconds or `steps=NUMBER`."""
     if text is None:
         return None
-    from shoal.refine import Refine
+    from shoal.solve.local_search.budget import Refine
 
     if text.startswith("steps="):
         return Refine(steps=_value(text.removeprefix("steps=")))
@@ -213,7 +213,7 @@ def reading(
     skip_last: int | None = None,
 ) -> dict[str, Any]:
     """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
-    from shoal.by_column import read_formats, read_missing
+    from shoal.encoding.by_column import read_formats, read_missing
 
     said = {
         "encoding": encoding,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str]) -> Place:
     """The table that is meant: of a database the one that the options or else the settings name."""
-    from shoal.databases import DatabaseTable
+    from shoal.data.databases import DatabaseTable
 
     if isinstance(table, DatabaseTable):
         named = (reading.get("table"), reading.get("query"))
@@ -32,7 +32,7 @@ def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str])
 
 def target_table(output: Place | None, name: str | None, problems: list[str]) -> Place | None:
     """The table of a database that is meant to be written; any other output as it is."""
-    from shoal.databases import DatabaseTable
+    from shoal.data.databases import DatabaseTable
 
     if isinstance(output, DatabaseTable):
         return DatabaseTable(output.address, name)
@@ -45,8 +45,8 @@ def target_table(output: Place | None, name: str | None, problems: list[str]) ->
 
 def engine_of(table: Place, engine: str | None, memory: str | None, problems: list[str]) -> str:
     """The engine that a table is worked on with; what is wrong with it is added to `problems`."""
-    from shoal.engines.memory import read_memory
-    from shoal.engines.opening import engine_for
+    from shoal.data.engines.memory import read_memory
+    from shoal.data.engines.opening import engine_for
 
     amount = memory
     try:
@@ -73,8 +73,8 @@ def place_problems(
     source: Place | None = None,
 ) -> list[str]:
     """Sentences for why a file or a table of a database cannot be written; what is read is never replaced."""
-    from shoal import io
-    from shoal.databases import DatabaseTable, target_problems
+    from shoal.data.databases import DatabaseTable, target_problems
+    from shoal.data.files import formats
 
     if isinstance(path, DatabaseTable):
         return target_problems(path, if_exists or "fail", read=_tables_read(source))
@@ -85,13 +85,13 @@ def place_problems(
         return found
     if may_be_folder and not path.suffix:
         return found + lost(path, inputs)
-    check = io.output_problems if is_table else io.place_problems
+    check = formats.output_problems if is_table else formats.place_problems
     return found + (lost(path, inputs) or check(path, overwrite))
 
 
 def _tables_read(source: Place | None) -> Any:
     """The tables of a database that are read for a source; what keeps them from being read is said elsewhere."""
-    from shoal.databases import DatabaseTable, relations_of
+    from shoal.data.databases import DatabaseTable, relations_of
 
     if not isinstance(source, DatabaseTable) or source.problems():
         return frozenset()

@@ -12,23 +12,23 @@ from typing import Any
 
 import pyarrow as pa
 
+from shoal.api.release import Release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
-from shoal.compiling import CERTIFICATE, wanting
-from shoal.databases import DatabaseTable, target_problems
-from shoal.engines.release import LargeRelease
+from shoal.data.databases import DatabaseTable, target_problems
+from shoal.data.files.formats import space_problems
+from shoal.data.files.table_file import formula_problems, holding_problems
+from shoal.data.open import open_table
+from shoal.encoding.frames import arrow_values
+from shoal.encoding.source import Dialect, Source
 from shoal.errors import InputError, ShoalError, raise_problems
-from shoal.estimate import estimate
-from shoal.io import formula_problems, holding_problems, space_problems
-from shoal.kernels.cache import cache_note
-from shoal.opening import open_table
-from shoal.plan import prepare
+from shoal.kernels.compile.cache import cache_note
+from shoal.pipeline.carriers.lazy_release import LargeRelease
+from shoal.pipeline.estimate import CERTIFICATE, estimate_run, wanting
+from shoal.pipeline.plan import prepare
+from shoal.pipeline.run import make_release
 from shoal.progress import Progress
-from shoal.release import Release
-from shoal.settings import Settings
-from shoal.table.frames import arrow_values
-from shoal.table.source import Dialect, Source
-from shoal.way import make_release
+from shoal.settings.settings import Settings
 
 TEXT_PER_BYTE = 2  # bytes of a text file, at most about, for each byte of a table in memory
 
@@ -141,7 +141,7 @@ def look_ahead(table: Any, settings: Settings, wanted: Outputs, json: bool) -> N
     except InputError as error:
         raise_problems([*problems, *error.problems])
     raise_problems(problems)
-    show_plan(plan, estimate(plan), json)
+    show_plan(plan, estimate_run(plan), json)
 
 
 def look_ahead_on(
@@ -154,8 +154,8 @@ def look_ahead_on(
     json: bool,
 ) -> None:
     """Check and count a table that is not in memory, and say what would be done."""
-    from shoal.engines.opening import open_large
-    from shoal.engines.way import look_ahead_large
+    from shoal.data.engines.opening import open_large
+    from shoal.pipeline.carriers.lazy import look_ahead_large
 
     with progress_bar(quiet or json) as progress:
         opened = open_large(
@@ -165,7 +165,7 @@ def look_ahead_on(
             plan = look_ahead_large(opened, settings, progress)
         finally:
             opened.close()
-    show_plan(plan, estimate(plan), json)
+    show_plan(plan, estimate_run(plan), json)
 
 
 def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
@@ -194,7 +194,9 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     ]
     originals = {name: arrow_values(frame, name) for name in generalized}
     own = pa.table({**originals, **{name: unchanged[name] for name in named}})
-    found += formula_problems(own, wanted.table, settings.allows)  # of what is released, `save` says it
+    found += formula_problems(
+        own, wanted.table, settings.allows
+    )  # of what is released, `save` says it
     return found
 
 

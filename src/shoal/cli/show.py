@@ -14,15 +14,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from shoal.api.release import Release
+from shoal.audit.verdict import Audit
 from shoal.cli import say
-from shoal.compiling import STAGE as COMPILING
-from shoal.estimate import Estimate
-from shoal.plan import Outlook
-from shoal.privacy import Audit
+from shoal.pipeline.estimate import STAGE as COMPILING
+from shoal.pipeline.estimate import Estimate
+from shoal.pipeline.plan import Outlook
 from shoal.progress import Progress as Report
 from shoal.progress import silent
-from shoal.release import Release
-from shoal.report.brief import brief_lines, coarsened_lines, levels
+from shoal.report.summary import brief_lines, coarsened_lines, levels
 
 STAGES = {
     "reading": "reading",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from shoal.evaluation.distributions import Distributions
-from shoal.evaluation.risk import Risks
-from shoal.io import write_text
+from shoal.assess.distributions import Distributions
+from shoal.assess.risk import Risks
+from shoal.data.files.table_file import write_text
 from shoal.report.facts import Making
 from shoal.report.gather import Reported, gather
 from shoal.report.page import render_page

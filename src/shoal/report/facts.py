@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from shoal.auditing.examination import Persons
-from shoal.auditing.verdict import Verdict
-from shoal.bounds import Certificate
-from shoal.evaluation.histograms import Histogram
-from shoal.evaluation.risk import Risks
-from shoal.evaluation.singled import Kept
+from shoal.assess.histograms import Histogram
+from shoal.assess.risk import Risks
+from shoal.assess.singled import Kept
+from shoal.audit.verdict import Persons, Verdict
+from shoal.solve.bounds.certificate import Certificate
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.evaluation.histograms import Histogram
+from shoal.assess.histograms import Histogram
 from shoal.report.charts import Part, Row, bars, key, round_up
 from shoal.report.facts import Facts
 from shoal.report.markup import (

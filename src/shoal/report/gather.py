@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
+from math import inf
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.auditing.examination import Places
-from shoal.auditing.verdict import Verdict
-from shoal.evaluation.comparison import Comparison
-from shoal.evaluation.distributions import Distributions
-from shoal.evaluation.risk import Risks
-from shoal.evaluation.scales import texts_of
-from shoal.evaluation.singled import Kept, values_of
-from shoal.generalization.forms import Ints
-from shoal.measures import MEASURES, column_losses, loss
-from shoal.measures.catalogue import NEEDS_SENSITIVE
-from shoal.privacy import Examination, Requirement
-from shoal.refine import Refine
+from shoal import __version__
+from shoal.assess.comparison import Comparison, Printed
+from shoal.assess.distributions import Distributions
+from shoal.assess.risk import Risks
+from shoal.assess.scales import scale_of, texts_of
+from shoal.assess.singled import Kept, values_of
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.verdict import Examination, Places, Verdict
+from shoal.encoding.closed import Closed
+from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
+from shoal.encoding.frames import Frame
+from shoal.encoding.render import bound_names
 from shoal.report import words
-from shoal.report.cells import cells_of, cells_of_texts, sentence_of
 from shoal.report.facts import (
     ColumnLoss,
     Facts,
@@ -37,12 +40,185 @@ from shoal.report.facts import (
     SizeClass,
     Sizes,
 )
-from shoal.report.reproduce import settings_text
-from shoal.settings import Settings
-from shoal.table.closed import Closed
-from shoal.table.frames import Frame
-from shoal.table.render import bound_names
-from shoal.version import __version__
+from shoal.report.markup import percent
+from shoal.settings.content import content_of
+from shoal.settings.settings import Settings
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.measures import MEASURES, column_losses, loss
+from shoal.solve.measures.catalogue import NEEDS_SENSITIVE
+
+_LISTS = ("domain", "rows", "values", "protected")
+_MAKING = ("method", "output")  # sections
+_MARK = "left out of this report: "
+_MOST = 16_000  # characters
+
+_NO_LISTS = (
+    "Values that the settings list one by one are left out here, since a report must not name values that the "
+    "release hides; release.settings.save(…) or --save-settings keeps them."
+)
+_NO_FOLDERS = (
+    "Files that are not beside this report are shown by name only; put the real path in its place."
+)
+_NO_KEY = "Where the key of the pseudonyms lies is left out; name it in key_file, or set SHOAL_KEY."
+_NO_END = "These settings are too long for a report; release.settings.save(…) or --save-settings keeps all."
+
+
+def settings_text(settings: Settings, folder: Path, whole: bool = True) -> tuple[str, list[str]]:
+    """The text of a settings file in `folder`, and what keeps it from making the same release as it stands.
+
+    Unless `whole`, how to make a release is left aside: roles, models, requirements and the measure stay.
+    """
+    import tomli_w
+
+    content = content_of(settings, folder)
+    if not whole:
+        content = {name: part for name, part in content.items() if name not in _MAKING}
+    key = content["columns"].pop("key_file", None)
+    beyond = [item for value in content["requirement"].values() for item in _entries(value)]
+    entries = [*content["quasi_identifiers"].values(), *beyond]
+    lists, folders = sum(map(_hide_lists, entries)), sum(map(_hide_folder, entries))
+    remarks = [*([_NO_LISTS] if lists else []), *([_NO_FOLDERS] if folders else [])]
+    remarks += [_NO_KEY] if key else []
+    text = tomli_w.dumps(content).strip()
+    text = re.sub(rf'^(\w+) = "({_MARK}[\d, a-z]*)"$', r"# \1 \2", text, flags=re.MULTILINE)
+    text = "".join(map(_visible, text))
+    if len(text) > _MOST:
+        lines = text[:_MOST].splitlines()[:-1]
+        text = "\n".join([*lines, f"# and {text.count(chr(10)) + 1 - len(lines):,} more lines"])
+        remarks.append(_NO_END)
+    return text, remarks
+
+
+def _visible(sign: str) -> str:
+    """A character, as TOML escapes it where it would not show or would turn the reading direction."""
+    if sign.isprintable() or sign == "\n":
+        return sign
+    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
+
+
+def _entries(value: Any) -> list[dict[str, Any]]:
+    return value if isinstance(value, list) else []
+
+
+def _hide_lists(entry: dict[str, Any]) -> bool:
+    """Put the number of values in place of every list of them, and say whether there was one."""
+    lists = [key for key in _LISTS if isinstance(entry.get(key), list)]
+    for key in lists:
+        count = len(entry[key])
+        entry[key] = f"{_MARK}{count:,} value{'s' if count > 1 else ''}"
+    return bool(lists)
+
+
+def _hide_folder(entry: dict[str, Any]) -> bool:
+    """Keep only the name of a file outside of the folder, and say whether there was one."""
+    path = Path(entry.get("hierarchy", ""))
+    outside = path.is_absolute() or ".." in path.parts
+    if outside:
+        entry["hierarchy"] = path.name
+    return outside
+
+
+Marks = npt.NDArray[np.bool_]
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
+_YEAR = 365.25 * 86400.0
+_UNITS = (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Shares of the cells of a column, and for numbers and dates the width of which half of them are at most."""
+
+    exact: float
+    general: float
+    hidden: float
+    half: float | None  # infinite where more than half are hidden, None without order
+    unit: str  # of dates, as scales count them
+
+
+def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
+    """Summarize closures that `sizes` records bear."""
+    if not isinstance(form, RangeForm):
+        widths = form.sizes(closures)
+        hidden = widths == form.size
+        if isinstance(form, SetForm):  # all values that the release prints, as for ranges
+            hidden = (closures == np.bitwise_or.reduce(closures, axis=1)[:, None]).all(axis=0)
+        return _cells(widths == 1, hidden & (widths > 1), sizes, None, "")
+    known = len(form.labels)
+    exact, star = closures[0] == closures[1], (closures[0] < known) & (closures[1] >= known)
+    ranges = ~(exact | star)
+    ends = closures[:, closures[1] < known]  # what the release prints
+    least, greatest = ends.min(initial=known), ends.max(initial=-1)
+    whole = ranges & (closures[0] == least) & (closures[1] == greatest)
+    if not form.has_scale:  # how many categories or bins a run holds is not for all to know
+        return _cells(exact, star | whole, sizes, None, "")
+    scale = scale_of(form.values)
+    widths = np.where(star, inf, 0.0)
+    low, high = scale.numbers[closures[:, ranges]].astype(np.float64)
+    with np.errstate(over="ignore"):  # numbers that span more than a float are infinitely wide
+        widths[ranges] = high - low
+    order = np.argsort(widths, kind="stable")
+    reached = np.cumsum(sizes[order]) >= sizes.sum() / 2
+    half = float(widths[order][np.argmax(reached)])
+    return _cells(exact, star | whole, sizes, half, scale.unit)
+
+
+def cells_of_texts(form: Form, printed: Printed) -> Cells:
+    """Summarize what a release prints where its closures do not read like it."""
+    exact = [text is None or text in form.codes for text in printed.texts]
+    hidden = [text == STAR for text in printed.texts]
+    return _cells(np.array(exact), np.array(hidden), printed.sizes, None, "")
+
+
+def _cells(exact: Marks, hidden: Marks, sizes: Floats, half: float | None, unit: str) -> Cells:
+    shares = [float(sizes[cells].sum() / sizes.sum()) for cells in (exact, hidden)]
+    general = float(sizes[~(exact | hidden)].sum() / sizes.sum())
+    return Cells(shares[0], general, shares[1], half, unit)
+
+
+def sentence_of(cells: Cells) -> str:
+    """What became of a column, in a sentence that follows its name.
+
+    Examples
+    --------
+    >>> sentence_of(Cells(0.1, 0.9, 0.0, 4.0, ""))
+    'half of the values are released within a range of at most 4; 10.0 % are exact.'
+    """
+    if cells.exact == 1:
+        return "every value is released exactly."
+    if cells.hidden == 1:
+        return "every value is hidden."
+    shares = [(cells.exact, "exact"), (cells.hidden, "hidden")]
+    if cells.half is None:
+        shares.insert(1, (cells.general, "more general"))
+        return f"{_listed(shares)}."
+    if cells.half == 0:
+        start = "at least half of the values are released exactly"
+    elif cells.half == inf:
+        start = "half of the values or more cannot be narrowed down"
+    else:
+        start = f"half of the values are released within {_width(cells.half, cells.unit)}"
+    listed = _listed(shares)
+    return f"{start}; {listed}." if listed else f"{start}."
+
+
+def _listed(shares: list[tuple[float, str]]) -> str:
+    parts = [f"{percent(share)} {{}}{what}" for share, what in shares if share]
+    return ", ".join(part.format("" if i else "are ") for i, part in enumerate(parts))
+
+
+def _width(width: float, unit: str) -> str:
+    if not unit:
+        text = f"{width:,.0f}" if width % 1 == 0 and width < 1e15 else f"{width:.4g}"
+        return f"a range of at most {text}"
+    seconds = width * _SECONDS[unit]
+    if seconds >= 2 * _YEAR:
+        return f"{seconds / _YEAR:,.0f} years"
+    name, length = next(
+        ((name, length) for name, length in _UNITS if seconds >= length), ("second", 1.0)
+    )
+    number = f"{seconds / length:,.1f}".removesuffix(".0")
+    return f"{number} {name}" if number == "1" else f"{number} {name}s"
+
 
 MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # beside the objective
 LINKING = ("pmi", "wmi")  # measures of how sensitive values and originals go together

@@ -23,8 +23,7 @@ from shoal.report.markup import (
     table,
     tiles,
 )
-from shoal.report.people import person_care, pseudonym_care
-from shoal.report.risks import risk_parts
+from shoal.report.risks import person_care, pseudonym_care, risk_parts
 from shoal.report.words import WORDS
 
 TITLE = 120  # characters

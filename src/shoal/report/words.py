@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from shoal.generalization import Calendar, Hierarchy, Interval, Model, Prefix
-from shoal.privacy import REQUIREMENTS, AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.audit.requirements import REQUIREMENTS
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Prefix
 
 WORDS = {
     "record": (

@@ -11,16 +11,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.generalization import Model
-from shoal.methods import Auto
-from shoal.privacy import REQUIREMENTS, Requirement
-from shoal.refine import Refine, read_refine
-from shoal.settings.checks import make_method, plain, read_allowed, unknown_keys
-from shoal.settings.entries import read_requirement, write_requirement
-from shoal.settings.kinds import requirement_kinds
-from shoal.settings.models import read_model, write_model
-from shoal.settings.reading import read_input
-from shoal.table.source import Input
+from shoal.audit.requirements import REQUIREMENTS
+from shoal.audit.requirements.base import Requirement
+from shoal.encoding.models import Model
+from shoal.encoding.source import Input
+from shoal.settings.input import read_input
+from shoal.settings.kinds import make_method, plain, read_allowed, requirement_kinds, unknown_keys
+from shoal.settings.toml import read_model, read_requirement, write_model, write_requirement
+from shoal.solve.local_search.budget import Refine, read_refine
+from shoal.solve.methods import Auto
 
 if TYPE_CHECKING:
     from shoal.settings.settings import Settings

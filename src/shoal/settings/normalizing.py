@@ -7,14 +7,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.audit.requirements import REQUIREMENTS
+from shoal.audit.requirements.base import Requirement
+from shoal.encoding.models import Hierarchy, Model
 from shoal.errors import shown
-from shoal.generalization import Hierarchy, Model
-from shoal.methods import Auto
-from shoal.privacy import REQUIREMENTS, Requirement
-from shoal.refine import Refine, read_refine
-from shoal.settings.checks import make_method, plain, read_allowed, read_names, wrong
-from shoal.settings.kinds import clash_problems, requirement_kinds
-from shoal.settings.reading import read_input
+from shoal.settings.input import read_input
+from shoal.settings.kinds import (
+    clash_problems,
+    make_method,
+    plain,
+    read_allowed,
+    read_names,
+    requirement_kinds,
+    wrong,
+)
+from shoal.solve.local_search.budget import Refine, read_refine
+from shoal.solve.methods import Auto
 
 if TYPE_CHECKING:
     from shoal.settings.settings import Settings

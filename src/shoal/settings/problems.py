@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.encoding.models import Order
+from shoal.encoding.render import SINGLE, STYLES, bound_names
 from shoal.errors import listed, near_miss, shown
-from shoal.generalization import Order
-from shoal.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
-from shoal.methods import Auto
-from shoal.privacy import LDiversity, TCloseness
-from shoal.privacy.persons import is_monotone
-from shoal.refine import Refine
-from shoal.settings.checks import is_number, is_weight, is_whole, option_problems, wrong
-from shoal.table.render import SINGLE, STYLES, bound_names
+from shoal.risk.persons import is_monotone
+from shoal.settings.kinds import is_number, is_weight, is_whole, option_problems, wrong
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
+from shoal.solve.methods import Auto
 
 if TYPE_CHECKING:
     from shoal.settings.settings import Settings

@@ -8,20 +8,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from shoal.audit.requirements.base import Requirement
+from shoal.encoding.models import Model
+from shoal.encoding.render import Style
+from shoal.encoding.source import Input
 from shoal.errors import InputError, Reason, raise_problems
-from shoal.generalization import Model
-from shoal.measures.catalogue import ObjectiveName
-from shoal.methods import Auto, Method
-from shoal.privacy import Requirement
-from shoal.refine import Refine
-from shoal.settings.checks import with_options, wrong
 from shoal.settings.content import content_of, fields_of, json_ready
+from shoal.settings.input import read_input
+from shoal.settings.kinds import with_options, wrong
 from shoal.settings.normalizing import normalized
 from shoal.settings.problems import Others, settings_problems
-from shoal.settings.reading import read_input
 from shoal.settings.toml import read_toml, write_toml
-from shoal.table.render import Style
-from shoal.table.source import Input
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.measures.catalogue import ObjectiveName
+from shoal.solve.methods import Auto, Method
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,43 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import IO, Any
 
+from shoal.app.projects import OWN_KEY
 from shoal.errors import Infeasible, InputError, Refused, ShoalError
+
+
+def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
+    """What a worker can be asked, by name; loading it takes a second, while requests are listened to."""
+    from shoal.app.worker import look, run, tables
+
+    return {
+        "look": look.look,
+        "rows": look.rows,
+        "types": look.types,
+        "single": look.single,
+        "estimate": run.estimate,
+        "check": run.check,
+        "build": tables.build,
+        "write": tables.write,
+        "tree": tables.tree,
+        "model": tables.model,
+        "key": key,
+        "run": run.run,
+    }
+
+
+def key(answer: Any, project: str, path: str = "") -> dict[str, Any]:
+    """Check the key in a file, by default the project's own, which is made where there is none."""
+    from shoal.encoding.other_columns import read_key, write_key
+
+    own = Path(project) / OWN_KEY
+    if not path and not own.exists():
+        write_key(own)
+    read_key(path or str(own))
+    return {}
+
 
 CONFIRM = "Change the role of such a column, or press Run and confirm there that it may be released all the same."
 
@@ -31,7 +65,7 @@ def main() -> None:
     threading.Thread(target=_listen, args=(requests,), daemon=True).start()
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
-    from shoal.app.worker.tasks import TASKS
+    known = tasks()
 
     while True:
         request = requests.get()
@@ -40,7 +74,7 @@ def main() -> None:
             out.write(json.dumps({"id": number, "event": event, **content}) + "\n")
             out.flush()
 
-        answer(*_answered(TASKS[request["do"]], request.get("with", {}), answer))
+        answer(*_answered(known[request["do"]], request.get("with", {}), answer))
 
 
 def _answered(

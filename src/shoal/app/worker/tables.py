@@ -1,9 +1,10 @@
-"""The table of a project, read once and kept while the same file is asked for in the same way."""
+"""The table of a project, read once and kept, and its hierarchies: built, uploaded or written as an outline."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.app.files import read_toml_file
-from shoal.generalization.models import labels_of
-from shoal.opening import open_table
-from shoal.settings.reading import read_input
-from shoal.table.frames import arrow_values
-from shoal.table.source import Input, Source
+from shoal.app.projects import read_toml_file
+from shoal.data.open import open_table
+from shoal.encoding.frames import arrow_values
+from shoal.encoding.models import Hierarchy
+from shoal.encoding.models.base import labels_of
+from shoal.encoding.source import Input, Source
+from shoal.errors import InputError
+from shoal.settings.input import read_input
+from shoal.settings.settings import Settings
 
 _KEPT: dict[str, Any] = {}  # the last table: its key and its source
 
@@ -68,3 +72,115 @@ def codes_of(
         encoded = column_of(source, name, how).combine_chunks().dictionary_encode()
         found[name] = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
     return found
+
+
+INDENT = "  "
+MOST_LINES = 5_000  # of an outline; larger trees are edited as a file
+
+
+def build(answer: Any, project: str, column: str, target: str, how: str) -> dict[str, Any]:
+    """Make a hierarchy from the column's own values and write it."""
+    how_read = input_of(project)
+    source = open_project(project, how_read)
+    values = column_of(source, column, how_read)
+    makers = {
+        "numbers": lambda: Hierarchy.from_numbers(values),
+        "dates": lambda: Hierarchy.from_dates(values),
+        "codes": lambda: Hierarchy.from_codes(values),
+        "data": lambda: Hierarchy.from_data(
+            source.data.to_native(), column, by=_others(project, column)
+        ),
+    }
+    if how not in makers:
+        raise InputError(f"There is no way '{how}' to build a hierarchy.")
+    makers[how]().save(Path(project) / target, overwrite=True)
+    return tree(answer, project, column, target)
+
+
+def _others(project: str, column: str) -> list[str] | None:
+    """Columns by which the categories of one are compared: all others with a role that is released."""
+    settings = read_toml_file(Path(project) / "settings.toml")
+    columns = settings.get("columns", {})
+    names = [*settings.get("quasi_identifiers", {}), *columns.get("sensitive", [])]
+    return [name for name in names if name != column] or None
+
+
+def write(answer: Any, project: str, column: str, target: str, outline: str) -> dict[str, Any]:
+    """Write a hierarchy that was given as an outline."""
+    Hierarchy.from_dict(read_outline(outline)).save(Path(project) / target, overwrite=True)
+    return tree(answer, project, column, target)
+
+
+def tree(answer: Any, project: str, column: str, target: str) -> dict[str, Any]:
+    """A hierarchy beside its column: what fits, each level, and the outline to edit."""
+    found = Hierarchy.from_csv(Path(project) / target)
+    how_read = input_of(project)
+    values = column_of(open_project(project, how_read), column, how_read)
+    outline = outline_of(found)
+    return {
+        "preview": found.preview(values).to_dict(),
+        "check": str(found.check(values)),
+        "fits": found.check(values).missing_values == 0,
+        "outline": outline if outline.count("\n") < MOST_LINES else None,
+    }
+
+
+def model(answer: Any, project: str, column: str) -> dict[str, Any]:
+    """What the model of a column makes of it: for a hierarchy its levels, and for any the values it folds."""
+    entry = read_toml_file(Path(project) / "settings.toml")["quasi_identifiers"].get(column, {})
+    if entry.get("model") == "hierarchy":
+        settings = Settings.load(Path(project) / "settings.toml")
+        found = settings.quasi_identifiers[column]
+        assert isinstance(found, Hierarchy)
+        return tree(answer, project, column, entry["hierarchy"])
+    return {}
+
+
+def outline_of(found: Hierarchy) -> str:
+    """A hierarchy as indented lines, the root first."""
+    whole: dict[str, Any] = {}
+    for row in found.rows():
+        below = whole
+        for label in [
+            label for label, _ in groupby(reversed(row))
+        ]:  # a value fills levels it skips
+            below = below.setdefault(label, {})
+    lines: list[str] = []
+    _indent(whole, 0, lines)
+    return "\n".join(lines) + "\n"
+
+
+def _indent(below: dict[str, Any], depth: int, lines: list[str]) -> None:
+    for label, deeper in below.items():
+        lines.append(f"{INDENT * depth}{label}")
+        _indent(deeper, depth + 1, lines)
+
+
+def read_outline(outline: str) -> dict[str, Any]:
+    """Nested dicts from indented lines; a line without any below it is a value."""
+    whole: dict[str, Any] = {}
+    above: list[tuple[int, dict[str, Any]]] = [(-1, whole)]
+    problems = []
+    for number, line in enumerate(outline.expandtabs(2).splitlines(), start=1):
+        label = line.strip()
+        if not label:
+            continue
+        depth = len(line) - len(line.lstrip())
+        while above[-1][0] >= depth:
+            above.pop()
+        if label in above[-1][1]:
+            problems.append(f"Line {number} of the outline repeats a line beside it; remove one.")
+        below: dict[str, Any] = {}
+        above[-1][1][label] = below
+        above.append((depth, below))
+    if len(whole) != 1:
+        problems.append(
+            "The outline must begin with one line for everything, like *, and have all others indented below it."
+        )
+    if problems:
+        raise InputError(problems)
+    return {label: _closed(below) for label, below in whole.items()}
+
+
+def _closed(below: dict[str, Any]) -> Any:
+    return {label: _closed(deeper) for label, deeper in below.items()} if below else None

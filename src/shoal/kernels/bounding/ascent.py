@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.arrays import sort_stably
 
 LISTED = 1e-9  # a cell is listed if the mean of its k largest duals exceeds its cost by this

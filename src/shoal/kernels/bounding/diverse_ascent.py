@@ -17,10 +17,9 @@ from shoal.kernels.bounding.diverse_groups import (
     raise_cost,
     sort_cell,
 )
-from shoal.kernels.bounding.diverse_mending import mend
-from shoal.kernels.bounding.diverse_slopes import limits_shares
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.bounding.diverse_slopes import limits_shares, mend
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 
 LISTED = 1e-9  # a cell is listed if the duals of a group in it exceed its cost by this
 SORT_LOOKS = 4  # work of sorting a member, in points looked at

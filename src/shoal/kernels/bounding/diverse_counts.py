@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import inner
+from shoal.kernels.compile.jit import inner
 
 FEW = 400  # records: cells of more are left to slopes. With 64, Adult with entropy 5 has 1.56 in place of 1.38 proved.
 # Multipliers that are tried for all N: how many beside 0, the first as a share of the spread of z, and how they grow.

@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.bounding.diverse_counts import FEW
-from shoal.kernels.bounding.diverse_mending import mend, place_of
-from shoal.kernels.bounding.diverse_slopes import set_slopes, surprise_slopes
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner
+from shoal.kernels.bounding.diverse_slopes import mend, place_of, set_slopes, surprise_slopes
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner
 from shoal.kernels.shared.arrays import order_of, taken
 
 MOST_STEPS = 30  # of the search for a cap; some five are usual

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.arrays import copy_column
 from shoal.kernels.shared.forms import open_closure, total_cost, widen_closure
 from shoal.kernels.shared.rules import complies

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.arrays import copy_column, equal_columns, largest_at, least_at
 from shoal.kernels.shared.forms import open_closure, widen_closure
 from shoal.kernels.shared.rows import totals_with_each

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.forms import BITS, RANGE, TREE, total_cost
 from shoal.kernels.shared.state import members_of, stays_diverse_without, unlink

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import taken
 from shoal.kernels.shared.cells import NUMBERED, cell_keys, sort_by_cell, table_size
 from shoal.kernels.shared.rules import (

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import copy_column
 from shoal.kernels.shared.cells import table_size, weigh_cells
 from shoal.kernels.shared.forms import join_closures, total_cost, widen_closure

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import order_of, taken
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.rules import EPSILON, distance_of, entropy_of, is_recursive
 
 CLOCK, HEADS, MEMBERS, ASKED = 0, 1, 2, 3  # indices of the counters in Crowd.number

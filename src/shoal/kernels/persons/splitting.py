@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.persons.counting import HEADS, begin, count, suffices
 from shoal.kernels.shared.arrays import largest_at, order_of_codes
 from shoal.kernels.shared.forms import TREE

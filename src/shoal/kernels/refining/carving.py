@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.refining.carving_cells import (
     CARVED,
     ELSEWHERE,
@@ -21,17 +21,15 @@ from shoal.kernels.refining.carving_cells import (
     add_others,
     find_budgets,
     find_wanting,
-    note_offers,
-    sum_parts,
-)
-from shoal.kernels.refining.carving_prices import (
     has_supply,
     look_at,
+    note_offers,
     price_of_diversity,
     price_of_padding,
+    sum_parts,
 )
 from shoal.kernels.refining.chains import draw, is_open
-from shoal.kernels.refining.dissolving import dissolve
+from shoal.kernels.refining.neighbourhoods import dissolve
 from shoal.kernels.refining.reach import list_pairs
 from shoal.kernels.refining.search import (
     GAIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.refining.reach import NONE, holds, supply_groups
 from shoal.kernels.refining.search import (
     GAIN,

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, inner, kernel
-from shoal.kernels.refining.diverse_base import Limits, make_base, start_from
-from shoal.kernels.refining.diverse_pricing import can_comply, price_diverse
+from shoal.kernels.compile.jit import allocating, inner, kernel
+from shoal.kernels.refining.diverse_pricing import (
+    Limits,
+    can_comply,
+    make_base,
+    price_diverse,
+    start_from,
+)
 from shoal.kernels.refining.repacking import (
     ELSEWHERE,
     GAIN,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.refining.search import may_exchange
 from shoal.kernels.shared.arrays import order_of
 from shoal.kernels.shared.forms import BITS, RANGE, SET, TREE

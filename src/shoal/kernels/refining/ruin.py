@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, kernel
+from shoal.kernels.compile.jit import allocating, kernel
 from shoal.kernels.refining.carving import carve_at
 from shoal.kernels.refining.carving_cells import Cells, price_rare
-from shoal.kernels.refining.dissolving import dissolve
+from shoal.kernels.refining.neighbourhoods import dissolve
 from shoal.kernels.refining.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.rows import totals_with_record

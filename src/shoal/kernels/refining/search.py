@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.forms import Compiled, closure_cost
 from shoal.kernels.shared.rows import Pairs, totals_with_record
 from shoal.kernels.shared.rules import Rules, tally_is_diverse

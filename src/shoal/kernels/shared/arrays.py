@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, inner
+from shoal.kernels.compile.jit import allocating, inner
 
 CLOSE = 4  # integers are sorted by counting if they span at most this many times their number
 RUN = 12  # stretches of this many are sorted by insertion before they are merged

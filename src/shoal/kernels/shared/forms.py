@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import inner, kernel
 
 TREE, RANGE, SET = 0, 1, 2
 LINEAR, LOG, ENTROPY, WEIGHED_ENTROPY = 0, 1, 2, 3

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.forms import LINEAR, RANGE, TREE, meet, range_cost, set_cost
 
 FLAT, TABLE, CLIMB = 0, 1, 2

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 
 EPSILON = 1e-9  # tolerance for rounding in comparisons with limits
 # Bits of what is known of a group and a value: whether it is known that the group may take in or give up a record of

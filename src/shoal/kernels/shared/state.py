@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.bundles import bundle
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.bundles import bundle
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import sort_numbers
 from shoal.kernels.shared.forms import join_closures, open_closure, total_cost, widen_closure
 from shoal.kernels.shared.rules import complies, forget_known, may_give, may_take

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.kernels.compilation import allocating, inner, kernel
+from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import largest_at, order_of, order_of_codes, taken_rows
 from shoal.kernels.shared.forms import (
     LOG,

@@ -1,0 +1,1 @@
+"""What the package offers, a file for each verb, and what the verbs return."""

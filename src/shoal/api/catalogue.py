@@ -1,0 +1,94 @@
+"""What there is to choose from."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any, cast
+
+from shoal.audit.requirements import REQUIREMENTS
+from shoal.solve.measures import MEASURES, MeasureName
+from shoal.solve.methods import METHODS, Method, MethodName
+
+
+def list_methods() -> dict[MethodName, str]:
+    """Return every method's name and one line about it.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.list_methods()["mondrian"]
+    'recursive median cuts; the fastest, loses more'
+    """
+    found = {name: method.summary for name, method in METHODS.items()}
+    return cast("dict[MethodName, str]", found)
+
+
+def method_facts() -> dict[str, dict[str, str]]:
+    """Return, per method, what it does, its paper, recoding, guarantee, growth in n and options."""
+    return {
+        name: {
+            "what": method.summary,
+            "paper": method.source,
+            "recoding": method.recoding,
+            "guarantee": method.promise,
+            "growth": method.growth,
+            "options": _options(method),
+        }
+        for name, method in METHODS.items()
+    }
+
+
+def _options(method: type[Method]) -> str:
+    found = [
+        f"{f.name} = {'{}' if f.default is MISSING else str(f.default).lower()}"
+        for f in fields(method)  # type: ignore[arg-type]
+    ]
+    return ", ".join(found) or "none"
+
+
+def list_measures() -> dict[MeasureName, str]:
+    """Return every measure's name and one line about it.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.list_measures()["lm"]
+    'share of the values a cell may stand for (GT10 (3))'
+    """
+    found = {name: f"{meaning} ({source})" for name, (meaning, source) in MEASURES.items()}
+    return cast("dict[MeasureName, str]", found)
+
+
+def list_requirements() -> dict[str, str]:
+    """Return the name of every requirement beyond k and one line about it.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.list_requirements()["closeness"]
+    'sensitive values are spread in every group almost as in the whole table'
+    """
+    return {name: requirement.summary for name, requirement in REQUIREMENTS.items()}
+
+
+def requirement_facts() -> dict[str, dict[str, str]]:
+    """Return, per requirement beyond k, what it asks, its name in Python and its parameters."""
+    return {
+        name: {
+            "what": requirement.summary,
+            "in Python": f"shoal.{requirement.__name__}",
+            "parameters": _parameters(requirement),
+        }
+        for name, requirement in REQUIREMENTS.items()
+    }
+
+
+def _parameters(kind: Any) -> str:
+    """What must be given, then what may be."""
+    needed = [f.name for f in fields(kind) if f.default is MISSING]
+    free = [
+        f"{f.name} = {f.default}" if f.default else f.name
+        for f in sorted(fields(kind), key=lambda f: f.name == "columns")
+        if f.default is not MISSING
+    ]
+    return f"{', '.join(needed)}; optional: {', '.join(free)}"

@@ -1,0 +1,309 @@
+"""Is a release safe, and is it still useful? The answers for any table and release, frames or files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.api.anonymize import Previous
+from shoal.api.evaluation import Evaluation, Foreign, evaluate_release
+from shoal.assess.among import risks_among
+from shoal.assess.classification import (
+    Classification,
+    compare_classifiers,
+    seed_problems,
+    target_problems,
+)
+from shoal.assess.comparison import read_comparison
+from shoal.assess.risk import THRESHOLD
+from shoal.audit.requirements.base import Requirement
+from shoal.audit.verdict import Audit
+from shoal.data.databases import reading_of
+from shoal.data.open import AnyTable, open_table, stored_in
+from shoal.encoding.encode import column_problems
+from shoal.encoding.models import Model
+from shoal.encoding.other_columns import coarse_input, coarsened
+from shoal.encoding.render import SINGLE, single_problems
+from shoal.encoding.source import Input, Source
+from shoal.errors import InputError, raise_problems
+from shoal.pipeline.plan import with_formats
+from shoal.pipeline.prove import examine_table, examine_unordered
+from shoal.pipeline.run import make_release
+from shoal.pipeline.series.proving import examine_night
+from shoal.settings.settings import Settings, make_settings
+
+HOLDOUT = 0.3  # share of records
+
+
+def audit(
+    data: AnyTable,
+    /,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    previous: Previous = None,
+) -> Audit:
+    """Prove that a table, ours or not, keeps its requirements.
+
+    Parameters
+    ----------
+    data
+        A frame, the path of a file or the address of a database.
+    settings
+        Settings that name the quasi-identifiers and k; the other parameters replace what they say.
+    quasi_identifiers
+        The columns that must read the same.
+    sensitive
+        The columns that requirements beyond k are about.
+    k
+        For how many records at least they must read the same.
+    requirements
+        What the sensitive values of every group must look like beside.
+    input
+        How to read the table's file; see `shoal.Input`.
+    table
+        The table to read from a database; that of the settings is the original.
+    query
+        A SELECT to read from a database, in place of a table.
+    previous
+        The history of the series that the table is a release of, or its path: then it is also proved that everybody
+        keeps their set of sensitive values over all releases.
+
+    Raises
+    ------
+    AuditFailed
+        If a group is smaller than k or misses a requirement, or an identifier is still in the table.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
+    Audit(records=3, groups=1, k=3)
+    """
+    reading = reading_of(data, table, query)
+    promised = make_settings(
+        settings,
+        reading,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        k=k,
+        requirements=requirements,
+        input=input,
+    )
+    examination = examine_table(data, promised, keeps_sheet=bool(reading) or input is not None)
+    if previous is not None:
+        examination = examine_night(data, examination, previous, promised)
+    return examination.prove()
+
+
+def evaluate(
+    data: AnyTable,
+    /,
+    release: AnyTable,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    k: int | None = None,
+    requirements: Sequence[Requirement] | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
+    release_table: str | None = None,
+    queries: int = 1000,
+    sum_column: str | None = None,
+    threshold: float = THRESHOLD,
+    target: str | None = None,
+    holdout: AnyTable | None = None,
+    population: AnyTable | float | None = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Compare a release, ours or not, with its table: is it safe, and what is left of its use?
+
+    The verdict on the release comes with it; `save_report` of the result writes all for people.
+    Nothing here needs the records in the same order.
+
+    Parameters
+    ----------
+    data
+        The original, a frame, the path of a file or the address of a database.
+    release
+        Its release, likewise.
+    settings
+        Settings that name the columns' roles and models, and k; the other parameters replace what they say.
+    quasi_identifiers
+        As in `shoal.anonymize`.
+    sensitive
+        The columns that must not be learned of a person.
+    k
+        How many records at least must read the same. Histograms show nothing that fewer than k records of the
+        table have.
+    requirements
+        What the sensitive values of every group must look like beside, for the verdict.
+    input
+        How to read the files; see `shoal.Input`.
+    table
+        The table of the original in a database.
+    query
+        A SELECT that finds the original in a database, in place of a table.
+    release_table
+        The table of the release in a database.
+    queries
+        Random queries per workload; 0 for none.
+    sum_column
+        The numbers that SUM queries add up; by default the first that are possible.
+    threshold
+        Records whose risk of re-identification is above this count as at risk.
+    target
+        A column to train classifiers for, on a release, and test on original records outside it. These are
+        `holdout`; without it, 30 % of the table is set aside and the rest anonymized anew by the settings.
+    holdout
+        Original records, as a frame or a path, that are not in the release.
+    population
+        Whom the table was drawn from, for the risk of people of whom it is not known that they are in it: a table of
+        all of them, their number, or the share of them that is in the table, below 1.
+    seed
+        Makes queries, the hold-out and classifiers repeatable.
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "ill": list("abca")})
+    >>> release = pd.DataFrame({"age": ["[31, 33]"] * 2 + ["[52, 58]"] * 2, "ill": list("abca")})
+    >>> found = shoal.evaluate(people, release, quasi_identifiers=["age"], sensitive=["ill"], k=2)
+    >>> found.risk.before.sizes.unique, found.risk.after.sizes.unique
+    (4, 0)
+    >>> found.verdict.is_proved
+    True
+    """
+    chosen = make_settings(
+        settings,
+        reading_of(data, table, query),
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        k=k,
+        requirements=requirements,
+        input=input,
+    )
+    raise_problems(single_problems(chosen.render))
+    others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
+    is_table = population is not None and not isinstance(population, int | float)
+    original, released, *more = _opened(
+        (data, chosen.input),
+        (stored_in(release, Input(table=release_table)), chosen.input.of_all_rows()),
+        *([(population, chosen.input)] if is_table else []),
+        *([] if holdout is None else [(holdout, chosen.input)]),
+    )
+    people: Any = more.pop(0) if is_table else population
+    tested = [coarsened(table, chosen.coarsen, chosen.input) for table in more]
+    original = coarsened(original, chosen.coarsen, chosen.input)
+    own = replace(chosen, input=coarse_input(chosen.input, chosen.coarsen))
+    if target is not None:
+        raise_problems(_target_problems(original.data.columns, chosen, target))
+    compared = _compared(original, released, own, others)
+    found = evaluate_release(
+        compared, queries=queries, sum_column=sum_column, threshold=threshold, seed=seed
+    )
+    if people is not None:
+        among = risks_among(compared.comparison, original, released.data, people, chosen)
+        found = replace(found, population=among)
+    if target is None:
+        return found
+    if not tested:
+        return replace(found, classification=classify(data, target, settings=chosen, seed=seed))
+    accuracy = compare_classifiers(
+        original.data, released.data, tested[0].data, own, target, seed=seed
+    )
+    return replace(found, classification=accuracy)
+
+
+def _opened(*tables: tuple[Any, Input]) -> list[Source]:
+    """All of several tables, each with how it is read, or one error for all that cannot be opened."""
+    found: list[Source] = []
+    problems: list[str] = []
+    for table, input in tables:
+        try:
+            found.append(open_table(table, input))
+        except InputError as error:
+            problems += error.problems
+    raise_problems(problems)
+    return found
+
+
+def _compared(
+    source: Source, released: Source, settings: Settings, others: Sequence[str]
+) -> Foreign:
+    """A release beside its table, examined."""
+    table, release = source.data, released.data
+    comparison = read_comparison(table, release, settings, others)
+    columns = comparison.table.columns
+    known = {*release.columns, *settings.quasi_identifiers}
+    chosen = replace(settings, quasi_identifiers={c.name: c.model for c in columns})
+    chosen = with_formats(chosen, columns)
+    return Foreign(
+        data=release.to_native(),
+        settings=chosen,
+        examination=examine_unordered(release, table, chosen),
+        comparison=comparison,
+        removed=tuple(name for name in table.columns if name not in known),
+    )
+
+
+def classify(
+    table: AnyTable,
+    target: str,
+    *,
+    settings: Settings | str | os.PathLike[str],
+    holdout: float = HOLDOUT,
+    model: Any = None,
+    seed: int = 0,
+) -> Classification:
+    """Set records aside, anonymize the others, and test classifiers trained on these on those set aside.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    target
+        The column to predict from the quasi-identifiers, one that is released unchanged.
+    settings
+        How to anonymize.
+    holdout
+        The share of records to set aside.
+    model
+        A scikit-learn classifier; by default gradient boosting of decision trees.
+    seed
+        Makes the choice of records and the default model repeatable.
+    """
+    chosen = make_settings(settings)
+    if chosen.render in SINGLE:  # the same groups, in a form that can be read back
+        chosen = replace(chosen, render="text")
+    source = coarsened(open_table(table, chosen.input), chosen.coarsen, chosen.input)
+    chosen = replace(chosen, coarsen={}, input=coarse_input(chosen.input, chosen.coarsen))
+    frame = source.data
+    problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
+    if not 0 < holdout < 1:
+        problems.append("The 'holdout' parameter must be a share above 0 and below 1.")
+    raise_problems(problems)
+    order = np.random.default_rng(seed).permutation(frame.shape[0])
+    aside = round(holdout * frame.shape[0])
+    if not 0 < aside < frame.shape[0]:
+        raise InputError("The table has too few records to set some aside; give more.")
+    tested, trained = frame[np.sort(order[:aside]).tolist()], frame[np.sort(order[aside:]).tolist()]
+    made = make_release(replace(source, data=trained), chosen)
+    release = open_table(made.data).data
+    return compare_classifiers(trained, release, tested, chosen, target, model=model, seed=seed)
+
+
+def _target_problems(columns: Sequence[str], settings: Settings, target: str) -> list[str]:
+    return [*column_problems(columns, [target]), *target_problems(settings, target)]

@@ -1,0 +1,97 @@
+"""A measure of information loss on any table and release, frames or files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from shoal.data.open import AnyTable, open_table
+from shoal.encoding.closed import Closed
+from shoal.encoding.models import Model
+from shoal.encoding.other_columns import coarsened
+from shoal.encoding.render import read_release, single_problems
+from shoal.errors import raise_problems
+from shoal.kernels.shared.groups import count_outside
+from shoal.pipeline.plan import encode_source
+from shoal.settings.settings import Settings, make_settings
+from shoal.solve.measures import Aggregate, MeasureName, compile_measure
+from shoal.solve.measures import loss as measure_loss
+
+
+def loss(
+    table: AnyTable,
+    release: AnyTable,
+    measure: MeasureName,
+    *,
+    settings: Settings | str | os.PathLike[str] | None = None,
+    quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    k: int | None = None,
+    aggregate: Aggregate | None = None,
+    w: float | None = None,
+) -> float:
+    """Compute a measure of information loss on any release of a table, records in the same order.
+
+    Parameters
+    ----------
+    table
+        A frame or the path of a file.
+    release
+        A release of it, ours or not, whose records stand in the same order.
+    measure
+        One of `shoal.list_measures()`.
+    settings
+        Settings that name roles and models; the other parameters replace what they say.
+    quasi_identifiers
+        The columns that were generalized, with their models.
+    sensitive
+        For measures that look at sensitive values.
+    weights
+        How much each quasi-identifier matters (default 1).
+    k
+        For measures that depend on it.
+    aggregate
+        "sum" or "mean" over records, for measures that have both.
+    w
+        The share of `mi` in measure "wmi" (default 0.5).
+
+    Examples
+    --------
+    >>> import pandas as pd, shoal
+    >>> table = pd.DataFrame({"n": [1, 2, 3, 3]})
+    >>> release = pd.DataFrame({"n": ["*", "*", "3", "3"]})
+    >>> models = {"n": shoal.Suppression()}
+    >>> shoal.loss(table, release, "entropy", quasi_identifiers=models, aggregate="sum")
+    3.0
+    """
+    promised = make_settings(
+        settings,
+        quasi_identifiers=quasi_identifiers,
+        sensitive=sensitive,
+        weights=weights,
+        w=w,
+        k=1 if k is None and settings is None else k,
+        requirements=(),
+    )
+    raise_problems(single_problems(promised.render))
+    source = coarsened(open_table(table, promised.input), promised.coarsen, promised.input)
+    encoded = encode_source(source, promised)
+    closed = read_release(encoded, open_table(release, promised.input.of_all_rows()).data)
+    raise_problems(_outside_problems(closed))
+    return measure_loss(
+        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
+    )
+
+
+def _outside_problems(closed: Closed) -> list[str]:
+    """Return a sentence for every column in which some records lie outside their released value."""
+    table = closed.table
+    arrays = compile_measure("suppressed", table.columns).arrays
+    outside = count_outside(arrays, closed.closures, closed.groups, table.codes)
+    return [
+        f"{count} records lie outside their released value of column '{name}'; "
+        "give a release of this table with records in the same order (keep_order)."
+        for name, count in zip(table.names, outside, strict=True)
+        if count
+    ]

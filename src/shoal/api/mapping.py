@@ -1,0 +1,129 @@
+"""What became what in a release: original values and released texts, per column, with counts, and as SQL."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.data.files.table_file import write
+from shoal.encoding.closed import Closed
+from shoal.encoding.models import Calendar, Model
+from shoal.errors import InputError, near_miss
+
+
+@dataclass(frozen=True, repr=False)
+class Mapping:
+    """What became of each value of each quasi-identifier.
+
+    It shows original values beside what was released for them: keep it like the original table.
+
+    Attributes
+    ----------
+    table
+        An Arrow table with the columns `column`, `value`, `released` and `records`; null is a missing value. Where a
+        model folds values before it groups records, like `Interval(step=5)`, `value` is the folded one.
+    """
+
+    table: pa.Table = field(repr=False)
+    folded: frozenset[str] = frozenset()  # columns whose values are folded ones
+
+    @property
+    def columns(self) -> list[str]:
+        """The quasi-identifiers."""
+        return list(dict.fromkeys(self.table["column"].to_pylist()))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the mapping to a file that only its owner may read, by its suffix, whole or not at all."""
+        write(self.table, path, overwrite, private=True)
+
+    def to_sql(self, column: str) -> str:
+        """A `CASE` expression that does to a column what the release did.
+
+        Values that the release does not know become null. Only a column of which every value became one text has such
+        an expression; in a release by local recoding, the default, most have several.
+
+        Raises
+        ------
+        InputError
+            Where a value became several texts, or the column is no quasi-identifier.
+
+        Examples
+        --------
+        >>> import pandas as pd, shoal
+        >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "sex": list("ffmm")})
+        >>> release = shoal.anonymize(people, quasi_identifiers=["age", "sex"], k=2, method="incognito")
+        >>> print(release.mapping.to_sql("sex"))
+        CASE
+          WHEN "sex" = 'f' THEN 'f'
+          WHEN "sex" = 'm' THEN 'm'
+        END
+        """
+        if column not in self.columns:
+            close = near_miss(column, self.columns) or "."
+            raise InputError(
+                f"Column '{column}' is no quasi-identifier of the release{close} "
+                f"Quasi-identifiers: {', '.join(self.columns)}."
+            )
+        if column in self.folded:
+            raise InputError(
+                f"The model of column '{column}' folds its values before records are grouped, so that the mapping does "
+                "not list the table's own; release it by a model without step, low, high or finest."
+            )
+        rows = [row for row in self.table.to_pylist() if row["column"] == column]
+        became = {row["value"]: row["released"] for row in rows}
+        if len(became) < len(rows):
+            raise InputError(
+                f"Values of column '{column}' became different texts in different groups, so that no expression of "
+                "this column alone does the same; release it by a method of global recoding, like incognito, or use "
+                "release.recoding for new records."
+            )
+        name = '"' + column.replace('"', '""') + '"'
+        lines = [
+            f"  WHEN {name} {'IS NULL' if value is None else f'= {_literal(value)}'} THEN {_literal(text)}"
+            for value, text in became.items()
+        ]
+        return "\n".join(["CASE", *lines, "END"])
+
+    def __repr__(self) -> str:
+        return f"Mapping({self.table.num_rows:,} pairs of value and text in {len(self.columns):,} columns)"
+
+
+def mapping_of(closed: Closed) -> Mapping:
+    """The mapping of released records."""
+    found: dict[str, list[object]] = {"column": [], "value": [], "released": [], "records": []}
+    for j, column in enumerate(closed.table.columns):
+        texts = column.form.text(closed.of_column(j))
+        known: dict[str | None, int] = {}
+        place = np.array([known.setdefault(text, len(known)) for text in texts], dtype=np.int64)
+        key = closed.table.codes[:, j].astype(np.int64) * len(known) + place[closed.groups]
+        pairs, rows = np.unique(key, return_inverse=True)
+        counts = np.zeros(pairs.size, dtype=np.int64)
+        np.add.at(counts, rows, 1 if closed.table.counts is None else closed.table.counts)
+        values = [*column.form.labels, None]
+        written = list(known)
+        for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+            code, text = divmod(pair, len(known))
+            found["column"].append(column.name)
+            found["value"].append(values[code])
+            found["released"].append(written[text])
+            found["records"].append(count)
+    folded = frozenset(column.name for column in closed.table.columns if _folds(column.model))
+    kinds = {"column": pa.string(), "value": pa.string(), "released": pa.string()}
+    return Mapping(
+        pa.table({name: pa.array(own, kinds.get(name, pa.int64())) for name, own in found.items()}),
+        folded,
+    )
+
+
+def _folds(model: Model) -> bool:
+    """Whether a model makes one value of several before records are grouped."""
+    given = [getattr(model, name, None) is not None for name in ("step", "low", "high")]
+    coarse = isinstance(model, Calendar) and "day" not in model.levels
+    return any(given) or coarse or bool(getattr(model, "finest", None))
+
+
+def _literal(text: str | None) -> str:
+    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,353 @@
+"""The result of a run: the released table and what is known of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+from pathlib import Path
+from typing import Any, Generic
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.api.evaluation import Evaluation, evaluate_release
+from shoal.api.mapping import Mapping, mapping_of
+from shoal.assess.comparison import Comparison, comparison_of
+from shoal.assess.distributions import Distributions, compare_distributions
+from shoal.assess.downcoding import Downcoding, measure_downcoding
+from shoal.assess.risk import Risks, compare_risks
+from shoal.assess.singled import Kept, singled_out
+from shoal.audit.verdict import Audit, Examination, Verdict
+from shoal.data.databases import IfExists, stored_place
+from shoal.encoding.closed import Closed, loosened
+from shoal.encoding.forms import Floats, Ints, Records
+from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
+from shoal.encoding.source import Dialect, Stored
+from shoal.errors import InputError, raise_problems
+from shoal.pipeline.prove import Known
+from shoal.pipeline.publish import Saving
+from shoal.pipeline.series.history import History
+from shoal.progress import Progress, following
+from shoal.report import Making, write_report
+from shoal.report.summary import brief_facts, brief_html
+from shoal.reuse.recoding import Recoding, recoding_of
+from shoal.settings.settings import Settings
+from shoal.solve.bounds.certificate import Certificate, Certifier
+from shoal.solve.measures import Aggregate, MeasureName, column_losses, loss
+from shoal.solve.measures.catalogue import ADDS_UP, check_measure
+
+MOST_PASSES = 1_000_000  # of a certificate that is given time
+UNASKED = (
+    "it was not asked for; call release.certify(60) first, or add --certify 60 on the command line"
+)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Release(Generic[FrameT]):
+    """A released table that has passed its audit.
+
+    `Release[pandas.DataFrame]` is one whose `data` is of that kind. Two releases are equal only if they are the
+    same object. A pickled release holds the original table.
+
+    Attributes
+    ----------
+    data
+        The released table, a frame of the same kind as the input (Arrow for a file).
+    groups
+        The group of every input record, in input order, −1 for those left out. Never written to disk: it
+        would link records.
+    is_released
+        Whether each input record is in the release, in input order.
+    suppressed
+        Records left out of the release.
+    removed
+        Columns of the table that are not in the release.
+    dialect
+        How the CSV file was written that the table comes from, None if it comes from elsewhere. A release is
+        saved in the same way.
+    settings
+        The settings that make this release again, models spelled out.
+    audit
+        What the independent audit proved: records, groups, k.
+    history
+        Of a release made with `previous=`: what the next one must know of it and all before; None for any other.
+        It tells who was released, so keep it like the original.
+    notes
+        What the method had to say about its run.
+    reading_notes
+        What was found out about how the table is written, like the format of its dates.
+    seconds
+        Seconds by stage.
+    """
+
+    data: FrameT
+    settings: Settings
+    audit: Audit
+    closed: Closed = field(repr=False)
+    is_released: npt.NDArray[np.bool_] = field(repr=False)  # of every input record
+    known: Known = field(default_factory=Known, repr=False)  # for the audit of saved files
+    duals: Floats | None = field(default=None, repr=False)  # for the certificate, per record
+    # A number for the person of each released record, in input order, where persons are counted.
+    persons: Records | None = field(default=None, repr=False)
+    history: History | None = field(default=None, repr=False)
+    removed: Sequence[str] = ()
+    dialect: Dialect | None = None
+    stored: Stored | None = field(default=None, repr=False)  # of a table of a database
+    notes: Sequence[str] = ()
+    reading_notes: Sequence[str] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def groups(self) -> Ints:
+        groups = np.full(self.is_released.size, -1, dtype=np.int32)
+        groups[self.is_released] = self.closed.groups
+        return groups
+
+    @property
+    def suppressed(self) -> int:
+        return self.closed.left_out
+
+    @property
+    def k(self) -> int:
+        """Records in the smallest group, or persons where they are counted, as proved by the audit."""
+        return self.audit.smallest
+
+    def loss(
+        self,
+        measure: MeasureName | None = None,
+        *,
+        aggregate: Aggregate | None = None,
+        w: float | None = None,
+    ) -> float:
+        """Compute a measure of information loss; by default the objective.
+
+        See `shoal.list_measures()` for what there is. `aggregate` is "sum" or "mean" for measures that have both,
+        `w` the share of `mi` in `wmi`, by default that of the settings.
+        """
+        return loss(
+            self.closed,
+            measure or self.settings.objective,
+            k=self.settings.k,
+            weights=self.settings.weights,
+            aggregate=aggregate,
+            w=self.settings.w if w is None else w,
+        )
+
+    def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]:
+        """Mean loss of a record in each quasi-identifier, unweighted, by a measure that adds up over them."""
+        name = measure or self.settings.objective
+        raise_problems(check_measure(name, ADDS_UP))
+        return column_losses(self.closed, name, w=self.settings.w)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The table beside this release, as evaluations look at them."""
+        return comparison_of(self.closed, self.settings, self.persons)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether this release is safe as a whole: protected, proved for some columns only, or not proved."""
+        assert self.audit.verdict is not None
+        return self.audit.verdict
+
+    @property
+    def examination(self) -> Examination:
+        """That the audit missed nothing."""
+        kept = ("",) * (1 + len(self.audit.proofs))
+        return Examination(self.audit, kept, self.comparison.sizes.astype(np.int64))
+
+    @property
+    def making(self) -> Making:
+        """How it was made, as a report tells it: with a certificate if it has been asked for."""
+        impossible = self.suppressed or not self.settings.method.homogeneous
+        asked = impossible or "_certifier" in vars(self)
+        return Making(
+            (*self.reading_notes, *self.notes),
+            self.seconds,
+            self.certificate if asked else None,
+            self.certificate_reason if asked else UNASKED,
+            self.settings.loosen,
+            self.loosening_cost,
+        )
+
+    @property
+    def recoding(self) -> Recoding:
+        """The closures of this release, to be used for new records; see `shoal.Recoding`."""
+        return recoding_of(open_frame(self.data), self.settings)
+
+    @property
+    def mapping(self) -> Mapping:
+        """What became of each value of each quasi-identifier; it shows original values, so keep it to yourself."""
+        return mapping_of(self.closed)
+
+    @cached_property
+    def singled_out(self) -> list[Kept]:
+        """How many released records are alone with their value in each kept column, and in all together."""
+        return self.alone_in(self.settings.keep)
+
+    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+        """How many released records are alone with their value in each of some columns, and in all together."""
+        return singled_out(self.shown, columns)
+
+    @property
+    def shown(self) -> Frame:
+        """The released records of which a report shows some."""
+        return open_frame(self.data)
+
+    @cached_property
+    def risk(self) -> Risks:
+        """The risk of re-identification and of disclosed sensitive values, before and after."""
+        return compare_risks(self.comparison)
+
+    @cached_property
+    def downcoding(self) -> Downcoding | None:
+        """What an attacker concludes who takes released values to be as tight as can be; see `loosen`.
+
+        None where records do not read the same in groups. In no report: it tells how much was loosened.
+        """
+        return measure_downcoding(self.closed) if self.settings.method.homogeneous else None
+
+    @cached_property
+    def loosening_cost(self) -> float:
+        """About how much of the loss by `lm` comes of `loosen`, 0 without it.
+
+        Estimated from the release alone, by loosening it once more, so that it tells nobody which values are
+        tight. Compare with a release without `loosen` to know the cost exactly, and keep that to yourself.
+        """
+        share = self.settings.loosen
+        if not share:
+            return 0.0
+        draws = min(50, 1 + 20_000 // self.audit.groups)  # few groups, few draws of their own
+        again = [replace(self, closed=loosened(self.closed, share, seed)) for seed in range(draws)]
+        mean = sum(release.loss("lm") for release in again) / draws
+        return max(0.0, (1.0 - share) * (mean - self.loss("lm")))
+
+    @cached_property
+    def distributions(self) -> Distributions:
+        """How far the distributions that the release tells are from the table's, with histograms to draw."""
+        return compare_distributions(self.comparison)
+
+    def evaluate(
+        self, *, queries: int = 1000, sum_column: str | None = None, seed: int = 0
+    ) -> Evaluation:
+        """Compare this release with its table: risk, distributions, rules and random queries.
+
+        `queries` is their number per workload, 0 for none; `sum_column` is what SUM queries add up. For
+        classifiers see `shoal.classify`: they are tested on records that are not in the release.
+        """
+        return evaluate_release(self, queries=queries, sum_column=sum_column, seed=seed)
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """How far from the least possible the objective is, None where `certificate_reason` says why.
+
+        Found when first asked for, in some seconds; `certify` improves it. Where persons are
+        counted, releases may cost more than the certificate knows of, never less.
+        """
+        return self._certifier.certificate if self._certifier else None
+
+    def certify(
+        self,
+        seconds: float | None = None,
+        *,
+        passes: int | None = None,
+        progress: Progress | None = None,
+    ) -> Certificate | None:
+        """Improve the certificate, for so many seconds or, repeatably, by so many passes over the table.
+
+        The best certificate so far is returned and kept. Ends early where nothing is gained any more.
+        """
+        given = [value for value in (seconds, passes) if value is not None]
+        if len(given) != 1 or not given[0] > 0:
+            raise InputError("Give 'seconds' or 'passes', a number above 0.")
+        if self._certifier is None:
+            return None
+        most = (inf if seconds is None else seconds, MOST_PASSES if passes is None else passes)
+        with following(progress) as report:
+            return self._certifier.certify(*most, report)
+
+    @property
+    def certificate_reason(self) -> str:
+        """Why there is no certificate, empty where there is one."""
+        if self.suppressed:
+            return "records were left out, and loss is then measured on the released records alone"
+        if self._certifier is None:
+            return f"records of a release by '{self.settings.method.name}' do not read the same in groups"
+        return self._certifier.reason
+
+    @cached_property
+    def _certifier(self) -> Certifier | None:
+        settings = self.settings
+        if self.suppressed or not settings.method.homogeneous:
+            return None
+        return Certifier(
+            self.closed,
+            k=settings.k,
+            objective=settings.objective,
+            weights=settings.weights,
+            w=settings.w,
+            loss=self.loss(),
+            requirements=() if settings.person else settings.requirements,
+            duals=self.duals,
+            most_left_out=int(settings.suppression_limit * self.closed.records),
+        )
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        delimiter: str | None = None,
+        encoding: str | None = None,
+        table: str | None = None,
+        if_exists: IfExists = "fail",
+    ) -> None:
+        """Write the released table to CSV, Parquet, JSON lines, Excel or a database, whole or not at all.
+
+        The audit reads the finished file once more, as text, before it gets its name. A table that came from
+        a CSV file goes into one with the same delimiter, decimal sign, line ends and encoding, unless
+        `delimiter` or `encoding` say otherwise. In an encoding without the signs – ≥ ≤, ranges are written
+        plainly: `[20, 29]`, `>= 90`.
+
+        The address of a database takes the name of a `table` in it; one that exists is replaced only if `if_exists`
+        is "replace", and never if the release was made from it. The records go to a staging table, are audited
+        there, and get their name in the same transaction.
+        """
+        data, columns = arrow_table(open_frame(self.data)), self.closed.table.columns
+        saving = Saving(data, columns, self.settings, self.known, self.audit)
+        place = stored_place(path, table, if_exists)
+        if place is not None:
+            saving.into_database(place, if_exists, self.stored)
+        else:
+            saving.into_file(Path(path), overwrite, self.dialect or Dialect(), delimiter, encoding)
+
+    def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write a report for people, one HTML file, whole or not at all.
+
+        It says what was proved, done and lost, and what risk is left, in aggregates and released values only.
+        The certificate is in it if it has been asked for before; see `certify`.
+        """
+        distributions = compare_distributions(self.comparison, pairs=False)
+        write_report(self, self.risk, distributions, path, overwrite)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was released, proved and lost as dicts, lists, texts and numbers, ready for JSON.
+
+        No record is in it. The certificate is if it has been asked for before; see `certify`.
+        """
+        if "_certifier" not in vars(self):
+            return brief_facts(self)
+        return brief_facts(self, self.certificate, self.certificate_reason)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        return brief_html(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"Release({self.audit.records:,} records in {self.audit.groups:,} groups, k = {self.k}, "
+            f"{self.settings.objective} = {self.loss():.4g})"
+        )

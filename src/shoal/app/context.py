@@ -1,0 +1,149 @@
+"""What all pages share: projects, jobs, templates, and the context that every page of a project shows."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from shoal import __version__
+from shoal.app import words
+from shoal.app.forms import coarse_of, roles_of, to_type
+from shoal.app.jobs import Jobs, time_in_words
+from shoal.app.projects import Project, Projects
+from shoal.encoding.by_column import written_formats, written_missing
+
+
+def command_line(table: Path, settings: Path, output: str = "release.csv") -> str:
+    """`shoal anonymize` with a table, its settings and what is written."""
+    parts = ["shoal", "anonymize", str(table), "--settings", str(settings), "--output", output]
+    return shlex.join([*parts, "--report", "report.html"])
+
+
+HERE = Path(__file__).parent
+RECORDS_A_SECOND = 50_000  # that a step of refinement works on
+
+
+def percent(share: float) -> str:
+    """A share that reads as none or all only if it is."""
+    if 0 < share < 0.001:
+        return "< 0.1 %"
+    if 0.999 < share < 1:
+        return "> 99.9 %"
+    return f"{100 * share:.3g} %" if share >= 0.0995 or not share else f"{100 * share:.1f} %"
+
+
+def make_templates(path: str) -> Environment:
+    """Templates of pages below a path."""
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = percent
+    environment.filters["formats"] = lambda said: "; ".join(written_formats(said))
+    environment.filters["missing"] = lambda said: "; ".join(written_missing(said))
+    environment.filters["time"] = time_in_words
+    environment.filters["count"] = lambda number: f"{number:,}"
+    environment.globals.update(
+        root=path,
+        words=words,
+        version=__version__,
+        records_a_second=RECORDS_A_SECOND,
+        stage_in_words=words.stage_in_words,
+        to_type=to_type,
+    )
+    return environment
+
+
+@dataclass
+class Office:
+    """The parts that pages work with."""
+
+    projects: Projects
+    jobs: Jobs
+    templates: Environment
+
+    def project(self, request: Request) -> Project:
+        """The project that an address names; 404 where there is none."""
+        try:
+            return self.projects.get(request.path_params["project"])
+        except KeyError:
+            raise HTTPException(
+                404, "There is no such project; it may have been deleted."
+            ) from None
+
+    def run(self, request: Request, project: Project) -> str:
+        """The run that an address names; 404 where there is none."""
+        run = str(request.path_params["run"])
+        try:
+            if not (project.run_folder(run) / "run.json").exists():
+                raise KeyError(run)
+        except KeyError:
+            raise HTTPException(404, "There is no such run; it may have been deleted.") from None
+        return run
+
+    def draw(self, template: str, status: int = 200, **context: Any) -> HTMLResponse:
+        return HTMLResponse(self.templates.get_template(template).render(**context), status)
+
+    def page(self, step: str, project: Project, status: int = 200, **context: Any) -> HTMLResponse:
+        """A page of a project with the state that is always visible."""
+        shared: dict[str, Any] = {"problems": [], "estimate": None, "ask": True, "request_open": ""}
+        return self.draw(
+            f"{step}.html", status, step=step, **{**shared, **self.state(project), **context}
+        )
+
+    def state(self, project: Project) -> dict[str, Any]:
+        """What is known of a project."""
+        look, settings = project.look, project.settings
+        job = self.jobs.looking(project)
+        if look is None and job is None:  # a crash came between
+            job = self.jobs.look(project)
+        names = [column["name"] for column in look["columns"]] if look else []
+        return {
+            "project": project,
+            "look": look,
+            "job": job,
+            "settings": settings,
+            "roles": roles_of(settings, names),
+            "coarse": settings.get("columns", {}).get("coarsen", {}),
+            "coarse_of": coarse_of,
+            "runs": self.runs(project),
+            "toml": project.settings_text if settings else "",
+            "command": command_line(project.table, project.folder / "settings.toml"),
+        }
+
+    def runs(self, project: Project) -> list[dict[str, Any]]:
+        """All runs with the job of those under way; one without its job was cut off by the end of the app."""
+        found = project.runs()
+        for run in found:
+            run["job"] = self.jobs.running(project, run["number"])
+            if run["status"] == "running" and run["job"] is None:
+                current = project.runs()  # it may have ended while this list was made
+                now = next((r for r in current if r["number"] == run["number"]), run)
+                run.update(now)
+                if run["status"] == "running":
+                    run["status"] = "ended"
+            if run.get("excel") == "writing" and run["job"] is None:
+                run["excel"] = "The Excel file was not finished; run again to have it."
+        return found
+
+
+def is_part(request: Request) -> bool:
+    """Whether htmx asks for a part of a page."""
+    return request.headers.get("hx-request") == "true"
+
+
+def changed(request: Request, back: str) -> Response:
+    """After a change: for htmx a note that everything shown may be old, else the page."""
+    if is_part(request):
+        return HTMLResponse("", headers={"HX-Trigger": "changed"})
+    return RedirectResponse(back, 303)

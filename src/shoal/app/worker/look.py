@@ -1,0 +1,243 @@
+"""A first look at a table: what its columns hold, a role for each with its reason, how values are spread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal import samples
+from shoal.app.projects import read_toml_file, write_json, write_toml_file
+from shoal.app.worker.tables import codes_of, column_of, input_of, open_project, path_of
+from shoal.atomic import make_private_folder
+from shoal.encoding.encode import encode_column
+from shoal.encoding.found import infer
+from shoal.encoding.models import Suppression
+from shoal.encoding.models.base import is_ordered
+from shoal.encoding.source import Input, Source
+from shoal.errors import InputError, raise_problems
+from shoal.settings.content import content_of
+from shoal.settings.settings import Settings
+from shoal.suggest.singling import grouped
+from shoal.suggest.suggestions import Suggestions, suggest
+from shoal.suggest.toml import short_lists
+
+LEAST = 10  # records that a value must have to be named
+BARS = 8
+BINS = 12
+
+
+def bars_of(values: pa.ChunkedArray) -> list[dict[str, Any]]:
+    """Bars of a column: bins of numbers and dates with many values, else the most frequent values."""
+    known = values.drop_null()
+    kind = known.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    if (is_number or is_date) and len(known) and pc.count_distinct(known).as_py() > BINS:
+        return _binned(known, is_date)
+    return _counted(known)
+
+
+def _binned(known: pa.ChunkedArray, is_date: bool) -> list[dict[str, Any]]:
+    """Bins of equal width; bounds are rounded, so that they are nobody's value."""
+    if is_date:
+        years = pc.year(known).to_numpy()
+        counts = np.bincount(years - years.min())
+        several = max(1, -(-counts.size // BINS))
+        found = []
+        for start in range(0, counts.size, several):
+            first = int(years.min()) + start
+            label = str(first) if several == 1 else f"{first}–{first + several - 1}"
+            found.append({"label": label, "records": int(counts[start : start + several].sum())})
+        return found
+    numbers = known.to_numpy().astype(np.float64)
+    numbers = numbers[np.isfinite(numbers)]
+    width = _round_width((numbers.max() - numbers.min()) / BINS)
+    is_whole = pa.types.is_integer(known.type)
+    width = max(1.0, width) if is_whole else width
+    first = np.floor(numbers.min() / width)
+    counts = np.bincount((np.floor(numbers / width) - first).astype(np.int64))
+    found = []
+    for place, count in enumerate(counts):
+        low = (first + place) * width
+        high = low + width - 1 if is_whole else low + width
+        label = f"{low:,.10g}–{high:,.10g}" if is_whole else f"{low:,.6g} to {high:,.6g}"
+        found.append({"label": label, "records": int(count)})
+    return found
+
+
+def _round_width(least: float) -> float:
+    """The least of 1, 2, 5, 10, … (0.1, 0.2, …) that is not below a width."""
+    power = 10.0 ** np.floor(np.log10(least)) if least > 0 else 1.0
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= least))
+
+
+def _counted(known: pa.ChunkedArray) -> list[dict[str, Any]]:
+    try:
+        counted = pc.value_counts(known).to_pylist()
+    except pa.ArrowException:  # lists and other nested values
+        return []
+    counted.sort(key=lambda item: -item["counts"])
+    named = [item for item in counted[:BARS] if item["counts"] >= LEAST]
+    found = [{"label": str(item["values"])[:40], "records": int(item["counts"])} for item in named]
+    rest = counted[len(named) :]
+    if rest:
+        label = f"{len(rest):,} {'other' if named else 'different'} value{'s' * (len(rest) > 1)}"
+        found.append(
+            {"label": label, "records": sum(item["counts"] for item in rest), "is_rest": True}
+        )
+    return found
+
+
+PREVIEWED = 20  # rows
+LONGEST = 60  # characters of a cell in the preview
+
+
+def look(answer: Any, project: str) -> dict[str, Any]:
+    """Read the table, suggest, and write `look.json`; also `settings.toml` where there is none yet."""
+    folder = Path(project)
+    answer("progress", {"stage": "reading the table", "done": 0, "total": 1})
+    found = suggest(path_of(project), input=input_of(project))
+    answer("progress", {"stage": "counting values", "done": 0, "total": 1})
+    source = open_project(project, found.input)
+    facts = _facts(source, found)
+    if not (folder / "settings.toml").exists():
+        _first_settings(folder, found)
+    write_json(folder / "look.json", facts)
+    return {"records": facts["records"]}
+
+
+def _first_settings(folder: Path, found: Suggestions) -> None:
+    """Settings as suggested; of the sample those of `shoal demo`."""
+    settings = found.settings()
+    if read_toml_file(folder / "project.toml").get("is_sample"):
+        settings = Settings.load(samples.adult_settings())
+    content = content_of(settings, None)
+    for name, entry in content["quasi_identifiers"].items():
+        if "rows" in entry:  # a tree is a file of the project, where it can be edited
+            model: Any = settings.quasi_identifiers[name]
+            make_private_folder(folder / "trees")
+            number = list(content["quasi_identifiers"]).index(name)
+            model.save(folder / "trees" / f"first-{number}.csv", overwrite=True)
+            del entry["rows"]
+            entry["hierarchy"] = f"trees/first-{number}.csv"
+    write_toml_file(folder / "settings.toml", content)
+
+
+def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
+    """What the pages show of a table: counts, and values that at least ten records have."""
+    columns = []
+    for column in found.columns:
+        try:
+            values = column_of(source, column.name, found.input)
+            if found.input.is_text(column.name):
+                values = values.cast(pa.large_string())
+            bars, missing = bars_of(values), int(values.null_count)
+            kind = _type_read(values, column.name, found.input)
+        except InputError:
+            bars, missing, kind = [], 0, "cannot be read"
+        columns.append(
+            {
+                "name": column.name,
+                "holds": column.holds,
+                "type": _type_in_words(kind),
+                "values": column.values,
+                "missing": missing,
+                "role": column.role,
+                "reason": column.reason,
+                "is_sure": column.is_sure and not column.doubts,
+                "doubts": list(column.doubts),
+                "model": column.model,
+                "model_reason": column.model_reason,
+                "options": dict(column.options),
+                "bars": bars,
+            }
+        )
+    dialect = source.dialect
+    return {
+        "records": found.records,
+        "columns": columns,
+        "remarks": list(found.remarks),
+        "lists": short_lists(found),
+        "persons": list(found.persons),
+        "encoding": dialect.encoding if dialect else None,
+        "delimiter": dialect.delimiter if dialect else None,
+        "input": {
+            "encoding": found.input.encoding,
+            "delimiter": found.input.delimiter,
+            "decimal": found.input.decimal,
+            "date_format": found.input.date_format,
+            "missing": found.input.missing,
+            "sheet": found.input.sheet,
+        },
+    }
+
+
+def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
+    """The type of a column as it is used: texts may be numbers or dates."""
+    is_string = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    if not is_string or how.is_text(name):
+        return str(values.type)
+    distinct = values.unique().cast(pa.large_string()).drop_null()
+    typed = infer(distinct, how.of_column(name)).type
+    return str(typed if is_ordered(typed) else values.type)
+
+
+def _type_in_words(kind: str) -> str:
+    words = {
+        "null": "nothing",
+        "int": "whole numbers",
+        "uint": "whole numbers",
+        "float": "numbers",
+        "double": "numbers",
+        "decimal": "numbers",
+        "date": "dates",
+        "timestamp": "dates with a time",
+        "bool": "true or false",
+        "large_string": "text",
+        "string": "text",
+        "dictionary": "text",
+    }
+    return next((text for start, text in words.items() if kind.startswith(start)), kind)
+
+
+def rows(answer: Any, project: str) -> dict[str, Any]:
+    """The first rows as texts, for the preview that was asked for."""
+    source = open_project(project)
+    frame = source.data
+    few = frame[: min(PREVIEWED, frame.shape[0])]
+    cells = [
+        ["" if value is None else str(value)[:LONGEST] for value in few.get_column(name).to_list()]
+        for name in frame.columns
+    ]
+    return {"columns": list(frame.columns), "rows": [list(row) for row in zip(*cells, strict=True)]}
+
+
+def types(answer: Any, project: str, types: dict[str, str]) -> dict[str, Any]:
+    """Check that columns hold what they are said to; what does not fit is raised."""
+    how = replace(input_of(project), types=types)
+    source = open_project(project, how)
+    problems: list[str] = []
+    for name in types:
+        try:
+            encode_column(source.data, name, Suppression(), how, True)
+        except InputError as error:
+            problems += error.problems
+    raise_problems(problems)
+    return {}
+
+
+def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
+    """How many records some columns single out together."""
+    how = input_of(project)
+    source = open_project(project, how)
+    codes, records = codes_of(source, columns, how), source.data.shape[0]
+    steps = []
+    for number in range(1, len(columns) + 1):
+        found = grouped(codes, columns[:number], records).singled()
+        steps.append({"column": columns[number - 1], "unique": found.unique})
+    return {"records": records, "steps": steps}

@@ -1,0 +1,14 @@
+"""Is it safe, and is it still useful: risk, distributions, queries, classification, association rules."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+
+class Result:
+    """The numbers that an evaluation found."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """This result as dicts, lists, texts and numbers, ready for JSON."""
+        return asdict(self)  # type: ignore[call-overload]

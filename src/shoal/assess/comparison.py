@@ -1,0 +1,293 @@
+"""A table beside a release of it, both as integers: what every evaluation looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.audit.verdict import refuse_identifiers
+from shoal.encoding.closed import Closed
+from shoal.encoding.encode import Column, Sensitive, Table, encode
+from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, Records, SetForm
+from shoal.encoding.frames import Frame, arrow_column
+from shoal.encoding.models.base import labels_of
+from shoal.encoding.render import bound_names, read_closures
+from shoal.encoding.rows import distinct_rows, value_key
+from shoal.errors import InputError, listed, near_miss, raise_problems
+from shoal.settings.settings import Settings
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The distinct texts of a released column, None where it is missing."""
+
+    texts: tuple[str | None, ...]
+    place: Ints  # of each released record among them
+
+    @property
+    def sizes(self) -> Floats:
+        """The records that bear each text."""
+        return np.bincount(self.place, minlength=len(self.texts)).astype(np.float64)
+
+
+def printed_otherwise(columns: Sequence[Column], release: Frame) -> dict[int, Printed]:
+    """What is printed in those quasi-identifiers, by their number, whose closures do not read like it."""
+    found = {}
+    for j, column in enumerate(columns):
+        if isinstance(column.form, RangeForm | SetForm):
+            printed = _printed(column, release)
+            if not all(_reads_the_same(column.form, text) for text in printed.texts):
+                found[j] = printed
+    return found
+
+
+def _reads_the_same(form: Form, text: str | None) -> bool:
+    if text == STAR:
+        return form.has_null
+    if text is None or text in form.codes or not isinstance(form, RangeForm):
+        return True
+    if form.is_folded:
+        return form.parse(text) is not None  # such a form reads only what it writes
+    ends = form.ends(text)
+    return ends is None or all(form.between(end, end) is not None for end in ends)
+
+
+def _printed(column: Column, release: Frame) -> Printed:
+    name, form = column.name, column.form
+    if name in release.columns:
+        place, texts = _coded(release, name)
+        used, number = np.unique(place, return_inverse=True)
+        return Printed(tuple(texts[i] for i in used), number.astype(np.int32))
+    assert isinstance(form, RangeForm)
+    (low, lows), (high, highs) = (_coded(release, bound) for bound in bound_names(name))
+    rows = distinct_rows(np.stack([low, high], axis=1))
+    ends = [(lows[low[i]], highs[high[i]]) for i in rows.first]
+    return Printed(tuple(_text_of(form, a, b) for a, b in ends), rows.place)
+
+
+def _text_of(form: RangeForm, low: str | None, high: str | None) -> str:
+    """Two bounds as the text of their closure, or joined as they are where they have none."""
+    if low is None and high is None:
+        return STAR
+    closure = form.of_bounds(low, high)
+    if form.is_folded and closure is not None:
+        return form.text(np.array([closure], dtype=np.int32).T)[0] or STAR
+    return STAR if low is None or high is None else form.joined(low, high)
+
+
+def _coded(release: Frame, name: str) -> tuple[Ints, list[str | None]]:
+    """Each record's place in a list of texts, whose last is None."""
+    array = arrow_column(release, name)
+    values: pa.Array = pc.unique(array.drop_null())
+    place = pc.fill_null(pc.index_in(array, value_set=values), len(values))
+    return np.asarray(place, dtype=np.int32), [*labels_of(values), None]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An encoded table and a release of it, whose records may be in another order."""
+
+    table: Table  # its sensitive columns are all columns that are released unchanged and looked at
+    groups: Ints  # of the released records: a number per row, 0 … groups − 1
+    closures: Ints  # slots × groups
+    released: Mapping[str, Ints]  # codes of the released records in the columns released unchanged
+    k: int
+    sensitive: tuple[str, ...]
+    homogeneous: bool = True  # whether records of the release read the same in groups
+    printed: Mapping[int, Printed] = field(
+        default_factory=dict
+    )  # where closures do not read like it
+    counts: Records | None = None  # released records of each row; None if each row is a record
+    # Of the records, the same before and after, where they are counted.
+    persons: Records | None = None
+
+    @cached_property
+    def records(self) -> int:
+        """Released records."""
+        return int(self.groups.size if self.counts is None else self.counts.sum())
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """Released records in each group."""
+        return self.count(self.groups, self.closures.shape[1]).astype(np.float64)
+
+    def count(self, numbers: Records, size: int = 0) -> npt.NDArray[Any]:
+        """Count released records by a number that each row has, from 0 to at least size − 1."""
+        return np.bincount(numbers, self.counts, size)
+
+    def of_column(self, j: int) -> Ints:
+        """The closures of quasi-identifier j, one per group."""
+        return self.closures[self.table.slots[j]]
+
+    @cached_property
+    def points(self) -> tuple[Ints, Ints]:
+        """The distinct original combinations of quasi-identifiers, and each original record's place among them."""
+        first, place, _ = distinct_rows(self.table.codes)
+        return self.table.codes[first], place
+
+
+def comparison_of(closed: Closed, settings: Settings, persons: Records | None = None) -> Comparison:
+    """Compare the table of a run with its release; `persons` are those of the released records, if known."""
+    return Comparison(
+        table=closed.table,
+        groups=closed.groups,
+        closures=closed.closures,
+        released={name: column.codes for name, column in closed.table.sensitive.items()},
+        k=settings.k,
+        sensitive=tuple(closed.table.sensitive),
+        homogeneous=settings.method.homogeneous,
+        counts=closed.table.counts,
+        persons=persons,
+    )
+
+
+def read_comparison(
+    table: Frame,
+    release: Frame,
+    settings: Settings,
+    others: Sequence[str] = (),
+) -> Comparison:
+    """Compare a table with any release of it; `others` are unchanged columns to look at beside the sensitive.
+
+    Raises
+    ------
+    InputError
+        Where columns are missing, or the release holds what no record of the table can become.
+    AuditFailed
+        If an identifier is in the release, which no risk of its groups would tell.
+    """
+    refuse_identifiers(release.columns, settings.removed)
+    unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
+    raise_problems(_missing(table, release, settings, unchanged))
+    encoded = encode(table, settings.quasi_identifiers, unchanged, input=settings.input)
+    problems = []
+    if release.shape[0] > encoded.records:
+        problems.append(
+            f"The release has {release.shape[0]} records and the table only {encoded.records}; "
+            "give the table that was released."
+        )
+    released: dict[str, Ints] = {}
+    for name in unchanged:
+        try:
+            released[name] = _released_codes(
+                name, encoded.sensitive[name], release, settings.input.missing_in(name)
+            )
+        except InputError as error:
+            problems.extend(error.problems)
+    try:
+        groups, closures = read_closures(encoded.columns, release)
+    except InputError as error:
+        problems.extend(error.problems)
+    raise_problems(problems)
+    printed = printed_otherwise(encoded.columns, release)
+    found = Comparison(
+        table=encoded,
+        groups=groups,
+        closures=closures,
+        released=released,
+        k=settings.k,
+        sensitive=settings.sensitive,
+        homogeneous=settings.method.homogeneous,
+        printed=printed,
+    )
+    raise_problems(_misfits(found))
+    return found
+
+
+def _misfits(comparison: Comparison) -> list[str]:
+    """Sentences for columns whose released values cover fewer original records than bear them."""
+    problems = []
+    for j, column in enumerate(comparison.table.columns):
+        distinct, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
+        bearing = np.bincount(place.reshape(-1), weights=comparison.sizes)
+        covered = column.form.sums(distinct, column.counts)
+        misfits = np.count_nonzero(bearing > covered)
+        if misfits:
+            problems.append(
+                f"{misfits} of the released values of column '{column.name}' stand in more records than they "
+                "cover in the table; give the table that was released."
+            )
+    return problems
+
+
+def _missing(
+    table: Frame, release: Frame, settings: Settings, unchanged: Sequence[str]
+) -> list[str]:
+    """Sentences for every column that is not where it is needed."""
+    found = [
+        f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
+        f"Columns: {listed(frame.columns)}."
+        for what, frame in (("table", table), ("release", release))
+        for name in (*settings.quasi_identifiers, *unchanged)
+        if name not in frame.columns
+        and not (frame is release and set(bound_names(name)) <= set(frame.columns))
+    ]
+    empty = [what for what, frame in (("table", table), ("release", release)) if not frame.shape[0]]
+    return found + [f"The {what} has no records; give at least one." for what in empty]
+
+
+def _released_codes(
+    name: str, column: Sensitive, release: Frame, missing: Sequence[str] = ()
+) -> Ints:
+    """Codes of a released column in the numbering of the table's, matched by text: files may change types."""
+    array = arrow_column(release, name)
+    values = pc.unique(array.drop_null())
+    known = {value_key(label): code for code, label in enumerate(column.labels)}
+    texts = ["" if label in missing else value_key(label) for label in labels_of(values)]
+    null = len(column.values) if column.has_null else -1
+    code_of = np.array([known.get(text, -1 if text else null) for text in texts] + [null])
+    place = np.asarray(pc.fill_null(pc.index_in(array, value_set=values), len(values)))
+    unknown = np.count_nonzero(code_of[np.unique(place)] < 0)
+    if unknown:
+        raise InputError(
+            f"{unknown} of the released values of column '{name}' are not in the table; "
+            "give the table that was released, in which this column is unchanged."
+        )
+    return code_of.astype(np.int32)[place]
+
+
+def pair_records(comparison: Comparison) -> Closed:
+    """Give every released record to an original one with the same sensitive values; the others are left out.
+
+    Raises
+    ------
+    InputError
+        Where the release has more records of the same sensitive values than the table.
+    """
+    secrets = {name: comparison.table.sensitive[name] for name in comparison.sensitive}
+    table = replace(comparison.table, sensitive=secrets)
+    own, released = _classes(comparison)
+    count = np.bincount(own, minlength=int(released.max()) + 1)
+    surplus = np.bincount(released, minlength=count.size) - count
+    if surplus.max() > 0:
+        raise InputError(
+            f"{surplus[surplus > 0].sum()} released records have sensitive values that are not left in the table; "
+            "give the table that was released, in which sensitive columns are unchanged."
+        )
+    order = np.argsort(released, kind="stable")
+    place = np.arange(order.size) - np.searchsorted(released[order], released[order])
+    first = np.cumsum(count) - count
+    paired = np.argsort(own, kind="stable")[first[released[order]] + place]
+    groups = np.empty(comparison.records, dtype=np.int32)
+    original = np.sort(paired)
+    groups[np.searchsorted(original, paired)] = comparison.groups[order]
+    left_out = table.records - comparison.records
+    return Closed(table.take(original), groups, comparison.closures, left_out)
+
+
+def _classes(comparison: Comparison) -> tuple[Ints, Ints]:
+    """Number the combinations of sensitive values: the numbers of original records, and those of released ones."""
+    names, records = comparison.sensitive, comparison.table.records
+    if not names:
+        return np.zeros(records, dtype=np.int32), np.zeros(comparison.records, dtype=np.int32)
+    own = np.column_stack([comparison.table.sensitive[name].codes for name in names])
+    released = np.column_stack([comparison.released[name] for name in names])
+    classes = distinct_rows(np.concatenate([own, released])).place
+    return classes[:records], classes[records:]

@@ -1,0 +1,306 @@
+"""Before and after as a picture may show it: what a histogram tells beyond the release is about k people or more.
+
+Bins come from the release: round numbers or periods between its least and greatest bound, or values. Originals are
+counted in them only as far as `guard` allows, and the first and the last bin are open, so no extreme is named.
+
+Released records are spread as a reader of the release would guess: a range or period by its length, and a hidden value,
+which tells nothing, like all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from shoal.assess import Result
+from shoal.assess.comparison import Comparison
+from shoal.assess.guard import Numbers, join_ordered, join_others, shares, spread_from_narrow
+from shoal.assess.scales import (
+    MOST_BINS,
+    Cut,
+    Scale,
+    cuts_between,
+    main_range,
+    on_line,
+    scale_of,
+    scale_of_order,
+    texts_of,
+)
+from shoal.encoding.encode import Column
+from shoal.encoding.forms import RangeForm
+from shoal.encoding.models import Calendar
+from shoal.encoding.models.base import is_ordered
+
+OTHER = "other"
+MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Histogram(Result):
+    """Records by bin of one column.
+
+    Attributes
+    ----------
+    ordered
+        Whether bins are those of numbers, dates or categories with an order, in ascending order. Other values come
+        from the most frequent down, with all that are rare or too many in a last bin "other".
+    unchanged
+        Whether the column is released as it is; then `after` counts records and `before` is empty.
+    before
+        Originals by bin; empty where telling them would betray what fewer than k of them have.
+    after
+        Records of the release by bin; estimates, unless the column is unchanged.
+    """
+
+    column: str
+    ordered: bool
+    unchanged: bool
+    labels: tuple[str, ...]
+    before: tuple[int, ...]
+    after: tuple[float, ...]
+
+    @property
+    def differing(self) -> float:
+        """The share of records that would have to change bins to make both sides equal, 0 without `before`."""
+        if not self.before:
+            return 0.0
+        before, after = np.array(self.before), np.array(self.after)
+        return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
+
+
+def draw_quasi_identifier(comparison: Comparison, j: int) -> Histogram:
+    """Count originals and released records by bins of quasi-identifier j, as far as k allows.
+
+    Without originals where records were left out that are still in the table: they must not be counted. What is
+    printed otherwise than closures read is shown as it is printed.
+    """
+    column = comparison.table.columns[j]
+    if j in comparison.printed:
+        printed = comparison.printed[j]
+        return _draw_texts(column.name, printed.texts, printed.sizes)
+    closures, place = np.unique(comparison.of_column(j), axis=1, return_inverse=True)
+    sizes: Numbers = np.bincount(
+        place.reshape(-1), weights=comparison.sizes, minlength=closures.shape[1]
+    )
+    closures = closures[:, sizes > 0].astype(np.int32)
+    sizes = sizes[sizes > 0]
+    known = comparison.table.records == comparison.records >= comparison.k
+    counts = column.counts if known else np.zeros_like(column.counts)
+    if isinstance(column.form, RangeForm):
+        return _draw_ranges(column, column.form, counts, closures, sizes, comparison.k)
+    if isinstance(column.model, Calendar):
+        return _draw_periods(column, column.model, counts, closures, sizes, comparison.k)
+    return _draw_values(column, counts, closures, sizes, comparison.k)
+
+
+def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
+    """Count the released records by bins of a column that is released as it is."""
+    values = comparison.table.sensitive[name].values
+    counts = comparison.count(comparison.released[name], len(values) + 1)
+    present = np.flatnonzero(counts[: len(values)])
+    there = values.take(present)
+    known: Numbers = counts[present].astype(np.float64)
+    ordered = is_ordered(values.type)
+    if ordered and present.size > MOST_BINS:
+        scale = scale_of(there)
+        cuts = scale.round(0, present.size - 1)
+        labels = _labels(cuts, scale)
+        totals: Numbers = np.bincount(scale.places(cuts), weights=known, minlength=len(labels))
+    else:
+        labels, totals = list(texts_of(there)), known
+        if not ordered:
+            order = sorted(range(len(labels)), key=lambda i: (-totals[i], labels[i]))
+            labels, totals = [labels[i] for i in order], totals[order]
+            if len(labels) > MOST_BINS:
+                rest = totals[MOST_BINS - 1 :].sum()
+                labels = [*labels[: MOST_BINS - 1], OTHER]
+                totals = np.append(totals[: MOST_BINS - 1], rest)
+    missing = counts[len(values) :].sum()
+    bins = [(label, float(n)) for label, n in zip(labels, totals, strict=True) if n]
+    bins += [(MISSING, float(missing))] if missing else []
+    return Histogram(name, ordered, True, *_columns(bins, ()))
+
+
+def _columns(
+    bins: Sequence[tuple[str, float]], before: Sequence[float]
+) -> tuple[tuple[str, ...], tuple[int, ...], tuple[float, ...]]:
+    labels, after = [label for label, _ in bins], [n for _, n in bins]
+    return tuple(labels), tuple(round(n) for n in before), tuple(after)
+
+
+def _labels(cuts: Sequence[Cut], scale: Scale) -> list[str]:
+    """The names of all bins between cuts."""
+    return [scale.label(a, b) for a, b in pairwise([None, *cuts, None])]
+
+
+def _draw_ranges(
+    column: Column, form: RangeForm, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
+) -> Histogram:
+    """Bins of an ordered column: by value if it has few, else by round numbers, the missing values last."""
+    known = len(form.labels)
+    printed = np.unique(closures[:, closures[1] < known])
+    if not printed.size:  # nothing but missing and hidden values
+        return _draw_texts(column.name, form.text(closures), sizes)
+    frequent = np.flatnonzero(counts[:known] >= k)
+    if not form.has_scale:
+        scale: Scale = scale_of_order(form, np.union1d(printed, frequent))
+    else:
+        scale = scale_of(form.values)
+    by_round = _Line(scale, scale.round(int(printed[0]), int(printed[-1])), form, closures, sizes)
+    candidates = [by_round]
+    if 0 < np.count_nonzero(counts[:known]) <= MOST_BINS:
+        cuts = scale.around(np.union1d(printed, frequent))
+        candidates.insert(0, _Line(scale, cuts, form, closures, sizes, by_value=True))
+    for line in candidates:
+        found = _counted(column.name, line, counts, k)
+        if found is not None:
+            return found
+    is_exact = bool((closures[0] == closures[1]).all())
+    if is_exact and printed.size <= MOST_BINS:
+        by_round = _Line(scale, scale.around(printed), form, closures, sizes)
+    return _uncounted(column.name, by_round)
+
+
+def _draw_periods(
+    column: Column, model: Calendar, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
+) -> Histogram:
+    """Bins of a calendar: few whole periods like years or months, the missing values last."""
+    days = on_line(model, column.form, closures, counts)
+    if not (days.closures[1] < len(days.form.labels)).any():  # only missing and hidden values
+        return _draw_texts(column.name, column.form.text(closures), sizes)
+    cuts = cuts_between(model, *main_range(days, sizes))
+    line = _Line(scale_of(days.form.values), cuts, days.form, days.closures, sizes)
+    return _counted(column.name, line, days.counts, k) or _uncounted(column.name, line)
+
+
+def _counted(name: str, line: _Line, counts: Numbers, k: int) -> Histogram | None:
+    """A histogram that counts originals; None where they may only be counted in one bin."""
+    held = line.count(counts)
+    joined = join_ordered(held, line.first, line.last, line.sizes, k)
+    totals = np.array([held[one].sum() for one in joined])
+    if np.count_nonzero(totals) < 2:
+        return None
+    return _shown(name, True, line.names(joined), totals, line.spread(joined, totals), True)
+
+
+def _uncounted(name: str, line: _Line) -> Histogram:
+    """A histogram of the release alone."""
+    bins = [[i] for i in range(line.bins)]
+    nothing = np.zeros(line.bins)
+    return _shown(name, True, line.names(bins), nothing, line.spread(bins, nothing), False)
+
+
+class _Line:
+    """An ordered column cut into bins, of which the last is that of missing values if there may be any."""
+
+    def __init__(
+        self,
+        scale: Scale,
+        cuts: Sequence[Cut],
+        form: RangeForm,
+        closures: Numbers,
+        sizes: Numbers,
+        by_value: bool = False,
+    ) -> None:
+        self.scale, self.cuts, self.by_value = scale, cuts, by_value
+        self.closures, self.sizes = closures, sizes
+        self.places, self.ranges = scale.places(cuts), len(cuts) + 1
+        self.bins = self.ranges + form.has_null
+        known = len(form.labels)
+        self.is_range = closures[1] < known  # else null alone, or null with values: anything
+        place = np.append(self.places, self.bins - 1)
+        low = np.where(self.is_range | (closures[0] == form.null), closures[0], 0)
+        self.first = np.where(self.is_range | (closures[0] == form.null), place[low], 0)
+        self.last = place[np.minimum(closures[1], known)]
+
+    def count(self, counts: Numbers) -> Numbers:
+        """Originals in each bin, given those of each code."""
+        known = self.places.size
+        held = np.bincount(self.places, weights=counts[:known], minlength=self.ranges)
+        return np.append(held, counts[known:])
+
+    def names(self, joined: Sequence[Sequence[int]]) -> list[str]:
+        """The names of joined bins."""
+        ends = [None, *self.cuts, None]
+        found = []
+        for one in joined:
+            inner = [i for i in one if i < self.ranges]
+            label = self.scale.label(ends[inner[0]], ends[inner[-1] + 1]) if inner else MISSING
+            found.append(label if len(inner) in (0, len(one)) else f"{label}, or {MISSING}")
+        return found
+
+    def spread(self, joined: Sequence[Sequence[int]], totals: Numbers) -> Numbers:
+        """Released records by joined bins.
+
+        A closure that reaches into several is spread over those with any originals evenly where bins are values,
+        and otherwise by the length of the overlap. What may be anything is spread like all others.
+        """
+        place = np.repeat(np.arange(len(joined)), [len(one) for one in joined])
+        at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
+        touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
+        if self.by_value:
+            return self._told(touched, shares(touched, (totals > 0).astype(np.float64).tolist()))
+        wide = self.is_range & (first < last)
+        low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
+        if self.scale.is_whole(np.unique(self.closures[:, wide])):
+            high = high + 1 / 4
+        cuts = [self.cuts[one[0] - 1].at for one in joined[1:] if one[0] < self.ranges]
+        edges = np.array(cuts, dtype=np.float64) / 4  # else lengths may be no finite numbers
+        edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
+        length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
+        touched[wide] *= np.maximum(length, 0.0)
+        return self._told(touched, shares(touched, [1.0] * at.size))
+
+    def _told(self, touched: Numbers, parts: Numbers) -> Numbers:
+        """Released records by bin, given the parts of each closure; what may be anything is spread like all others."""
+        hidden = ~self.is_range & (np.count_nonzero(touched, axis=1) > 1)
+        told = self.sizes[~hidden] @ parts[~hidden]
+        return told * (self.sizes.sum() / told.sum())  # some are told, or there would be no bins
+
+
+def _draw_values(
+    column: Column, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
+) -> Histogram:
+    """Bins of a column without order: frequent values, and all others together."""
+    form = column.form
+    names = [*form.labels, *([MISSING] if form.has_null else [])]
+    frequent = sorted(np.flatnonzero(counts >= k).tolist(), key=lambda c: (-counts[c], names[c]))
+    few = len(frequent) <= MOST_BINS and counts[frequent].sum() == counts.sum()
+    named = frequent if few else frequent[: MOST_BINS - 1]
+    if not named:
+        return _draw_texts(column.name, form.text(closures), sizes)
+    part = np.full(form.size, len(named))
+    part[named] = np.arange(len(named))
+    covered = form.sums(closures, np.eye(len(named) + 1)[part])
+    held = np.bincount(part, weights=counts, minlength=len(named) + 1)
+    joined = join_others(held, covered > 0, sizes, k)
+    totals = np.array([held[one].sum() for one in joined])
+    if np.count_nonzero(totals) < 2:
+        return _draw_texts(column.name, form.text(closures), sizes)
+    values = np.column_stack([covered[:, one].sum(axis=1) for one in joined])
+    spread = spread_from_narrow(values * (totals > 0), sizes)
+    labels = [*(names[named[one[0]]] for one in joined[:-1]), OTHER]
+    return _shown(column.name, False, labels, totals, spread, True)
+
+
+def _draw_texts(name: str, released: Sequence[str | None], sizes: Numbers) -> Histogram:
+    """What the release reads, most frequent first: all that may be told where originals may not be counted."""
+    texts = [MISSING if text is None else text for text in released]
+    order = sorted(range(len(texts)), key=lambda i: (-sizes[i], texts[i]))
+    bins = [(texts[i], float(sizes[i])) for i in order]
+    if len(bins) > MOST_BINS:
+        bins[MOST_BINS - 1 :] = [(OTHER, sum(n for _, n in bins[MOST_BINS - 1 :]))]
+    return Histogram(name, False, False, *_columns(bins, ()))
+
+
+def _shown(
+    name: str, ordered: bool, labels: Sequence[str], totals: Numbers, spread: Numbers, tells: bool
+) -> Histogram:
+    """A histogram of the bins that hold anything."""
+    kept = [i for i in range(len(labels)) if totals[i] or spread[i] > 1e-9]
+    bins = [(labels[i], float(spread[i])) for i in kept]
+    before = [float(totals[i]) for i in kept] if tells else ()
+    return Histogram(name, ordered, False, *_columns(bins, before))

@@ -1,0 +1,322 @@
+"""What a table says about the people it was drawn from: how many of them are unique, and how well others hide.
+
+A table is often a sample. Whoever does not know that a person is in it must find them in the population, where
+more people share their quasi-identifiers. With a table of the population that is counted; with its size alone it
+is estimated from the sizes of the sample's groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.assess import Result
+from shoal.encoding.forms import Floats
+
+Counts = npt.NDArray[np.int64]
+
+FEW_SAMPLED = 0.1  # share of the population up to which Dankar's rule takes Pitman's model
+STEPS = 80  # of bisections and golden sections: enough for double precision
+
+
+@dataclass(frozen=True)
+class Uniqueness(Result):
+    """How many people are unique in the population by the quasi-identifiers, as three models estimate it.
+
+    A model is None where its equations have no solution for this table.
+
+    Attributes
+    ----------
+    pitman
+        Pitman's sampling formula, by maximum likelihood (Hoshino 2001).
+    zayatz
+        Bayes' rule with the sample's group sizes as those of the population (Zayatz 1991).
+    snb
+        Group sizes as one more than a negative binomial number (Chen & McNulty 1998), the number of groups
+        by Shlosser's estimator (Haas & Stokes 1998).
+    chosen
+        The model that the rule of Dankar et al. (2012) takes: Pitman's for samples of up to a tenth of the
+        population, else the lower of the other two.
+    people
+        Unique people by that model.
+    """
+
+    population: int
+    sampled: float  # share of the population in the table
+    pitman: float | None
+    zayatz: float
+    snb: float | None
+    chosen: str
+    people: float
+
+    @property
+    def share(self) -> float:
+        """Unique people as a share of the population."""
+        return self.people / self.population
+
+
+@dataclass(frozen=True)
+class PopulationRisk(Result):
+    """How well the records of a table or release hide among all people.
+
+    Attributes
+    ----------
+    people
+        People in the population.
+    smallest
+        The fewest people who share a group's quasi-identifiers: the k of k-map. None where a number of people
+        is all that is known.
+    highest, average
+        The journalist's risk: the chance to find the person behind a record by their group in the population,
+        the highest over groups and the mean over records. Expected values where people were not counted.
+    uniqueness
+        How many people are unique in the population; None where people were counted.
+    """
+
+    people: int
+    smallest: int | None
+    highest: float
+    average: float
+    uniqueness: Uniqueness | None
+
+
+@dataclass(frozen=True)
+class PopulationRisks(Result):
+    """The same of the original table and of the release."""
+
+    before: PopulationRisk
+    after: PopulationRisk
+
+
+def estimated_risk(sizes: Floats, people: int) -> PopulationRisk:
+    """The risk of groups of a sample, given the number of people it was drawn from."""
+    risk = expected_risk(sizes, float(sizes.sum()) / people)
+    counts = sizes.astype(np.int64)
+    return PopulationRisk(
+        people=people,
+        smallest=None,
+        highest=float(risk.max()),
+        average=float(sizes @ risk / sizes.sum()),
+        uniqueness=estimate_uniqueness(counts, people),
+    )
+
+
+def counted_risk(sizes: Floats, among: Floats, people: int) -> PopulationRisk:
+    """The risk of groups whose people in the population were counted; these hold at least the group itself."""
+    found = np.maximum(sizes, among)
+    return PopulationRisk(
+        people=people,
+        smallest=int(found.min()),
+        highest=float(1 / found.min()),
+        average=float((sizes / found).sum() / sizes.sum()),
+        uniqueness=None,
+    )
+
+
+def estimate_uniqueness(sizes: Counts, population: int) -> Uniqueness:
+    """Estimate how many people of a population are unique, from the group sizes of a sample of it."""
+    size, groups = (part.astype(np.int64) for part in np.unique(sizes, return_counts=True))
+    records = int(sizes.sum())
+    sampled = records / population
+    if size[0] > 1:  # nobody is unique even in the sample
+        return Uniqueness(population, sampled, 0.0, 0.0, 0.0, "zayatz", 0.0)
+    found = {
+        "pitman": _pitman(size, groups, population),
+        "zayatz": _zayatz(size, groups, population),
+        "snb": _snb(size, groups, sampled),
+    }
+    chosen = _chosen(found, sampled)
+    return Uniqueness(
+        population=population,
+        sampled=sampled,
+        pitman=found["pitman"],
+        zayatz=found["zayatz"] or 0.0,
+        snb=found["snb"],
+        chosen=chosen,
+        people=found[chosen] or 0.0,
+    )
+
+
+def expected_risk(sizes: Floats, sampled: float) -> Floats:
+    """The expected chance 1 / F of each group, F its size in the population (Benedetti & Franconi 1998).
+
+    F of a group with f records in the sample is taken as f plus a negative binomial number of people who were
+    not sampled. With p = `sampled` and q = 1 − p, E[1 / F] is the integral of p·u^(f − 1) / (p + q·u) over u
+    from 0 to 1.
+    """
+    distinct, place = np.unique(sizes, return_inverse=True)
+    if sampled >= 1:
+        return 1 / sizes
+    p, q = sampled, 1 - sampled
+    found = np.array([_series(float(f), q) for f in distinct])
+    if q >= 0.5:  # the series is slow; the recurrence from f = 1 on is exact and stable
+        few = int(min(distinct.max(), 1000))
+        integral = np.empty(few + 1)
+        integral[1] = -math.log(p) / q
+        for f in range(1, few):
+            integral[f + 1] = (1 / f - p * integral[f]) / q
+        low = distinct <= few
+        found[low] = p * integral[distinct[low].astype(np.int64)]
+    return np.asarray(found[place.reshape(sizes.shape)])
+
+
+def _series(f: float, q: float) -> float:
+    """E[1 / F] as (p / f) · Σ q^j · j! / ((f + 1) … (f + j))."""
+    term = total = 1.0
+    j = 0
+    while term > 1e-17 * total and j < 10_000:
+        j += 1
+        term *= q * j / (f + j)
+        total += term
+    return (1 - q) / f * total
+
+
+def _chosen(found: dict[str, float | None], sampled: float) -> str:
+    """The model that the rule of Dankar et al. takes among those that have a solution."""
+    zayatz, snb = found["zayatz"] or 0.0, found["snb"]
+    if sampled <= FEW_SAMPLED:
+        return "zayatz" if found["pitman"] is None else "pitman"
+    return "zayatz" if snb is None or zayatz < snb else "snb"
+
+
+def _zayatz(size: Counts, groups: Counts, population: int) -> float:
+    """s1 / p times the chance that a group with one record in the sample has one in the population."""
+    records = int(size @ groups)
+    # log P(one record is drawn | i in the population), without draw(N, n), which all share.
+    log = [
+        math.log(i) + _log_choose(population - i, records - 1)
+        if population - i >= records - 1
+        else -math.inf
+        for i in size.tolist()
+    ]
+    weight = groups * np.exp(np.array(log) - max(log))
+    return float(groups[0] * population / records * weight[0] / weight.sum())
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _pitman(size: Counts, groups: Counts, population: int) -> float | None:
+    """Expected unique people by Pitman's formula with the likeliest θ and α."""
+    records, number = int(size @ groups), int(groups.sum())
+    if number in (1, records):  # the likelihood has no maximum inside its domain
+        return None
+
+    def of_sizes(alpha: float) -> float:
+        own = math.lgamma(1 - alpha)
+        logs = [math.lgamma(i - alpha) - own for i in size.tolist()]
+        return float(np.dot(groups, logs))
+
+    def likelihood(alpha: float, theta: float) -> float:
+        start = theta / alpha
+        return (
+            (number - 1) * math.log(alpha)
+            + math.lgamma(start + number)
+            - math.lgamma(start + 1)
+            - math.lgamma(theta + records)
+            + math.lgamma(theta + 1)
+        )
+
+    def best_theta(alpha: float) -> float:
+        return math.exp(
+            _highest(lambda log: likelihood(alpha, math.exp(log)), math.log(1e-6), math.log(1e9))
+        )
+
+    alpha = _highest(lambda a: of_sizes(a) + likelihood(a, best_theta(a)), 1e-6, 1 - 1e-9)
+    theta = best_theta(alpha)
+    log = (
+        math.log(population)
+        + math.lgamma(theta + alpha + population - 1)
+        - math.lgamma(theta + alpha)
+        + math.lgamma(theta + 1)
+        - math.lgamma(theta + population)
+    )
+    return min(math.exp(log), float(population))
+
+
+def _snb(size: Counts, groups: Counts, sampled: float) -> float | None:
+    """Expected unique people where groups have one person more than a negative binomial number."""
+    ones = float(groups[0])
+    twos = float(groups[size == 2].sum())
+    if not twos or sampled >= 1:
+        return ones if sampled >= 1 else None
+    total = _shlosser(size.astype(np.float64), groups, sampled)
+
+    def seen(shape: float, b: float) -> tuple[float, float]:
+        """The share of groups with one and with two records in the sample."""
+        d = (1 - sampled) * (1 - b)
+        drawn = (1 - b) * sampled / (1 - d)
+        none = (b / (1 - d)) ** shape
+        one = sampled * none * (1 + shape * d / (1 - d))
+        two = none * shape * drawn * ((1 - sampled) * (shape + 1) / 2 * drawn + sampled)
+        return one, two
+
+    def shape_of(b: float) -> float:
+        """The shape with which ones and twos stand in the sample's ratio; more shape, more twos."""
+        return math.exp(
+            _root(
+                lambda log: _ratio(seen(math.exp(log), b)) - twos / ones,
+                math.log(1e-9),
+                math.log(1e6),
+            )
+        )
+
+    def excess(b: float) -> float:
+        return total * seen(shape_of(b), b)[0] - ones
+
+    grid = 1 / (1 + np.exp(-np.linspace(-14, 14, 120)))
+    values = np.array([excess(b) for b in grid])
+    change = np.flatnonzero(np.diff(np.sign(values)) != 0)
+    if not change.size:
+        return None
+    low, high = grid[change[0]], grid[change[0] + 1]
+    sign = 1.0 if values[change[0]] < 0 else -1.0
+    b = _root(lambda x: sign * excess(x), float(low), float(high))
+    return float(total * b ** shape_of(b))
+
+
+def _ratio(seen: tuple[float, float]) -> float:
+    one, two = seen
+    return two / one if one > 0 else math.inf
+
+
+def _shlosser(size: Floats, groups: Counts, p: float) -> float:
+    """The number of groups in the population, by the third of Shlosser's estimators in Haas & Stokes (1998)."""
+    twice = (size * p**2 * (1 - p**2) ** (size - 1)) @ groups
+    apart = ((1 - p**2) ** size - (1 - p) ** size) @ groups
+    missed = ((1 - p) ** size) @ groups
+    once = (size * p * (1 - p) ** (size - 1)) @ groups
+    return float(groups.sum() + groups[0] * (twice / apart) * (missed / once) ** 2)
+
+
+def _highest(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function with one peak is highest, by golden section."""
+    golden = (math.sqrt(5) - 1) / 2
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = of(left), of(right)
+    for _ in range(STEPS):
+        if at_left < at_right:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = of(right)
+        else:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = of(left)
+    return (low + high) / 2
+
+
+def _root(of: Callable[[float], float], low: float, high: float) -> float:
+    """Where a rising function is 0, by bisection; an end where it is not inside."""
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if of(middle) < 0:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2

@@ -1,0 +1,218 @@
+"""Who stands behind the records of a release: persons counted, and columns that pseudonyms replaced."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.audit.texts import Cells, read_cells, same_text
+from shoal.audit.verdict import Persons, Places
+from shoal.errors import AuditFailed, InputError
+
+
+def most_pairs(values: Sequence[int], persons: Sequence[int]) -> int:
+    """The most pairs of a value and a person who has it, such that no value and no person is in two of them.
+
+    `values` and `persons` say who has what. Every value looks for a person who is free, or who can be made free by
+    giving their value's partner another person (Kuhn 1955).
+
+    Examples
+    --------
+    >>> most_pairs([1, 2, 3, 1], [7, 7, 7, 8])  # one person has three values, another has one of them
+    2
+    """
+    owners: dict[int, list[int]] = {}
+    for value, person in zip(values, persons, strict=True):
+        owners.setdefault(value, []).append(person)
+    taken: dict[int, int] = {}  # the value that each person stands for
+    chosen: dict[int, int] = {}  # the person who stands for each value
+    return sum(_place(value, owners, taken, chosen) for value in owners)
+
+
+def _place(
+    value: int, owners: dict[int, list[int]], taken: dict[int, int], chosen: dict[int, int]
+) -> bool:
+    """Find a person for a value, moving others; return whether there is one."""
+    asked_by: dict[int, int] = {}
+    waiting = deque([value])
+    while waiting:
+        asking = waiting.popleft()
+        for person in owners[asking]:
+            if person in asked_by:
+                continue
+            asked_by[person] = asking
+            if person in taken:
+                waiting.append(taken[person])
+                continue
+            while asking != value:  # go back, giving each value on the way its new person
+                before = chosen[asking]
+                taken[person], chosen[asking] = asking, person
+                person, asking = before, asked_by[before]
+            taken[person], chosen[asking] = asking, person
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The person behind each record, in the order of a release; equal numbers are one person."""
+
+    column: str
+    person: Places
+
+    def taken(self, order: Places) -> Crowd:
+        """The persons behind records in another order."""
+        return Crowd(self.column, self.person[order])
+
+
+def read_crowd(frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = ()) -> Crowd:
+    """Read who stands behind each record; texts that differ only in spaces, case or Unicode form are one person.
+
+    Raises
+    ------
+    InputError
+        Where a record has no value: it may be anybody's, and nothing could be counted.
+    """
+    cells = read_cells(frame, column, missing)
+    known: dict[str, int] = {}
+    number = np.array(
+        [
+            known.setdefault(key, len(known)) if (key := same_text(text or "")) else -1
+            for text in cells.texts
+        ]
+    )
+    person = number[cells.places].astype(np.int64)
+    if (person < 0).any():
+        raise InputError(
+            f"Column '{column}' tells persons apart and is empty in some records; fill it or leave them out."
+        )
+    return Crowd(column, person)
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The persons of every group."""
+
+    crowd: Crowd
+    group: Places  # of each record
+    groups: int
+
+    @cached_property
+    def _pairs(self) -> tuple[Places, Places, Places]:
+        """The distinct pairs of group and person, how many records each has, and the pair of each record."""
+        key = self.group * (int(self.crowd.person.max()) + 1) + self.crowd.person
+        pairs, place, counts = np.unique(key, return_inverse=True, return_counts=True)
+        return pairs // (int(self.crowd.person.max()) + 1), counts, place.reshape(-1)
+
+    @cached_property
+    def heads(self) -> Places:
+        """Persons in each group."""
+        return np.bincount(self._pairs[0], minlength=self.groups)
+
+    def found(self) -> Persons:
+        """What is to be told of the persons."""
+        group, counts, _ = self._pairs
+        sizes = np.bincount(self.group, minlength=self.groups)
+        return Persons(
+            self.crowd.column,
+            int(np.unique(self.crowd.person).size),
+            int(self.heads.min()),
+            float((counts / sizes[group]).max()),
+        )
+
+    def having(self, places: Places, values: int) -> tuple[Places, Places, Places]:
+        """Who has what: the distinct triples of group, person and value, as (group, pair, value), by group."""
+        group, _, pair = self._pairs
+        triples = np.unique(pair * values + places)
+        return group[triples // values], triples // values, triples % values
+
+    def shares(self, places: Places, values: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """The shares of values in the table, each person counted once for every value they have."""
+        has = np.unique(self.crowd.person * values + places)
+        return np.bincount(has % values, minlength=values) / has.size
+
+    def different(
+        self, places: Places, kinds: Sequence[int]
+    ) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """For each group, how many different persons can be found with as many different kinds of values."""
+        kind = np.asarray(kinds, dtype=np.int64)
+        number = int(kind.max()) + 1
+        group, pair, value = self.having(kind[places], number)
+        found = np.bincount(np.unique(group * number + value) // number, minlength=self.groups)
+        several = np.unique(group[1:][pair[1:] == pair[:-1]])  # where a person has two kinds
+        start = np.searchsorted(group, several, side="left")
+        stop = np.searchsorted(group, several, side="right")
+        for g, first, last in zip(several.tolist(), start.tolist(), stop.tolist(), strict=True):
+            found[g] = most_pairs(value[first:last].tolist(), pair[first:last].tolist())
+        return found.astype(np.float64)
+
+
+_PSEUDONYM = re.compile("[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """What must be known of columns that pseudonyms replace: which of them may link records, and their values."""
+
+    columns: tuple[str, ...]
+    may_repeat: tuple[str, ...] = ()
+    # None where the original table is not known.
+    originals: Mapping[str, frozenset[str]] | None = None
+
+
+def read_replaced(
+    table: nw.DataFrame[Any], columns: Sequence[str], may_repeat: Sequence[str]
+) -> Replaced:
+    """Read the original values of the columns that a release of this table replaces."""
+    originals = {
+        name: frozenset(same_text(text) for text in read_cells(table, name).texts if text)
+        for name in columns
+    }
+    return Replaced(tuple(columns), tuple(may_repeat), originals)
+
+
+def prove_replaced(frame: nw.DataFrame[Any], replaced: Replaced) -> None:
+    """Fail unless each column holds nothing but pseudonyms, no original value, and none twice unless that is allowed.
+
+    Raises
+    ------
+    AuditFailed
+        With a sentence for every column that does not.
+    """
+    found = [
+        sentence
+        for name in replaced.columns
+        if name in frame.columns
+        for sentence in _failures(name, read_cells(frame, name), replaced)
+    ]
+    if found:
+        raise AuditFailed("\n".join(found))
+
+
+def _failures(name: str, cells: Cells, replaced: Replaced) -> list[str]:
+    texts = [text for text in cells.texts if text is not None]
+    found = []
+    if not all(_PSEUDONYM.fullmatch(text) for text in texts):
+        found.append(
+            f"Column '{name}' holds something else than pseudonyms; do not release this table."
+        )
+    original = (replaced.originals or {}).get(name, frozenset())
+    if any(same_text(text) in original for text in texts):
+        found.append(f"Column '{name}' holds original identifiers; do not release this table.")
+    counts = np.bincount(cells.places, minlength=len(cells.texts))
+    repeats = any(
+        count > 1 and text is not None for count, text in zip(counts, cells.texts, strict=True)
+    )
+    if repeats and name not in replaced.may_repeat:
+        found.append(
+            f"A pseudonym of column '{name}' stands in several records and links them, which nobody allowed; "
+            "do not release this table."
+        )
+    return found

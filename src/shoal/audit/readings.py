@@ -1,0 +1,291 @@
+"""Which values of a column a released text may stand for, by the name of the column's model."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.audit.ranges import (
+    ANYTHING,
+    Line,
+    RangeLine,
+    RangeSetLine,
+    Stretches,
+    Texts,
+    members,
+    stretches,
+)
+from shoal.audit.requirements.base import Tree
+from shoal.audit.spans import days_of, end_days
+from shoal.audit.texts import Cells, ColumnReader
+from shoal.audit.verdict import Places
+
+_LAST = "\U0010ffff"  # sorts after every sign that a code may go on with
+
+
+class PrefixLine(Line):
+    """A column released as the beginnings of codes: 021**, or with a separator A01.*."""
+
+    def __init__(self, known: Texts, model: Any) -> None:
+        super().__init__(known)
+        self.fill, self.separator = str(model.fill), model.separator
+        self.codes = sorted(text for text in known if text is not None)
+        place = {code: at for at, code in enumerate(self.codes)}
+        self.length = len(self.codes) + 1
+        missing = len(self.codes)
+        self.rank = np.array([missing if t is None else place[t] for t in known], dtype=np.int64)
+        self.places = {None: (missing,), **{code: (at,) for code, at in place.items()}}
+
+    def several(self, released: str) -> Stretches:
+        if not released.endswith(self.fill):
+            return ()
+        if self.separator is None:
+            return self._from(released.rstrip(self.fill))
+        head = released.removesuffix(self.fill)
+        if not head.endswith(self.separator):
+            return ()
+        own = self.places.get(head.removesuffix(self.separator), ())
+        return tuple(sorted({*((at, at + 1) for at in own), *self._from(head)}))
+
+    def _from(self, start: str) -> Stretches:
+        """The stretch of all codes that begin with a text."""
+        first, after = bisect_left(self.codes, start), bisect_left(self.codes, start + _LAST)
+        return ((first, after),) if start and first < after else ()
+
+
+BETWEEN = " .. "
+OR_HIGHER, OR_LOWER = " or higher", " or lower"
+NOTHING = ((0, 0),)
+
+
+class SetLine(Line):
+    """A column released as sets: {a, b}."""
+
+    def several(self, released: str) -> Stretches:
+        known = {text for text in members(released) if text in self.places}
+        found = sorted(at for text in known for at in self.places[text])
+        return tuple((at, at + 1) for at in found)
+
+
+class TreeLine(Line):
+    """A column released as labels of a hierarchy."""
+
+    def __init__(self, known: Texts, tree: Tree) -> None:
+        super().__init__(known)
+        root, leaves = len(tree.parent) - 1, len(tree.leaves)
+        size = [int(node < leaves) for node in range(root + 1)]
+        for node in range(root):  # parents come after their children
+            size[tree.parent[node]] += size[node]
+        first, free = [0] * (root + 1), [0] * (root + 1)
+        for node in range(root - 1, -1, -1):
+            above = tree.parent[node]
+            first[node] = free[node] = free[above]
+            free[above] += size[node]
+        self.length = leaves + 1
+        self.nodes = {
+            **dict(tree.aliases),
+            **{label: node for node, label in enumerate((*tree.leaves, *tree.inner))},
+        }
+        self.nodes.setdefault(ANYTHING, root)
+        self.stretch = [(first[node], first[node] + size[node]) for node in range(root)]
+        self.stretch.append((0, self.length))  # the root covers missing values as well
+        self.folds = folds_of(tree, [first[leaf] for leaf in range(leaves)])
+        self.rank = np.array([self._rank(text, tree) for text in known], dtype=np.int64)
+
+    def _rank(self, text: str | None, tree: Tree) -> int:
+        if text is None:
+            return len(tree.leaves)
+        leaf = self.nodes.get(text, self.nodes.get(text.strip(), -1))
+        return self.stretch[leaf][0] if 0 <= leaf < len(tree.leaves) else self.length
+
+    def covered(self, released: str | None) -> Stretches:
+        if released is None:
+            return ((self.length - 1, self.length),)
+        for texts, beyond in self.folds:
+            if released in texts:
+                return stretches(_marked(self.length, beyond))
+        if released not in self.nodes:
+            return ()
+        first, after = self.stretch[self.nodes[released]]
+        marks = _marked(self.length, set(range(first, after)))
+        for (
+            _,
+            beyond,
+        ) in self.folds:  # one leaf stands for all of them, where all or none are covered
+            if not marks[sorted(beyond)].all():
+                marks[sorted(beyond)] = False
+        return stretches(marks) if self.folds else ((first, after),)
+
+
+def _marked(length: int, places: set[int]) -> npt.NDArray[np.bool_]:
+    marks = np.zeros(length, dtype=np.bool_)
+    marks[sorted(places)] = True
+    return marks
+
+
+def folds_of(tree: Any, places: Sequence[int]) -> list[tuple[tuple[str, ...], set[int]]]:
+    """How the leaves beyond a lowest and a highest value read, and their places."""
+    found = []
+    for name, signs in (("low", ("≤", "<=")), ("high", ("≥", ">="))):
+        end = getattr(tree, name, None)
+        if end is None:
+            continue
+        is_low = name == "low"
+        day = end_days(end, is_low, False) if not isinstance(end, int | float | Decimal) else None
+        bound: Any
+        values: list[Any]
+        if isinstance(day, int):
+            bound, text = day, date.fromordinal(day).isoformat()
+            values = [(days_of(leaf) or (0, 0))[0] for leaf in tree.leaves]
+        else:
+            bound, text = Decimal(str(end)), _plain_number(Decimal(str(end)))
+            values = [Decimal(leaf) for leaf in tree.leaves]
+        pairs = zip(places, values, strict=True)
+        beyond = {at for at, value in pairs if (value <= bound if is_low else value >= bound)}
+        if beyond:
+            found.append((tuple(f"{sign} {text}" for sign in signs), beyond))
+    return found
+
+
+def _plain_number(number: Decimal) -> str:
+    """A number without an exponent or needless zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+class OrderLine(Line):
+    """A column of categories with an order, released as runs of them: low .. high."""
+
+    def __init__(self, known: Texts, order: Sequence[str], model: Any = None) -> None:
+        super().__init__(known)
+        self.place = {text: at for at, text in enumerate(order)}
+        self.length = len(self.place) + 1
+        missing = len(self.place)
+        ranks = [missing if text is None else self.place.get(text, self.length) for text in known]
+        self.rank = np.array(ranks, dtype=np.int64)
+        self.places = {None: (missing,)}
+        low, high = getattr(model, "low", None), getattr(model, "high", None)
+        self.lowest = -1 if low is None else self.place.get(low, missing)
+        self.highest = missing if high is None else self.place.get(high, -1)
+
+    def several(self, released: str) -> Stretches:
+        if released in self.place:
+            return self.between(released, released)
+        if released.count(BETWEEN) == 1:
+            return self.between(*released.split(BETWEEN))
+        if released.endswith(OR_HIGHER):
+            return self.between(released.removesuffix(OR_HIGHER), None)
+        return (
+            self.between(None, released.removesuffix(OR_LOWER))
+            if released.endswith(OR_LOWER)
+            else ()
+        )
+
+    def between(self, low: str | None, high: str | None) -> Stretches:
+        """All categories from one to another, both included; None and what reads like one stands for an open end."""
+        last, at_end = len(self.place) - 1, self.length - 1
+        is_low = self.lowest >= 0 and (low is None or low.endswith(OR_LOWER))
+        is_high = self.highest < at_end and (high is None or high.endswith(OR_HIGHER))
+        start = 0 if is_low else self.place.get(low or "", -1) if low is not None else -1
+        stop = last if is_high else self.place.get(high or "", -1) if high is not None else -1
+        if not is_low and start <= self.lowest and self.lowest >= 0:
+            return ()  # one category stands for all up to the lowest one
+        if not is_high and stop >= self.highest:
+            return ()
+        return ((start, stop + 1),) if 0 <= start <= stop else ()
+
+
+@dataclass(frozen=True)
+class Cover:
+    """A released column beside the original: what its texts cover of the line of values."""
+
+    rank: Places  # of each original record's value
+    places: Places  # of each released record's text among those that cover different stretches
+    # Where the stretches of each such text begin in `low` and `high`, and their number.
+    first: Places
+    low: Places
+    high: Places
+
+    def inside(self, ranks: Places, texts: slice) -> npt.NDArray[np.bool_]:
+        """Whether each of some texts (row) covers each of ascending ranks (column)."""
+        bounds = self.first[texts.start : texts.stop + 1]
+        low, high = self.low[bounds[0] : bounds[-1]], self.high[bounds[0] : bounds[-1]]
+        each = (low[:, None] <= ranks) & (ranks < high[:, None])
+        return np.logical_or.reduceat(each, bounds[:-1] - bounds[0], axis=0)
+
+
+def line_of(cells: Cells, model: Any, reader: ColumnReader) -> Line:
+    """The line of an original column's values, by its model."""
+    match getattr(model, "name", None):
+        case "hierarchy":
+            return TreeLine(cells.texts, model)
+        case "interval" | "calendar":
+            return RangeLine(cells, reader, model)
+        case "subset":
+            return RangeSetLine(cells, reader, model) if _has_ends(model) else SetLine(cells.texts)
+        case "order":
+            return OrderLine(cells.texts, _order(cells, model), model)
+        case "prefix":
+            return PrefixLine(cells.texts, model)
+        case "suppression" if _has_ends(model):
+            return RangeLine(cells, reader, model)
+    return Line(cells.texts)
+
+
+def _has_ends(model: Any) -> bool:
+    """Whether a model folds values beyond a lowest or a highest one."""
+    return getattr(model, "low", None) is not None or getattr(model, "high", None) is not None
+
+
+def _order(cells: Cells, model: Any) -> Sequence[str]:
+    """The order of a column's categories: given, by name, or its own; none at all covers nothing."""
+    given = model.values
+    if isinstance(given, tuple):
+        return given
+    if given is not None:
+        ends = (getattr(model, "low", None), getattr(model, "high", None))
+        return sorted({text for text in (*cells.texts, *ends) if text is not None})
+    return cells.order or ()
+
+
+def cover_of(line: Line, original: Cells, released: Cells) -> Cover:
+    """Find what the texts of a released column cover."""
+    return _cover(line, original, released.places, [line.covered(text) for text in released.texts])
+
+
+def cover_of_bounds(line: RangeLine | OrderLine, original: Cells, low: Cells, high: Cells) -> Cover:
+    """The same for a column released as two, of lower and of upper bounds.
+
+    No bounds stand for a missing value, or for anything if more records have none than were missing.
+    """
+    pairs, places = np.unique(
+        np.stack([low.places, high.places], axis=1), axis=0, return_inverse=True
+    )
+    nothing = low.texts.index(None), high.texts.index(None)
+    missing = np.count_nonzero((low.places == nothing[0]) & (high.places == nothing[1]))
+    unknown = None
+    if missing > np.count_nonzero(original.places == original.texts.index(None)):
+        unknown = ANYTHING
+    covered = []
+    for a, b in pairs.tolist():
+        start, stop = low.texts[a], high.texts[b]
+        is_open = start is None and stop is None
+        covered.append(line.covered(unknown) if is_open else line.between(start, stop))
+    return _cover(line, original, places.reshape(-1), covered)
+
+
+def _cover(line: Line, original: Cells, places: Places, covered: Sequence[Stretches]) -> Cover:
+    """Number texts by what they cover, so that those that cover the same are one."""
+    different = sorted({own or NOTHING for own in covered})  # neighbours cover alike stretches
+    known = {own: number for number, own in enumerate(different)}
+    number = np.array([known[own or NOTHING] for own in covered], dtype=np.int64)
+    ends = np.array([stretch for own in known for stretch in own], dtype=np.int64)
+    first = np.cumsum([0, *(len(own) for own in known)])
+    return Cover(line.rank[original.places], number[places], first, ends[:, 0], ends[:, 1])

@@ -1,0 +1,27 @@
+"""Requirements beyond k (spec §4): what the sensitive values of every group must look like.
+
+Each says how well finished groups meet it (`levels`), for feasibility and the audit. What kernels hold a group
+to while groups change is said a second time in `risk/limits.py`, in code that shares nothing with this. All
+are monotone: what holds for two groups holds for their union.
+"""
+
+from shoal.audit.requirements.alpha import AlphaK
+from shoal.audit.requirements.base import TOLERANCE, Labels, Requirement
+from shoal.audit.requirements.closeness import TCloseness
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.requirements.sensitivity import PSensitive
+
+REQUIREMENTS: dict[str, type[Requirement]] = {
+    kind.name: kind for kind in (LDiversity, PSensitive, AlphaK, TCloseness)
+}
+
+__all__ = [
+    "REQUIREMENTS",
+    "TOLERANCE",
+    "AlphaK",
+    "LDiversity",
+    "Labels",
+    "PSensitive",
+    "Requirement",
+    "TCloseness",
+]

@@ -1,0 +1,197 @@
+"""What every requirement beyond k says, to the audit and to people."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.audit.texts import same_value
+from shoal.errors import shown
+
+
+def floor(value: float) -> str:
+    """Round down to four decimals."""
+    return _short(math.floor(value * 1e4 + 1e-6))
+
+
+def ceil(value: float) -> str:
+    """Round up to four decimals."""
+    return _short(math.ceil(value * 1e4 - 1e-6))
+
+
+def above(value: float) -> str:
+    """The next number with four decimals that is larger."""
+    return _short(math.floor(value * 1e4 + 1e-6) + 1)
+
+
+def _short(ten_thousandths: int) -> str:
+    return f"{ten_thousandths / 1e4:.4f}".rstrip("0").rstrip(".")
+
+
+@runtime_checkable
+class Tree(Protocol):
+    """What requirements know of a `shoal.Hierarchy`: the labels of its nodes and the parent of each."""
+
+    @property
+    def leaves(self) -> tuple[str, ...]: ...
+
+    @property
+    def inner(self) -> tuple[str, ...]: ...
+
+    @property
+    def parent(self) -> tuple[int, ...]: ...
+
+    @property
+    def aliases(self) -> Mapping[str, int]: ...
+
+
+def places(tree: Tree, labels: Labels) -> list[int]:
+    """The leaf of each label, the root for null, which no other set holds, and −1 for what the tree lacks."""
+    place = {same_value(label): node for node, label in enumerate(tree.leaves)}
+    root = len(tree.parent) - 1
+    return [root if label is None else place.get(same_value(label), -1) for label in labels]
+
+
+def outside(tree: Tree | None, column: str, labels: Sequence[str]) -> list[str]:
+    """Sentences if a column has values that its hierarchy lacks, or cannot tell apart."""
+    if tree is None:
+        return []
+    found = []
+    missing = places(tree, labels).count(-1)
+    if missing:
+        found.append(
+            f"{missing} of the {len(labels)} distinct values of column '{column}' are not in its "
+            "hierarchy; add a line for each of them."
+        )
+    alike = len(tree.leaves) - len(set(map(same_value, tree.leaves)))
+    if alike:
+        found.append(
+            f"{alike} values of the hierarchy of column '{column}' differ from others only in spaces, case or "
+            "Unicode form, or spell the same number, and count as one value; keep one line of each."
+        )
+    return found
+
+
+def hierarchy_problems(requirement: Requirement, tree: Any) -> list[str]:
+    """Sentences for what is no hierarchy, or not of one column."""
+    found = []
+    if not isinstance(tree, Tree):
+        found.append(
+            f"'hierarchy' of {requirement.name} must be a shoal.Hierarchy. Got {shown(tree)} instead."
+        )
+    if requirement.columns is None or len(requirement.columns) != 1:
+        found.append(
+            f"{requirement.name.capitalize()} with a hierarchy is about one column; name it in 'columns'."
+        )
+    return found
+
+
+Floats = npt.NDArray[np.float64]
+Labels = Sequence[str | None]  # of a sensitive column's values, ascending; null is last
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Requirement(ABC):
+    """A promise about the sensitive values of every group.
+
+    `columns` are the sensitive columns it is about, by default all.
+    """
+
+    columns: Sequence[str] | None = field(default=None, kw_only=True)
+
+    name: ClassVar[str]  # in settings and on the command line
+    summary: ClassVar[str]
+    rising: ClassVar[bool] = True  # whether a higher level is safer
+    counts_absent: ClassVar[bool] = False  # whether values that a group lacks matter to its level
+
+    def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if isinstance(value, np.generic):
+                object.__setattr__(self, option.name, value.item())
+            elif isinstance(value, list | set | frozenset | np.ndarray):
+                object.__setattr__(self, option.name, tuple(value))
+
+    @property
+    @abstractmethod
+    def required(self) -> float:
+        """The level that every group must reach."""
+
+    @abstractmethod
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
+        """The level that each group reaches, from its counts of values (groups × values) and their shares of the table.
+
+        Values that no group has may be left out, unless `counts_absent`. Where persons are counted, each may have
+        several values in a group, and `heads` is the number of persons in each.
+        """
+
+    @abstractmethod
+    def describe(self, column: str) -> str:
+        """Say in a few words what is required of a column."""
+
+    @abstractmethod
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        """Say with numbers why the whole table misses the requirement, and the nearest setting that it meets."""
+
+    def problems(self) -> list[str]:
+        """Return a sentence for every parameter that has an impossible value."""
+        if isinstance(self.columns, str):
+            return [
+                f"'columns' of {self.name} must be a list of columns; write ['{self.columns}']."
+            ]
+        if self.columns is not None and not is_list_of(str, self.columns):
+            return [
+                f"'columns' of {self.name} must be a list of column names; leave it out to mean all."
+            ]
+        return []
+
+    def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        """Return a sentence for everything that keeps the requirement from being asked of a column.
+
+        `ordered` says that they are numbers or dates.
+        """
+        return []
+
+    def reading_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        """Return such sentences for the column of a release, which may lack values of its table."""
+        return self.value_problems(column, labels, ordered)
+
+    def remark(self, labels: Labels) -> str:
+        """A remark to add to a proof about values of a release; empty where there is nothing to add."""
+        return ""
+
+    def kinds(self, labels: Labels) -> list[int] | None:
+        """A number for each value where the level is how many different numbers a group has; None for other levels."""
+        return None
+
+    def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
+        """Whether each of some levels suffices."""
+        if self.rising:
+            return levels >= self.required - TOLERANCE
+        return levels <= self.required + TOLERANCE
+
+    def worst(self, levels: Floats) -> float:
+        """The least safe of several levels."""
+        return float(levels.min() if self.rising else levels.max())
+
+    def over(self, sensitive: Sequence[str]) -> tuple[str, ...]:
+        """The columns that the requirement is about, given all sensitive ones."""
+        return tuple(sensitive if self.columns is None else self.columns)
+
+
+def is_list_of(kind: type | tuple[type, ...], given: Any) -> bool:
+    """Whether there is at least one item and all are of a kind."""
+    return isinstance(given, tuple) and bool(given) and all(isinstance(g, kind) for g in given)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,124 @@
+"""ℓ-diversity: sensitive values are well spread in every group (Machanavajjhala et al. 2007; GT10 §7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.audit.requirements.base import (
+    TOLERANCE,
+    Floats,
+    Labels,
+    Requirement,
+    above,
+    floor,
+    is_number,
+)
+from shoal.errors import shown
+
+KINDS = ("frequency", "distinct", "entropy", "recursive")
+
+
+@dataclass(frozen=True)
+class LDiversity(Requirement):
+    """Every group has well-spread sensitive values.
+
+    Parameters
+    ----------
+    l
+        How well: at least 1. Larger is safer and costs more.
+    kind
+        "frequency": no value has more than 1/l of a group's records (GT10 §7). "distinct": a group has at
+        least l values. "entropy": exp of a group's entropy, in nats, is at least l. "recursive": the most
+        frequent value has fewer than c times the records of the l-th most frequent and all rarer ones
+        together.
+    c
+        The factor of the recursive kind.
+    columns
+        Sensitive columns, by default all.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.LDiversity(3, kind="entropy").describe("illness")
+    "entropy 3-diversity of 'illness'"
+    """
+
+    l: float
+    kind: str = "frequency"
+    c: float | None = None
+
+    name = "diversity"
+    summary = "sensitive values are well spread in every group: by frequency, distinct, entropy or recursive"
+
+    @property
+    def rising(self) -> bool:  # type: ignore[override]
+        return self.kind != "recursive"
+
+    @property
+    def required(self) -> float:
+        return float(self.l if self.c is None else self.c)
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if self.kind not in KINDS:
+            found.append(
+                f"'kind' of diversity must be one of {', '.join(KINDS)}. Got {shown(self.kind)} instead."
+            )
+        if not is_number(self.l) or self.l < 1:
+            found.append(
+                f"'l' of diversity must be a number of at least 1. Got {shown(self.l)} instead."
+            )
+        elif self.kind in ("distinct", "recursive") and self.l != int(self.l):
+            found.append(f"'l' of {self.kind} diversity must be whole. Got {self.l} instead.")
+        if self.kind == "recursive" and not (is_number(self.c) and self.c > 0):  # type: ignore[operator]
+            found.append(
+                f"'c' of recursive diversity must be a number above 0. Got {shown(self.c)} instead."
+            )
+        if self.kind != "recursive" and self.c is not None:
+            found.append("'c' is for recursive diversity only; leave it out or choose that kind.")
+        return found
+
+    def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
+        if self.kind == "recursive":
+            return levels < self.required - TOLERANCE
+        return super().is_met(levels)
+
+    def kinds(self, labels: Labels) -> list[int] | None:
+        return list(range(len(labels))) if self.kind == "distinct" else None
+
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
+        match self.kind:
+            case "frequency":
+                size = counts.sum(axis=1) if heads is None else heads
+                return np.asarray(size / counts.max(axis=1))
+            case "distinct":
+                return np.count_nonzero(counts, axis=1).astype(np.float64)
+            case "entropy":
+                share = counts / counts.sum(axis=1, keepdims=True)
+                logs = np.log(share, out=np.zeros_like(share), where=share > 0)
+                return np.asarray(np.exp(-(share * logs).sum(axis=1)))
+        falling = -np.sort(-counts, axis=1)
+        tail = falling[:, int(self.l) - 1 :].sum(axis=1)
+        return np.divide(falling[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+
+    def describe(self, column: str) -> str:
+        kind = f"recursive ({self.c:g}, {self.l:g})" if self.c else f"{self.kind} {self.l:g}"
+        return f"{kind}-diversity of '{column}'"
+
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        values = np.count_nonzero(table)
+        match self.kind:
+            case "frequency":
+                return f"its most frequent value allows ℓ0 = {reached:.4f}; choose l of at most {floor(reached)}"
+            case "distinct":
+                return f"it has {values} distinct values; choose l of at most {values}"
+            case "entropy":
+                return f"its entropy allows {reached:.4f}; choose l of at most {floor(reached)}"
+        if values < self.l:
+            return f"it has {values} distinct values; choose l of at most {values}"
+        return f"it allows only c above {reached:.4f}; choose c of at least {above(reached)}"

@@ -1,0 +1,115 @@
+"""p-sensitivity: every group has p distinct sensitive values, or some of p protected subtrees (TCM07)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.audit.requirements.base import (
+    Floats,
+    Labels,
+    Requirement,
+    Tree,
+    hierarchy_problems,
+    is_list_of,
+    is_number,
+    outside,
+    places,
+)
+from shoal.errors import shown
+
+
+@dataclass(frozen=True)
+class PSensitive(Requirement):
+    """Every group has at least p distinct values of each sensitive column (TCM07 Definition 3).
+
+    With a hierarchy (extended p-sensitivity, Definitions 4–6), values below one strong value count as one:
+    a protected label without a protected one above it. All other values count for themselves.
+
+    Parameters
+    ----------
+    p
+        Distinct values, at least 1. Larger is safer and costs more.
+    hierarchy, protected
+        The `shoal.Hierarchy` of the one column meant, and its protected labels.
+    columns
+        Sensitive columns, by default all.
+    """
+
+    p: int
+    hierarchy: Tree | None = None
+    protected: Sequence[str] = ()
+
+    name = "sensitivity"
+    summary = "every group has p distinct sensitive values, or values from p protected subtrees"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.hierarchy, Tree) and is_list_of(str, self.protected):
+            names = self.hierarchy.leaves + self.hierarchy.inner
+            second = {label: names[node] for label, node in self.hierarchy.aliases.items()}
+            own = tuple(second.get(label, label) for label in self.protected)
+            object.__setattr__(self, "protected", own)
+
+    @property
+    def required(self) -> float:
+        return float(self.p)
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not is_number(self.p) or self.p < 1 or self.p != int(self.p):
+            found.append(
+                f"'p' of sensitivity must be a whole number of at least 1. Got {shown(self.p)} instead."
+            )
+        if (self.hierarchy is None) != (self.protected == ()):
+            found.append(
+                "Sensitivity needs 'hierarchy' and 'protected' together; give both or neither."
+            )
+        elif self.hierarchy is not None:
+            found += hierarchy_problems(self, self.hierarchy)
+            if not is_list_of(str, self.protected):
+                found.append("'protected' of sensitivity must be a list of labels.")
+            elif isinstance(self.hierarchy, Tree):
+                known = {*self.hierarchy.leaves, *self.hierarchy.inner}
+                unknown = len(set(self.protected) - known)
+                if unknown:
+                    found.append(
+                        f"{unknown} of the labels in 'protected' of sensitivity are not in its hierarchy; "
+                        "name labels of it."
+                    )
+        return found
+
+    def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
+        return outside(self.hierarchy, column, labels)
+
+    def kinds(self, labels: Labels) -> list[int]:
+        """A number for each value: its own, or that of the protected subtree it is in."""
+        if self.hierarchy is None:
+            return list(range(len(labels)))
+        tree = self.hierarchy
+        names = tree.leaves + tree.inner
+        number: dict[str | None, int] = {}
+        found = []
+        for label, node in zip(labels, places(tree, labels), strict=True):
+            top = label
+            while node >= 0:
+                top = names[node] if names[node] in self.protected else top
+                node = tree.parent[node] if tree.parent[node] != node else -1
+            found.append(number.setdefault(top, len(number)))
+        return found
+
+    def levels(
+        self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
+    ) -> Floats:
+        kinds = np.array(self.kinds(labels))
+        together = [counts[:, kinds == own].sum(axis=1) for own in range(kinds.max() + 1)]
+        return np.count_nonzero(np.stack(together, axis=1), axis=1).astype(np.float64)
+
+    def describe(self, column: str) -> str:
+        return f"{'extended ' if self.hierarchy else ''}{self.p}-sensitivity of '{column}'"
+
+    def remedy(self, column: str, table: Floats, reached: float) -> str:
+        what = "protected subtrees" if self.hierarchy else "distinct values"
+        return f"it has {reached:.0f} {what} (Condition 1); choose p of at most {reached:.0f}"

@@ -1,0 +1,146 @@
+"""The audit of releases over time: nobody's set of possible sensitive values ever shrinks below m.
+
+Everybody has one set of values, their *signature*, in all releases. The people of every group of every release have
+one signature, and each of its values is as frequent as any other among them. To exchange these values among all people
+of the signature, in all releases at once, changes nothing that is released; so whoever has all of them, and knows who
+stands in which group, still holds every value of the signature for equally likely (m-invariance; Xiao & Tao 2007, there
+with each value once).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.audit.texts import combined, decimal_of, moment, numbered, same_value
+from shoal.audit.verdict import Places, Proof
+
+Signature = Sequence[str | None]
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Whose records a release holds, as far as the audit of a series must know: signatures, now and before."""
+
+    signatures: Sequence[Signature]
+    signature: Places  # of each released record
+    before: Places  # the signature that its person had already, −1 for none
+    m: int
+    sensitive: str
+    releases: int
+    spellings: Mapping[str, str] = field(default_factory=dict)  # of values, where they are texts
+
+
+def examine_series(
+    table: pa.Table, columns: Sequence[str], witness: Witness, missing: Sequence[str] = ()
+) -> tuple[Proof, str]:
+    """What is proved of a release as one of a series, and how it is missed, empty where it is not.
+
+    `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
+    """
+    texts = table[witness.sensitive].to_pylist()
+    values = value_keys(texts, witness.signatures, missing)
+    if len(values) != witness.signature.size:
+        return _proof(0, witness), "The release has other records than its series knows of"
+    group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
+    counts: dict[tuple[int, int], Counter[str | None]] = {}
+    keys = zip(group.tolist(), witness.signature.tolist(), values, strict=True)
+    for place, number, value in keys:
+        counts.setdefault((place, number), Counter())[value] += 1
+    unlike = sum(
+        not _is_balanced(own, witness.signatures[number]) for (_, number), own in counts.items()
+    )
+    mixed = len(counts) - len({place for place, _ in counts})
+    used = np.unique(witness.signature).tolist()
+    least = min(len(set(witness.signatures[number])) for number in used)
+    moved = np.count_nonzero((witness.before >= 0) & (witness.before != witness.signature))
+    misses = []
+    if mixed:
+        misses.append(f"{mixed} groups hold people of several signatures")
+    if unlike:
+        misses.append(f"in {unlike} groups the values of a signature are not equally frequent")
+    if moved:
+        misses.append(f"{moved} persons have another signature than before")
+    if least < witness.m:
+        misses.append(f"a signature has {least} values and {witness.m} are promised")
+    if links := misspelled(texts, values, witness.spellings):
+        misses.append(links)
+    return _proof(least, witness), ", and ".join(misses)
+
+
+def _proof(least: int, witness: Witness) -> Proof:
+    count = f"{witness.releases} release{'s' if witness.releases > 1 else ''}"
+    what = f"{witness.m}-invariance of '{witness.sensitive}' over {count}"
+    return Proof(what, float(witness.m), float(least))
+
+
+def _is_balanced(found: Counter[str | None], signature: Signature) -> bool:
+    return set(found) == set(signature) and len(set(found.values())) == 1
+
+
+def value_keys(
+    texts: Sequence[str | None], signatures: Sequence[Signature], missing: Sequence[str] = ()
+) -> list[str | None]:
+    """Texts of a sensitive column as the values of signatures, None where one is missing.
+
+    Files and frames write numbers and dates in different ways, so these count as the value that means the same.
+    """
+    named = {value for own in signatures for value in own if value is not None}
+    meant = {_meaning(value): value for value in named}
+    known: dict[str | None, str | None] = {None: None}
+    for text in set(texts):
+        if text is not None and text not in missing:
+            value = same_value(text)
+            known[text] = (value if value in named else meant.get(_meaning(value), value)) or None
+    return [known.get(text) for text in texts]
+
+
+def _meaning(value: str) -> Decimal | tuple[datetime, str] | str:
+    """The number or date that a text may stand for, or the text itself."""
+    with suppress(InvalidOperation, ValueError):
+        return decimal_of(value)
+    with suppress(ValueError, OverflowError):
+        return moment(value.upper(), None)
+    return value
+
+
+def misspelled(
+    texts: Sequence[str | None], values: Sequence[str | None], spellings: Mapping[str, str]
+) -> str:
+    """How many values do not read the same in all releases, in words; empty where all do.
+
+    Whoever spells a value in another way than others could be followed from release to release.
+    """
+    found: dict[str | None, set[str | None]] = {}
+    for value, text in set(zip(values, texts, strict=True)):
+        found.setdefault(value, set()).add(text)
+    wrong = sum(
+        len(own) > 1 or (value is not None and own != {spellings.get(value, *own)})
+        for value, own in found.items()
+    )
+    return f"{wrong} sensitive values are not spelled as in all releases" if wrong else ""
+
+
+def is_night(
+    groups: Mapping[str, Counter[str | None]],
+    signatures: Sequence[Signature],
+    night: Mapping[str, Mapping[int, int]],
+) -> bool:
+    """Whether a finished table, the counts of values by group, is made of the signatures of a night."""
+    if set(groups) != set(night):
+        return False
+    for read, found in groups.items():
+        expected: Counter[str | None] = Counter()
+        for number, copies in night[read].items():
+            for value in signatures[number]:
+                expected[value] += copies
+        if expected != found:
+            return False
+    return True

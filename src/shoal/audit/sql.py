@@ -1,0 +1,133 @@
+"""The audit as SQL, for tables that stay where they are: a query with a row for every requirement that is missed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from shoal.audit.requirements import AlphaK, LDiversity, PSensitive, Requirement
+from shoal.errors import InputError
+
+_TEMPLATE = re.compile(r"\{\{ ?[\w.()', ]+ ?\}\}")  # of dbt and the like, which put the name there
+
+
+def audit_sql(
+    relation: str,
+    columns: Sequence[str],
+    k: int,
+    requirements: Sequence[Requirement] = (),
+    sensitive: Sequence[str] = (),
+) -> str:
+    """A query that returns nothing if a table keeps its requirements.
+
+    Parameters
+    ----------
+    relation
+        The name of the table, with a schema before a dot, or a template like `{{ model }}`, which is left as it is.
+    columns
+        The columns in which quasi-identifiers are released.
+
+    Raises
+    ------
+    InputError
+        Where a requirement cannot be counted by plain SQL.
+
+    Examples
+    --------
+    >>> print(audit_sql("release.patients", ["age"], 3).splitlines()[-4])
+      SELECT 1 AS one FROM "release"."patients" GROUP BY "age" HAVING COUNT(*) < 3
+    """
+    table = _relation(relation)
+    checks = [
+        (
+            "at least one record",
+            f"SELECT 1 AS one FROM (SELECT COUNT(*) AS records FROM {table}) AS t WHERE records = 0",
+        ),
+        (f"k = {k}", _groups(table, columns, f"COUNT(*) < {int(k)}")),
+    ]
+    for requirement in requirements:
+        for name in requirement.over(sensitive):
+            checks.append((requirement.describe(name), _check(requirement, name, table, columns)))
+    parts = [
+        f"SELECT {literal(what)} AS requirement, COUNT(*) AS failing_groups\nFROM (\n  {query}\n) AS missed"
+        for what, query in checks
+    ]
+    union = "\nUNION ALL\n".join(parts)
+    return (
+        f"SELECT requirement, failing_groups FROM (\n{union}\n) AS checks\nWHERE failing_groups > 0"
+    )
+
+
+def _groups(source: str, columns: Sequence[str], condition: str) -> str:
+    names = ", ".join(map(quoted, columns))
+    return f"SELECT 1 AS one FROM {source} GROUP BY {names} HAVING {condition}"
+
+
+def _check(requirement: Requirement, name: str, table: str, columns: Sequence[str]) -> str:
+    """The groups that miss a requirement on a sensitive column."""
+    value = _value(name)
+    names = ", ".join(map(quoted, columns))
+    counted = (
+        f"(SELECT {names}, {value} AS shoal_value, COUNT(*) AS shoal_count FROM {table} "
+        f"GROUP BY {names}, {value}) AS counted"
+    )
+    condition = _condition(requirement)
+    if condition is None:
+        raise InputError(
+            f"{requirement.describe(name)} cannot be counted by plain SQL; audit the table by shoal, or require k, "
+            "diversity by frequency or distinct, sensitivity without a hierarchy, or alpha for all values."
+        )
+    return _groups(counted, columns, condition)
+
+
+def _value(name: str) -> str:
+    """A sensitive value such that 1, 1.0 and 1,00 are one.
+
+    Zeros at the end of any text with a point or comma are taken off: a few values more than in `same_value` become
+    one, which makes the requirements of `_condition` stricter, never looser.
+    """
+    text = f"LOWER(TRIM(CAST({quoted(name)} AS VARCHAR(1000))))"
+    plain = f"RTRIM(RTRIM(REPLACE({text}, ',', '.'), '0'), '.')"
+    return (
+        f"COALESCE(CASE WHEN REPLACE({text}, ',', '.') LIKE '%.%' THEN {plain} ELSE {text} END, '')"
+    )
+
+
+def _condition(requirement: Requirement) -> str | None:
+    """When counts of values by group miss a requirement, None where plain SQL cannot tell."""
+    if type(requirement) not in (LDiversity, PSensitive, AlphaK):  # a user's own may ask for more
+        return None
+    most = "MAX(shoal_count) > SUM(shoal_count) * {} + 0.000000001"
+    match requirement:
+        case LDiversity(kind="frequency"):
+            return most.format(repr(1 / float(requirement.l)))
+        case LDiversity(kind="distinct"):
+            return f"COUNT(*) < {float(requirement.l)!r}"
+        case PSensitive(hierarchy=None):
+            return f"COUNT(*) < {int(requirement.p)}"
+        case AlphaK(values=None):
+            return most.format(repr(float(requirement.alpha)))
+    return None
+
+
+def _relation(name: str) -> str:
+    if _TEMPLATE.fullmatch(name.strip()):
+        return name.strip()
+    parts = name.split(".")
+    if not all(part.strip() for part in parts) or len(parts) > 3:
+        raise InputError(
+            "The name of a table for SQL is NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME; write it so."
+        )
+    return ".".join(map(quoted, parts))
+
+
+def quoted(name: str) -> str:
+    """The name of a column or table in SQL."""
+    if "\0" in name:
+        raise InputError("A name holds a NUL character, which SQL cannot write; rename it.")
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,160 @@
+"""The commands that make a release: `shoal anonymize` and `shoal demo`."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli import arguments as a
+from shoal.cli import outputs, say
+from shoal.cli.gathering import Given, gathers, reading_given, release_given
+from shoal.errors import InputError, raise_problems
+
+
+@gathers(given=release_given, reading=reading_given)
+def anonymize(
+    *,
+    table: a.Table,
+    output: a.Output = None,
+    output_table: a.OutputTable = None,
+    if_exists: a.IfExists = None,
+    settings: a.SettingsFile = None,
+    given: Given,
+    overwrite: a.Overwrite = False,
+    certify: a.Certify = None,
+    save_settings: a.SaveSettings = None,
+    save_recoding: a.SaveRecoding = None,
+    save_mapping: a.SaveMapping = None,
+    previous: a.Previous = None,
+    save_history: a.SaveHistory = None,
+    report: a.Report = None,
+    title: a.Title = None,
+    reading: dict[str, Any],
+    output_encoding: a.OfTheOutput = None,
+    output_delimiter: a.OfTheOutput = None,
+    engine: a.Engine = None,
+    memory: a.Memory = None,
+    dry_run: a.DryRun = False,
+    quiet: a.Quiet = False,
+    verbose: a.Verbose = False,
+    json: a.Json = False,
+) -> None:
+    """Anonymize a table and write the release once it is proved."""
+    from shoal.cli.run import Outputs, look_ahead, look_ahead_on, run, run_large
+    from shoal.data.files.formats import input_problems
+    from shoal.reuse.recoding import recoding_problems
+    from shoal.settings.settings import make_settings
+
+    problems: list[str] = []
+    chosen: Any = None
+    wrong: tuple[str, ...] = ()  # with the settings
+    try:
+        series = True if save_history else None
+        chosen = make_settings(settings, reading, **given.settings, title=title, series=series)
+    except InputError as error:
+        wrong = error.problems
+    is_unknown = chosen is None and settings is not None and "table" not in reading
+    source = outputs.chosen_table(table, chosen, reading, [] if is_unknown else problems)
+    target = outputs.target_table(output, output_table, problems)
+    on = outputs.engine_of(source, engine, memory, problems)
+    if isinstance(source, Path) and on == "memory" and engine in (None, "memory"):
+        problems += input_problems(source)
+    problems += outputs.place_problems(
+        target,
+        [source, settings],
+        overwrite,
+        is_table=True,
+        may_be_folder=on != "memory",
+        if_exists=if_exists,
+        source=source,
+    )
+    problems += outputs.place_problems(save_settings, [source], overwrite)
+    problems += outputs.place_problems(report, [source, settings], overwrite)
+    problems += outputs.place_problems(save_recoding, [source, settings], overwrite)
+    problems += outputs.place_problems(save_history, [source, settings], overwrite)
+    problems += outputs.place_problems(save_mapping, [source, settings], overwrite, is_table=True)
+    problems += outputs.named_twice(
+        target, save_settings, report, save_recoding, save_history, save_mapping
+    )
+    if previous and save_history is None:
+        problems.append(
+            "The next release must know of this one; name a file for the history with --save-history, which may be "
+            "that of --previous with --overwrite."
+        )
+    if on != "memory" and (save_recoding or save_history or save_mapping):
+        problems.append(
+            "Recodings, histories and mappings are made in memory only; leave them out, or read the table into memory "
+            "(--engine memory)."
+        )
+    if target is None and not dry_run:
+        problems.append("There is no output; name a file with -o.")
+    problems += [*given.problems, *wrong]
+    if chosen is not None:
+        written: tuple[Any, ...] = (
+            target,
+            save_settings,
+            report,
+            save_recoding,
+            save_history,
+            save_mapping,
+        )
+        for path in filter(None, written):
+            problems += outputs.lost(path, outputs.files_read(chosen))
+        problems += recoding_problems(chosen) if save_recoding else []
+    if certify is not None and not 0 <= certify < inf:
+        problems.append("The --certify option must be a number of seconds, 0 or more.")
+    raise_problems(problems)
+    wanted = Outputs(
+        target,
+        save_settings,
+        report,
+        overwrite,
+        output_delimiter,
+        output_encoding,
+        certify,
+        save_recoding,
+        save_history,
+        previous or ([] if save_history else None),
+        save_mapping,
+        if_exists or "fail",
+    )
+    if on != "memory" and not dry_run:
+        run_large(source, chosen, wanted, on, memory, quiet, verbose, json)
+    elif on != "memory":
+        look_ahead_on(source, chosen, wanted, on, memory, quiet, json)
+    elif dry_run:
+        look_ahead(source, chosen, wanted, json)
+    else:
+        run(source, chosen, wanted, quiet, verbose, json)
+
+
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where to write the release.")] = Path(
+        "shoal-demo"
+    ),
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Anonymize the sample table, 48,842 people of a US census."""
+    from shoal import samples
+    from shoal.cli.run import Outputs, run
+    from shoal.settings.settings import make_settings
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"Folder '{folder}' cannot be made: {error.strerror}; choose another."
+        ) from None
+    if not (quiet or json):
+        say(
+            "The sample: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), eight quasi-identifiers, "
+            "income sensitive, k = 10."
+        )
+    output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
+    report = folder / "adult-report.html"
+    wanted = Outputs(output, settings, report, overwrite=True)
+    run(samples.adult(), make_settings(samples.adult_settings()), wanted, quiet, False, json)

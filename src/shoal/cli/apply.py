@@ -1,0 +1,122 @@
+"""The command that releases new records under the closures of an earlier release: `shoal apply`."""
+
+from __future__ import annotations
+
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import WRITTEN, outputs, say
+from shoal.cli import arguments as a
+from shoal.cli.gathering import gathers, reading_given
+from shoal.errors import InputError, raise_problems
+
+if TYPE_CHECKING:
+    from shoal.reuse.batch import Batch
+
+
+@gathers(reading=reading_given)
+def apply(
+    *,
+    table: a.Table,
+    recoding: Annotated[
+        Path | None,
+        typer.Option(help="What an earlier release did: written by --save-recoding."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
+    ] = None,
+    batch_k: Annotated[
+        int | None,
+        typer.Option(help="New records that a closure must take at least; by default k."),
+    ] = None,
+    held: Annotated[
+        Path | None, typer.Option(help="Records that an earlier batch held back.")
+    ] = None,
+    regroup: Annotated[
+        bool,
+        typer.Option(
+            "--regroup/--hold", help="Group anew what no closure takes, or hold it all back."
+        ),
+    ] = True,
+    save_held: Annotated[
+        Path | None, typer.Option(help="Where to write records that are held back.")
+    ] = None,
+    save_recoding: a.SaveRecoding = None,
+    overwrite: a.Overwrite = False,
+    reading: dict[str, Any],
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Release new records under the closures of an earlier release."""
+    read = [table, recoding, held]
+    problems = outputs.place_problems(output, read, overwrite, is_table=True)
+    problems += outputs.place_problems(save_held, [table, recoding], overwrite, is_table=True)
+    problems += outputs.place_problems(save_recoding, [table, held], overwrite)
+    problems += outputs.named_twice(output, save_held, save_recoding)
+    if output is None:
+        problems.append("There is no output; name a file with -o.")
+    if recoding is None:
+        problems.append("There is no recoding; name the file that --save-recoding wrote.")
+    raise_problems(problems)
+    from shoal.data.databases import DatabaseTable
+    from shoal.data.files.table_file import formula_problems
+    from shoal.encoding.frames import arrow_table, open_frame
+    from shoal.reuse.recoding import Recoding
+
+    assert recoding is not None
+    assert output is not None
+    known = Recoding.load(recoding)
+    how = {**vars(known.settings.input), **reading} if reading else None
+    new = table.address if isinstance(table, DatabaseTable) else table
+    batch = known.apply(new, batch_k=batch_k, held=held, regroup=regroup, input=how)
+    if batch.held_back and save_held is None:
+        raise InputError(
+            f"{batch.held_back:,} records are held back, because no closure can take them; name a file for them with "
+            "--save-held, and give it to the next batch with --held."
+        )
+    if batch.data is not None:  # before anything is written
+        released = arrow_table(open_frame(batch.data))
+        raise_problems(formula_problems(released, output, batch.settings.allows))
+    _write(batch, output, save_held, save_recoding, overwrite)
+    if json and not quiet:
+        written = {"output": str(output) if batch.data is not None else None}
+        say(dumps({**written, **batch.to_dict()}))
+    elif not quiet:
+        _tell(batch, output, save_held)
+
+
+def _write(
+    batch: Batch[Any],
+    output: Path,
+    save_held: Path | None,
+    save_recoding: Path | None,
+    overwrite: bool,
+) -> None:
+    """Write the batch, after the records that it does not release, so that none is lost if a disk is full."""
+    if save_held is not None and batch.held_back:
+        batch.save_held(save_held, overwrite=overwrite)
+        WRITTEN.append(save_held)
+    if batch.data is not None:
+        batch.save(output, overwrite=overwrite)
+        WRITTEN.append(output)
+    if save_recoding is not None:
+        batch.recoding.save(save_recoding, overwrite=overwrite)
+        WRITTEN.append(save_recoding)
+
+
+def _tell(batch: Batch[Any], output: Path, save_held: Path | None) -> None:
+    """Say what became of the new records and what is proved."""
+    say(f"taken        {batch.taken:,} records by closures of the recoding")
+    say(f"grouped anew {batch.regrouped:,}")
+    say(f"held back    {batch.held_back:,}{f', in {save_held}' if batch.held_back else ''}")
+    if batch.audit is None:
+        say("written      nothing: all records are held back")
+        return
+    for name, audit in (("batch", batch.audit), ("together", batch.together)):
+        say(f"proved       {name}: {audit.records:,} records in groups of at least {audit.k:,}")
+        for proof in audit.proofs:
+            say(f"proved       {name}: {proof.requirement}: {proof.reached:.4g} reached")
+    say(f"written      {output}")

@@ -1,0 +1,297 @@
+"""The commands that look at a finished release: `shoal audit` and `shoal evaluate`."""
+
+from __future__ import annotations
+
+import json
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from xml.sax.saxutils import escape, quoteattr
+
+import typer
+from rich.cells import cell_len, set_cell_size
+
+from shoal.api.evaluation import Evaluation
+from shoal.cli import arguments as a
+from shoal.cli import outputs, say
+from shoal.cli.gathering import Given, gathers, promise_given, reading_given
+from shoal.errors import InputError, raise_problems
+from shoal.report.summary import evaluation_lines
+
+if TYPE_CHECKING:
+    from shoal.audit.verdict import Examination, Verdict
+    from shoal.errors import ShoalError
+
+
+def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
+    """Say whether a release is safe and what is left of its use."""
+    if as_json:
+        written = {"report": str(report)} if report else {}
+        say(json.dumps({**found.to_dict(), **written}))
+        return
+    lines = evaluation_lines(found)
+    if report:
+        lines.append(("report", f"{report}, to be opened in a browser"))
+    width = max(cell_len(name) for name, _ in lines)
+    for name, text in lines:
+        line = f"{set_cell_size(name, width)}  {text}".rstrip()
+        say(line)
+
+
+def junit_of(name: str, examination: Examination, k: int) -> str:
+    """A test for k, each requirement and the verdict; those that are missed fail."""
+    tests = [f"k = {k}", *(proof.requirement for proof in examination.audit.proofs)]
+    cases = [
+        _case(name, test, f"<failure message={_attribute(miss)}/>" if miss else "")
+        for test, miss in zip(tests, examination.misses, strict=True)
+    ]
+    failures = sum(bool(miss) for miss in examination.misses)
+    verdict = examination.audit.verdict
+    if verdict is not None:
+        said = escape(_plain("\n".join((verdict.sentence, *verdict.reasons))))
+        is_bare = not verdict.is_proved and not failures  # k = 1
+        inside = f"<failure message={_attribute(said)}/>" if is_bare else ""
+        cases.append(_case(name, "verdict", inside or f"<system-out>{said}</system-out>"))
+        failures += is_bare
+    return _suite(name, cases, failures=failures)
+
+
+def junit_of_error(name: str, error: ShoalError) -> str:
+    """One test that could not be done, or failed before anything was counted."""
+    from shoal.errors import AuditFailed
+
+    has_failed = isinstance(error, AuditFailed)
+    kind, text = "failure" if has_failed else "error", escape(_plain(str(error)))
+    message = _attribute(type(error).__name__)
+    case = _case(name, "audit", f"<{kind} message={message}>{text}</{kind}>")
+    return _suite(name, [case], failures=int(has_failed), errors=int(not has_failed))
+
+
+def write_junit(text: str, path: Path) -> None:
+    """Write the file; a new run replaces that of the last."""
+    from shoal.data.files.table_file import write_text
+
+    write_text(text, path, overwrite=True)
+
+
+def _suite(name: str, cases: list[str], failures: int = 0, errors: int = 0) -> str:
+    counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
+    inside = "\n".join(cases)
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f"<testsuites {counts}>\n<testsuite name={_attribute(name)} {counts}>\n{inside}\n</testsuite>\n"
+        "</testsuites>\n"
+    )
+
+
+def _case(suite: str, name: str, inside: str) -> str:
+    return f"  <testcase classname={_attribute(suite)} name={_attribute(name)}>{inside}</testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_plain(text))
+
+
+def _plain(text: str) -> str:
+    """A text without signs that XML does not allow."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+
+
+BOUNDED = (
+    "interval",
+    "order",
+)  # models of columns that are released as two, with render = "bounds"
+
+
+@gathers(given=promise_given, reading=reading_given)
+def audit(
+    *,
+    table: a.Table,
+    settings: a.SettingsFile = None,
+    given: Given,
+    previous: a.Previous = None,
+    reading: dict[str, Any],
+    junit: Annotated[
+        Path | None, typer.Option(help="Also write JUnit XML, which build servers show as tests.")
+    ] = None,
+    print_sql: Annotated[
+        bool,
+        typer.Option(
+            "--print-sql",
+            help="Print SQL that returns the requirements that a table of a database misses; TABLE is its name there.",
+        ),
+    ] = False,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Prove that a table keeps its requirements, or exit with 3."""
+    from shoal.cli.show import audited
+    from shoal.settings.settings import make_settings
+
+    problems = outputs.place_problems(junit, [table, settings], overwrite=True)
+    source = table if print_sql else outputs.chosen_table(table, None, reading, problems)
+    if print_sql and (junit or previous):
+        problems.append("SQL is only printed, not run; leave --junit and --previous out.")
+    raise_problems(problems + given.problems)
+    promised = make_settings(settings, reading, **given.settings)
+    if print_sql:
+        say(_sql(str(table), promised))
+        return
+    examination = _examined(source, promised, previous, junit, "sheet" in reading)
+    if json and not quiet:
+        say(dumps({"table": str(source), **examination.to_dict()}))
+    assert examination.audit.verdict is not None
+    _exit_unless_proved(examination.audit.verdict)
+    if not (quiet or json):
+        audited(examination.audit)
+
+
+def _examined(
+    table: a.Place,
+    promised: Any,
+    previous: list[Path] | None,
+    junit: Path | None,
+    keeps_sheet: bool,
+) -> Examination:
+    """The examination of a file, also written as JUnit XML where that is asked for, come what may."""
+    from shoal.errors import ShoalError
+    from shoal.pipeline.prove import examine_table
+    from shoal.pipeline.series.proving import examine_night
+
+    try:
+        examination = examine_table(table, promised, keeps_sheet=keeps_sheet)
+        if previous:
+            examination = examine_night(table, examination, previous, promised)
+    except ShoalError as error:
+        if junit:
+            write_junit(junit_of_error(str(table), error), junit)
+        raise
+    if junit:
+        write_junit(junit_of(str(table), examination, promised.k), junit)
+    return examination
+
+
+def _sql(relation: str, promised: Any) -> str:
+    """The audit of a table in a database, as a query."""
+    from shoal.audit.sql import audit_sql
+    from shoal.encoding.render import bound_names
+    from shoal.errors import InputError
+
+    if promised.person:
+        raise InputError(
+            "Persons cannot be counted by SQL on a table without their column; leave 'person' out, or audit by shoal."
+        )
+    columns = list(promised.quasi_identifiers)
+    if promised.render == "bounds":
+        columns = [
+            name
+            for column, model in promised.quasi_identifiers.items()
+            for name in (bound_names(column) if getattr(model, "name", "") in BOUNDED else [column])
+        ]
+    return audit_sql(relation, columns, promised.k, promised.requirements, promised.sensitive)
+
+
+@gathers(given=promise_given, reading=reading_given)
+def evaluate(
+    *,
+    table: Annotated[
+        a.Named,
+        typer.Argument(
+            parser=a.place,
+            metavar="ORIGINAL",
+            help="The original table, a file or the address of a database.",
+            show_default=False,
+        ),
+    ],
+    release: Annotated[
+        a.Named,
+        typer.Argument(
+            parser=a.place, metavar="RELEASE", help="A release of it.", show_default=False
+        ),
+    ],
+    release_table: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Table of RELEASE in a database.")
+    ] = None,
+    settings: a.SettingsFile = None,
+    given: Given,
+    reading: dict[str, Any],
+    queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
+    sum_column: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Numbers that SUM queries add up.")
+    ] = None,
+    target: a.Target = None,
+    holdout: Annotated[
+        Path | None, typer.Option(help="Original records outside the release to test on.")
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PEOPLE",
+            help="Whom ORIGINAL was drawn from, for the risk among all people: a file with all of them, their "
+            "number, or the share that is in ORIGINAL, like 0.1.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Makes chance repeatable.")] = 0,
+    report: a.Report = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the report.")] = False,
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
+    from shoal.api.evaluate import evaluate as compare
+    from shoal.data.databases import is_address
+    from shoal.settings.settings import make_settings
+
+    problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
+    problems += [
+        f"{option} takes a file; export the table, or give a shoal.DatabaseTable in Python."
+        for option, given_place in (("--holdout", holdout), ("--population", _people(population)))
+        if is_address(given_place)
+    ]
+    if holdout and target is None:
+        problems.append("A --holdout is to test classifiers on; name the column with --target.")
+    problems += given.problems
+    chosen: Any = None
+    try:
+        chosen = make_settings(settings, reading, **given.settings)
+    except InputError as error:
+        problems += error.problems
+    original = outputs.chosen_table(table, chosen, reading, problems)
+    named = {} if release_table is None else {"table": release_table}
+    released = outputs.chosen_table(release, None, named, problems)
+    raise_problems(problems)
+    raise_problems(outputs.lost(report, outputs.files_read(chosen)) if report else [])
+    found = compare(
+        original,
+        released,
+        settings=chosen,
+        queries=queries,
+        sum_column=sum_column,
+        target=target,
+        holdout=holdout,
+        population=_people(population),
+        seed=seed,
+    )
+    if report:
+        found.save_report(report, overwrite=overwrite)
+    if not quiet:
+        show_evaluation(found, json, report)
+    _exit_unless_proved(found.verdict)
+
+
+def _people(given: str | None) -> Path | float | None:
+    """A number of people, the share of them in the table, or the file that lists them."""
+    if given is None:
+        return None
+    try:
+        return float(given)
+    except ValueError:
+        return Path(given)
+
+
+def _exit_unless_proved(verdict: Verdict) -> None:
+    """Say which requirements are missed and exit with 3, if nothing is proved."""
+    if not verdict.is_proved:
+        for failure in verdict.failures or [verdict.sentence]:
+            say(f"shoal: {failure}", error=True)
+        raise typer.Exit(3)

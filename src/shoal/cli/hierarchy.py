@@ -1,0 +1,297 @@
+"""The command that makes a hierarchy of a column, or checks one against it: `shoal hierarchy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import WRITTEN, outputs, say
+from shoal.cli import arguments as a
+from shoal.cli.gathering import gathers, reading_given
+from shoal.cli.options import number
+from shoal.errors import InputError, near_miss, raise_problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.encoding.frames import Frame
+    from shoal.encoding.models import Hierarchy
+    from shoal.encoding.models.column_values import Counted
+    from shoal.encoding.source import Input
+
+# Which options each kind takes, by their names.
+KINDS: dict[str, tuple[str, ...]] = {
+    "calendar": ("levels",),
+    "prefix": ("lengths", "separator"),
+    "numbers": ("widths",),
+    "order": ("order", "levels"),
+    "data": ("by", "levels"),
+}
+UNFIT = 1  # exit code where a hierarchy does not fit
+
+Options = dict[str, Any]
+
+
+def shape_given(
+    kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="calendar, prefix, numbers, order or data.")
+    ] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            help="calendar: periods, like day,month,year; order and data: how many levels."
+        ),
+    ] = None,
+    widths: Annotated[
+        str | None, typer.Option(help="numbers: widths of bins, like 5,10,20.")
+    ] = None,
+    lengths: Annotated[
+        str | None, typer.Option(help="prefix: signs or parts that are kept, like 4,3,2.")
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="prefix: what stands between parts, like '.'.")
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="order: a file with one value per line, or names."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="data: column to compare records by; repeatable."),
+    ] = None,
+) -> Options:
+    """What the tree shall be like, as far as the options say."""
+    given = {
+        "kind": kind,
+        "levels": levels,
+        "widths": widths,
+        "lengths": lengths,
+        "separator": separator,
+        "order": order,
+        "by": by or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@gathers(shape=shape_given, reading=reading_given)
+def hierarchy(
+    *,
+    table: a.Table,
+    column: Annotated[
+        str, typer.Argument(metavar="COLUMN", help="The column of the table.", show_default=False)
+    ],
+    shape: Options,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="CSV file to write.")
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Check this hierarchy against the column instead."),
+    ] = None,
+    overwrite: a.Overwrite = False,
+    reading: dict[str, Any],
+    quiet: a.Quiet = False,
+    json: a.Json = False,
+) -> None:
+    """Make a hierarchy of a column and show how records spread over it; with --check, check one, or exit with 1.
+
+    The file lists the values of the column: it belongs to whoever keeps the table, not to the release.
+    """
+    from shoal.data.open import open_table
+    from shoal.encoding.encode import column_problems
+    from shoal.settings.input import read_input
+
+    problems = _purpose_problems(shape, output, check)
+    problems += outputs.place_problems(output, [table, _order_file(shape)], overwrite)
+    options, checked = _options(shape, problems), _checked(check, problems)
+    how = read_input(reading, problems)
+    source = outputs.chosen_table(table, None, reading, problems)
+    raise_problems(problems)
+    frame = open_table(source, how).data
+    raise_problems(column_problems(frame.columns, [column, *shape.get("by", ())]))
+    if checked is not None:
+        _check(checked, _counted(frame, column, how), {"column": column}, quiet, json)
+        return
+    assert output is not None
+    tree = _make(frame, column, options, how)
+    tree.save(output, overwrite=overwrite)
+    WRITTEN.append(output)
+    if quiet:
+        return
+    preview = tree.preview(_counted(frame, column, how))
+    if json:
+        facts = {"hierarchy": str(output), "column": column, "kind": options["kind"]}
+        say(dumps({**facts, **preview.to_dict()}))
+        return
+    say(str(preview))
+    say(f"Wrote {output}. It lists the values of the column: keep it with the table.")
+
+
+def _checked(path: Path | None, problems: list[str]) -> Hierarchy | None:
+    """The hierarchy to check; why it cannot be read is added to `problems`."""
+    from shoal.encoding.models import Hierarchy
+
+    try:
+        return None if path is None else Hierarchy.from_csv(path)
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+def _check(tree: Hierarchy, values: Any, about: Options, quiet: bool, as_json: bool) -> None:
+    """Say where a tree and a column do not fit, and exit with 1 if a value is not in it."""
+    found = tree.check(values)
+    if not quiet:
+        facts = {"hierarchy": tree.source, **about, **found.to_dict()}
+        say(dumps(facts) if as_json else str(found))
+    if not found.fits:
+        raise typer.Exit(UNFIT)
+
+
+def _purpose_problems(shape: Options, output: Path | None, check: Path | None) -> list[str]:
+    """What contradicts itself: a hierarchy is made, or it is checked."""
+    if check is not None:
+        other = [f"--{name}" for name in shape] + ["--output"] * (output is not None)
+        return [f"--check takes no {', '.join(other)}; leave it out."] if other else []
+    found, kinds = [], ", ".join(KINDS)
+    kind = shape.get("kind")
+    if kind is None:
+        found.append(
+            f"Say what to make the hierarchy of with --kind, or --check a file. Kinds: {kinds}."
+        )
+    elif kind not in KINDS:
+        found.append(f"There is no kind '{kind}'{near_miss(kind, KINDS) or '.'} Kinds: {kinds}.")
+    else:
+        wrong = [name for name in shape if name not in ("kind", *KINDS[kind])]
+        found += [f"Kind '{kind}' takes no --{name}; leave it out." for name in wrong]
+    if output is None:
+        found.append("Name the file to write with --output.")
+    return found
+
+
+def _order_file(shape: Options) -> Path | None:
+    order = shape.get("order")
+    return None if order in (None, "names") else Path(order)
+
+
+def _options(shape: Options, problems: list[str]) -> Options:
+    """The options as numbers and lists; what cannot be read, or cannot be, is added to `problems`."""
+    from shoal.encoding.models import Calendar, Order, Prefix
+    from shoal.encoding.models.calendar import DEFAULT
+    from shoal.encoding.models.makers import level_problems, width_problems
+
+    found = dict(shape)
+
+    def given(make: Callable[[], Any]) -> Any:
+        try:
+            return make()
+        except InputError as error:
+            problems.extend(error.problems)
+            return None
+
+    if shape.get("kind") == "calendar":
+        levels = _list(shape["levels"]) if "levels" in shape else DEFAULT
+        found["levels"] = levels
+        given(lambda: Calendar(tuple(levels)))
+    elif "levels" in shape:
+        found["levels"] = number(shape["levels"])
+        problems += level_problems(found["levels"])
+    if "widths" in shape:
+        found["widths"] = [number(text) for text in _list(shape["widths"])]
+        problems += width_problems(found["widths"])
+    if "lengths" in shape:
+        found["lengths"] = [number(text) for text in _list(shape["lengths"])]
+        given(lambda: Prefix(tuple(found["lengths"])))
+    if (path := _order_file(shape)) is not None:
+        found["order"] = given(lambda: Order.from_file(path))
+    return found
+
+
+def _list(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
+
+
+def _counted(frame: Frame, column: str, how: Input) -> Counted:
+    from shoal.encoding.frames import arrow_column
+    from shoal.encoding.models.column_values import counted
+
+    return counted(arrow_column(frame, column), how.missing_in(column))
+
+
+def _typed(found: Counted, how: Input) -> Counted:
+    """Texts that are dates or numbers as such, still labelled as they are written, which a hierarchy must list."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shoal.encoding.found import infer
+    from shoal.encoding.models.base import is_ordered
+
+    if not (len(found.values) and pa.types.is_large_string(found.values.type)):
+        return found
+    typed = infer(found.values, how)
+    if not is_ordered(typed.type):
+        return found
+    order = pc.array_sort_indices(typed)
+    places = order.to_pylist()
+    labels, counts = (tuple(own[i] for i in places) for own in (found.labels, found.counts))
+    return replace(found, values=typed.take(order), labels=labels, counts=counts)
+
+
+def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
+    """The tree of a column, by its kind."""
+    from shoal.encoding.models import Hierarchy
+
+    kind = options["kind"]
+    if kind == "data":
+        by = options.get("by") or [name for name in frame.columns if name != column]
+        known = _table(frame, [column, *by], how)
+        return Hierarchy.from_data(known, column, by=by, levels=options.get("levels", 4))
+    if kind == "order":
+        return Hierarchy.from_order(_order(frame, column, options, how), options.get("levels"))
+    values = _counted(frame, column, how)
+    if kind in ("calendar", "numbers"):
+        values = _typed(values, how.of_column(column))
+    if kind == "calendar":
+        return Hierarchy.from_dates(values, options["levels"])
+    if kind == "numbers":
+        return Hierarchy.from_numbers(values, options.get("widths"))
+    return Hierarchy.from_codes(values, options.get("lengths"), options.get("separator"))
+
+
+def _order(frame: Frame, column: str, options: Options, how: Input) -> Any:
+    """The order that a file gives, that of the names, or the column's own."""
+    from shoal.encoding.frames import order_of
+
+    given = options.get("order")
+    if given == "names":
+        return sorted(_counted(frame, column, how).labels)
+    own = given or order_of(frame, column)
+    if own is None:
+        raise InputError(
+            f"Column '{column}' has no order of its own; list its values from the lowest to the highest in a file and "
+            "name it with --order, or say --order names to sort them by name."
+        )
+    return own
+
+
+def _table(frame: Frame, names: list[str], how: Input) -> pa.Table:
+    """Some columns, with texts that stand for a missing value as such."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from shoal.encoding.frames import arrow_column
+
+    found = {}
+    for name in dict.fromkeys(names):
+        values = arrow_column(frame, name)
+        missing = how.missing_in(name)
+        if missing and pa.types.is_large_string(values.type):
+            stands = pc.is_in(values, pa.array(missing, values.type))
+            values = pc.if_else(stands, pa.scalar(None, values.type), values)
+        found[name] = values
+    return pa.table(found)

@@ -1,0 +1,43 @@
+"""Tables of databases, in and out: PostgreSQL and SQLite by ADBC, DuckDB files by DuckDB."""
+
+from shoal.data.databases.address import (
+    DatabaseTable,
+    is_address,
+    reading_of,
+    stored_place,
+    without_password,
+)
+from shoal.data.databases.connection import IfExists
+from shoal.data.databases.reading import (
+    open_stored,
+    read_stored_texts,
+    relations_of,
+    size_of,
+    stored_to_parquet,
+)
+from shoal.data.databases.writing import (
+    COUNT,
+    Written,
+    target_problems,
+    write_stored,
+    write_stored_batches,
+)
+
+__all__ = [
+    "COUNT",
+    "DatabaseTable",
+    "IfExists",
+    "Written",
+    "is_address",
+    "open_stored",
+    "read_stored_texts",
+    "reading_of",
+    "relations_of",
+    "size_of",
+    "stored_place",
+    "stored_to_parquet",
+    "target_problems",
+    "without_password",
+    "write_stored",
+    "write_stored_batches",
+]

@@ -1,0 +1,190 @@
+"""SQLite, by ADBC: columns have the type that all of their values share, and dates are text."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from shoal.data.databases.address import Database, DatabaseTable, quoted
+from shoal.data.databases.connection import (
+    BYTES_OF_A_CELL,
+    AdbcConnection,
+    IfExists,
+    StoredColumn,
+    exists_already,
+    file_identity,
+    file_problems,
+    is_source,
+    own_name_problems,
+    selected,
+    streamed,
+)
+from shoal.encoding.source import Relation
+from shoal.errors import raise_problems
+
+_STORAGE = ("integer", "real", "text", "blob")
+# What a column of a type looks like: a first record with these makes the driver know all types.
+_EXAMPLES = {"INTEGER": "0", "REAL": "0.5", "TEXT": "''", "BLOB": "x'00'"}
+_ROWS = 65_536  # records of a batch
+_AT_ONCE = (
+    400  # columns of a query: SQLite allows 2,000 sums, and there is one for each kind of value
+)
+SMALL = 10_000_000  # bytes of a file
+_PATIENCE = 10_000  # milliseconds that somebody who reads the file is waited for
+
+
+class SQLite(AdbcConnection):
+    """One transaction of a SQLite file."""
+
+    def __init__(self, database: Database, writes: bool) -> None:
+        from adbc_driver_sqlite import dbapi
+
+        super().__init__(database)
+        raise_problems(file_problems(database, writes))
+        path = quote(str(database.path.absolute()))
+        self._connection = dbapi.connect(f"file:{path}?mode={'rw' if writes else 'ro'}")
+        if writes:  # rows of a table that is replaced are overwritten with zeros
+            self._rows("PRAGMA secure_delete = ON")
+
+    def commit(self) -> None:
+        super().commit()
+        # Where changes are kept in a log, the file itself and older parts of the log still hold the replaced rows.
+        self._connection.adbc_connection.set_autocommit(True)
+        self._rows(f"PRAGMA busy_timeout = {_PATIENCE}")
+        [row] = self._rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        if row["busy"]:
+            warnings.warn(
+                f"The rows that were replaced are still in '{self.database}', since somebody else is reading it; when "
+                "they are done, run PRAGMA wal_checkpoint(TRUNCATE) there.",
+                stacklevel=2,
+            )
+
+    def _rows(self, query: str) -> list[dict[str, Any]]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(query)
+            return cursor.fetch_arrow_table().to_pylist()
+
+    def _known(self) -> dict[str, dict[str, Any]]:
+        """All tables and views by their names in lower case, as SQLite compares them."""
+        found = self._rows(
+            "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+        )
+        return {row["name"].lower(): row for row in found}
+
+    def tables(self) -> list[str]:
+        return sorted(row["name"] for row in self._known().values())
+
+    def has(self, source: DatabaseTable) -> bool:
+        *schema, name = source.parts
+        return (not schema or schema[0].lower() == "main") and name.lower() in self._known()
+
+    def _names(self, source: str) -> list[str]:
+        with self._connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {source} LIMIT 0")
+            return list(cursor.fetch_arrow_table().schema.names)
+
+    def columns(self, source: str) -> list[StoredColumn]:
+        names = self._names(source)
+        if not names or len({name.lower() for name in names}) < len(names):
+            return [StoredColumn(name, "", quoted(name)) for name in names]
+        found: dict[str, set[str]] = {}
+        for start in range(0, len(names), _AT_ONCE):
+            found |= self._kinds(source, names[start : start + _AT_ONCE])
+        raise_problems(
+            f"Column '{name}' mixes bytes with numbers or text; convert it to one of these."
+            for name, kinds in found.items()
+            if "blob" in kinds and len(kinds) > 1
+        )
+        return [_column(name, kinds) for name, kinds in found.items()]
+
+    def _kinds(self, source: str, names: Sequence[str]) -> dict[str, set[str]]:
+        """Which kinds of values some columns hold."""
+        asked = [(name, kind) for name in names for kind in _STORAGE]
+        sums = ", ".join(
+            f"TOTAL(typeof({quoted(name)}) = '{kind}') AS n{number}"
+            for number, (name, kind) in enumerate(asked)
+        )
+        [row] = self._rows(f"SELECT {sums} FROM {source}")
+        found: dict[str, set[str]] = {name: set() for name in names}
+        for (name, kind), count in zip(asked, row.values(), strict=True):
+            if count:
+                found[name].add(kind)
+        return found
+
+    def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
+        cursor = self._connection.cursor()
+        examples = ", ".join(f"{_EXAMPLES[own.type]} AS {quoted(own.name)}" for own in columns)
+        try:
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(_ROWS)})
+            cursor.execute(
+                f"SELECT {examples} UNION ALL SELECT * FROM (SELECT {selected(columns)} FROM {source})"
+            )
+            reader = streamed(cursor)
+        except BaseException:
+            cursor.close()
+            raise
+        own = (batch if number else batch.slice(1) for number, batch in enumerate(reader))
+        return pa.RecordBatchReader.from_batches(reader.schema, own)
+
+    def relations(self, source: str) -> frozenset[Relation]:
+        opened = self._rows(f"EXPLAIN SELECT * FROM {source}")
+        pages = {int(row["p2"]) for row in opened if row["opcode"] == "OpenRead"}
+        found = self._rows("SELECT rootpage, tbl_name FROM sqlite_master WHERE rootpage > 0")
+        place = file_identity(self.database)
+        return frozenset(
+            (*place, row["tbl_name"].lower()) for row in found if int(row["rootpage"]) in pages
+        )
+
+    def size(self, source: str) -> int:
+        most = self.database.path.stat().st_size
+        if most < SMALL:  # there is no need to count
+            return most
+        [row] = self._rows(f"SELECT COUNT(*) AS records FROM {source}")
+        return BYTES_OF_A_CELL * int(row["records"]) * len(self._names(source))
+
+    def target_problems(
+        self, target: DatabaseTable, if_exists: IfExists, read: frozenset[Relation]
+    ) -> list[str]:
+        *schema, name = target.parts
+        if schema and schema[0].lower() != "main":
+            return [f"SQLite has no schema '{schema[0]}'; name the table alone."]
+        if found := own_name_problems(name):
+            return found
+        row = self._known().get(name.lower())
+        if row is None:
+            return []
+        if (*file_identity(self.database), name.lower()) in read:
+            return [is_source(target, self.database)]
+        if if_exists != "replace":
+            return [exists_already(target, self.database)]
+        if row["type"] != "table":
+            return [
+                f"{target.table!r} in '{self.database}' is a view and is not replaced; name another."
+            ]
+        return []
+
+    def stage(
+        self, target: DatabaseTable, name: str, data: pa.RecordBatchReader, types: Mapping[str, str]
+    ) -> str:
+        with self._connection.cursor() as cursor:
+            cursor.adbc_ingest(name, data, mode="create")
+        return quoted(name)
+
+    def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
+        if if_exists == "replace":
+            self._do(f"DROP TABLE IF EXISTS {quoted(target.parts[-1])}")
+        self._do(f"ALTER TABLE {quoted(name)} RENAME TO {quoted(target.parts[-1])}")
+
+
+def _column(name: str, kinds: set[str]) -> StoredColumn:
+    own = quoted(name)
+    if kinds == {"integer"}:
+        return StoredColumn(name, "INTEGER", own)
+    if kinds == {"blob"}:
+        return StoredColumn(name, "BLOB", own)
+    kind = "REAL" if kinds and kinds <= {"integer", "real"} else "TEXT"
+    return StoredColumn(name, kind, f"CAST({own} AS {kind})")

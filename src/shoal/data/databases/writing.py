@@ -1,0 +1,283 @@
+"""Write a table to a database: staged, audited where it is, and renamed, all in one transaction."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.atomic import write_whole
+from shoal.data.databases.address import (
+    DUCKDB,
+    POSTGRESQL,
+    SQLITE,
+    Database,
+    DatabaseTable,
+    name_problems,
+    quoted,
+)
+from shoal.data.databases.connection import (
+    IF_EXISTS,
+    Connection,
+    IfExists,
+    connect,
+    library_problems,
+    own_name_problems,
+)
+from shoal.data.databases.error_messages import speaking_of
+from shoal.data.databases.reading import read_all
+from shoal.data.databases.rewriting import rewrite
+from shoal.data.databases.types import fitted, holding_problems
+from shoal.data.files.formats import place_problems
+from shoal.data.staging import folder_beside
+from shoal.encoding.frames import plain
+from shoal.encoding.source import Relation, Stored
+from shoal.errors import InputError, ShoalError, raise_problems, shown
+
+COUNT = "_shoal_count"
+ProveStream = Callable[[pa.RecordBatchReader], None]
+STAGING = "_shoal_staging_"
+_RECORDS = 65_536  # of a batch
+
+
+@dataclass(frozen=True)
+class Written:
+    """A staged table, to be read back while nobody else sees it."""
+
+    connection: Connection
+    source: str  # what stands behind FROM
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [own.name for own in self.connection.columns(self.source)]
+
+    @property
+    def is_counted_quickly(self) -> bool:
+        """Whether the database counts combinations sooner than it hands over all records; SQLite sorts them."""
+        return self.connection.database.kind != SQLITE
+
+    def records(self) -> pa.Table:
+        """All records, in the order in which they were written."""
+        return read_all(self.connection, self.source)
+
+    def counted(self, columns: Sequence[str]) -> pa.Table:
+        """The combinations of some columns, each with the number of its records in the column `COUNT`."""
+        names = ", ".join(map(quoted, columns))
+        counted = f"SELECT {names}, COUNT(*) AS {quoted(COUNT)} FROM {self.source} GROUP BY {names}"
+        return read_all(self.connection, f"({counted}) AS shoal_counted")
+
+
+Prove = Callable[[Written], None]
+
+
+def target_problems(
+    target: DatabaseTable,
+    if_exists: str = "fail",
+    data: pa.Schema | pa.Table | None = None,
+    read: frozenset[Relation] = frozenset(),
+) -> list[str]:
+    """Say in sentences why a table could not be written, before anything is computed.
+
+    Parameters
+    ----------
+    target
+        Where it shall be written.
+    if_exists
+        What becomes of a table of that name: "fail" or "replace" it.
+    data
+        The schema of what shall be written, or all of it.
+    read
+        The tables that are read, which are never replaced.
+    """
+    found = []
+    if if_exists not in IF_EXISTS:
+        found.append(
+            f"The 'if_exists' parameter must be 'fail' or 'replace'. Got {shown(if_exists)} instead."
+        )
+        if_exists = "fail"
+    if target.table is None:
+        found.append(
+            "There is no table to write to; name it with --output-table (table=), like release.patients."
+        )
+    else:
+        found += name_problems(target.table)
+    try:
+        database = target.database
+    except InputError as error:
+        return [*found, *error.problems]
+    found += library_problems(database)
+    if found:
+        return found
+    if data is not None:
+        found += _holding(database, data)
+    if _is_new(database):
+        return [*found, *_new_problems(target)]
+    try:
+        with speaking_of(database), connect(database, writes=True) as connection:
+            how: IfExists = "replace" if if_exists == "replace" else "fail"
+            found += connection.target_problems(target, how, read)
+    except InputError as error:
+        found += error.problems
+    return found
+
+
+def write_stored(
+    table: pa.Table,
+    target: DatabaseTable,
+    prove: Prove,
+    if_exists: IfExists = "fail",
+    stored: Stored | None = None,
+    unchanged: Sequence[str] = (),
+) -> None:
+    """Write a table, whole or not at all; `prove` reads back what was written, and may raise.
+
+    Columns that are `unchanged` get the types that they have in the database they come from, if it is of this kind.
+    """
+    values = plain(table)
+    read = stored.read if stored else frozenset()
+    raise_problems(target_problems(target, if_exists, values, read))
+    batches = values.to_batches(max_chunksize=_RECORDS)
+
+    def check(connection: Connection, source: str) -> None:
+        prove(Written(connection, source))
+
+    _publish(values.schema, batches, target, if_exists, stored, unchanged, check, [])
+
+
+def write_stored_batches(
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    target: DatabaseTable,
+    prove: ProveStream,
+    if_exists: IfExists = "fail",
+    stored: Stored | None = None,
+    unchanged: Sequence[str] = (),
+) -> None:
+    """The same for records that come a batch at a time, and are read back so."""
+    read = stored.read if stored else frozenset()
+    raise_problems(target_problems(target, if_exists, schema, read))
+
+    def check(connection: Connection, source: str) -> None:
+        prove(connection.read(source, connection.columns(source)))
+
+    problems: list[ShoalError] = []
+    own = _looked_at(batches, target.database, problems)
+    _publish(schema, own, target, if_exists, stored, unchanged, check, problems)
+
+
+def _publish(
+    schema: pa.Schema,
+    batches: Iterable[pa.RecordBatch],
+    target: DatabaseTable,
+    if_exists: IfExists,
+    stored: Stored | None,
+    unchanged: Sequence[str],
+    check: Callable[[Connection, str], None],
+    problems: Sequence[ShoalError],
+) -> None:
+    """Stage, check and rename in one transaction; `problems` of batches are known once they were written."""
+    database = target.database
+    types = {}
+    if stored is not None and stored.kind == database.kind:
+        types = {name: kind for name, kind in stored.types.items() if name in unchanged}
+
+    def fill(place: Database) -> None:
+        with speaking_of(database), connect(place, writes=True) as connection:
+            read = stored.read if stored else frozenset()
+            raise_problems(connection.target_problems(target, if_exists, read))
+            kinds = fitted(schema, database)
+            own = pa.RecordBatchReader.from_batches(kinds, _cast(batches, kinds))
+            name = f"{STAGING}{secrets.token_hex(6)}"
+            try:
+                source = connection.stage(target, name, own, types)
+            except Exception:
+                if problems:  # what went wrong in our own batches, which a driver cannot tell
+                    raise problems[0] from None
+                raise
+            check(connection, source)
+            connection.rename(target, name, if_exists)
+            connection.commit()
+
+    if not _is_new(database):
+        if _replaces_in_duckdb(target, if_exists, stored):
+            with speaking_of(database):
+                rewrite(database, fill)
+        else:
+            fill(database)
+        return
+    with folder_beside(database.path) as folder:
+        write_whole(
+            database.path,
+            False,
+            lambda file: fill(Database(database.kind, str(file), database.shown)),
+            suffix=database.path.suffix,
+            folder=folder,
+        )
+
+
+def _replaces_in_duckdb(target: DatabaseTable, if_exists: IfExists, stored: Stored | None) -> bool:
+    """Whether a table of a DuckDB file is about to be replaced, once it is sure that it may be."""
+    database = target.database
+    if database.kind != DUCKDB or if_exists != "replace":
+        return False
+    with speaking_of(database), connect(database, writes=True) as connection:
+        read = stored.read if stored else frozenset()
+        raise_problems(connection.target_problems(target, if_exists, read))
+        return connection.has(target)
+
+
+def _new_problems(target: DatabaseTable) -> list[str]:
+    """Sentences for why a new file with a table cannot be made."""
+    found = place_problems(target.database.path, False)
+    if target.database.kind == SQLITE:
+        found += own_name_problems(target.parts[-1])
+    if len(target.parts) > 1 and target.parts[0].lower() != "main":
+        found.append(
+            f"'{target.database}' does not exist yet and has no schema '{target.parts[0]}'; name the table alone."
+        )
+    return found
+
+
+def _cast(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Records in the types of a database."""
+    for batch in batches:
+        yield from plain(pa.Table.from_batches([batch])).cast(schema).to_batches()
+
+
+def _looked_at(
+    batches: Iterable[pa.RecordBatch], database: Database, problems: list[ShoalError]
+) -> Iterator[pa.RecordBatch]:
+    """The same records; what is wrong with them is kept, since a stream cannot tell it."""
+    for batch in batches:
+        found = _value_problems(pa.Table.from_batches([batch]), database)
+        if found:
+            problems.append(InputError(found))
+            raise problems[0]
+        yield batch
+
+
+def _holding(database: Database, data: pa.Schema | pa.Table) -> list[str]:
+    found = holding_problems(data if isinstance(data, pa.Schema) else data.schema, database)
+    return found + (_value_problems(data, database) if isinstance(data, pa.Table) else [])
+
+
+def _value_problems(table: pa.Table, database: Database) -> list[str]:
+    """Sentences for columns with texts that PostgreSQL cannot hold."""
+    if database.kind != POSTGRESQL:
+        return []
+    return [
+        f"Column '{field.name}' holds texts with a NUL character, which PostgreSQL cannot hold; remove it."
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
+        and pc.any(pc.match_substring(column, "\0")).as_py()
+    ]
+
+
+def _is_new(database: Database) -> bool:
+    """Whether a database is a file that does not exist yet."""
+    return database.kind != POSTGRESQL and not Path(database.path).exists()

@@ -1,0 +1,157 @@
+"""From what was staged to the output: written beside it, audited, and renamed in one step."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from shoal.atomic import exists_already, reason, write_whole
+from shoal.data.databases import DatabaseTable, IfExists, write_stored_batches
+from shoal.data.engines.base import Lazy
+from shoal.data.engines.opening import RELEASE, Opened
+from shoal.data.files.blocks import Read, texts_to_parquet
+from shoal.data.files.formats import output_problems, suffix_of
+from shoal.data.files.streams import (
+    Spelled,
+    batches_of,
+    copy_to,
+    schema_of,
+    split_to,
+    stream_problems,
+    write_part,
+)
+from shoal.data.staging import folder_beside
+from shoal.encoding.source import Dialect, Input
+from shoal.errors import InputError, raise_problems
+
+Prove = Callable[[Lazy], None]
+
+
+def publish_file(
+    opened: Opened,
+    target: Path,
+    overwrite: bool,
+    dialect: Dialect,
+    prove: Prove,
+    unchanged: Sequence[str],
+    spelled: Spelled,
+) -> None:
+    """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
+    raise_problems(output_problems(target, overwrite))
+    staged = [opened.staged(RELEASE)]
+    kinds = opened.kinds(unchanged)
+    raise_problems(stream_problems(schema_of(staged, kinds), target))
+    suffix = suffix_of(target)
+    texts = opened.texts or Read(None, {})
+    types = {name: kind for name, kind in texts.types.items() if name in unchanged}
+    numbers = [name for name in texts.numbers if name in unchanged]
+
+    def check(written: Path) -> None:
+        if suffix == ".parquet":
+            prove(opened.scan([written]))
+            return
+        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
+        try:
+            delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
+            texts_to_parquet([written], Input(dialect.encoding, delimiter), again)
+            prove(opened.scan([again]))
+        finally:
+            with suppress(OSError):
+                again.unlink()
+
+    with folder_beside(target) as folder:
+        write_whole(
+            target,
+            overwrite,
+            lambda file: copy_to(staged, file, suffix, dialect, types, numbers, spelled, kinds),
+            check,
+            suffix,
+            folder,
+        )
+
+
+def publish_folder(
+    opened: Opened, target: Path, overwrite: bool, prove: Prove, unchanged: Sequence[str]
+) -> None:
+    """Write a folder of Parquet files, whole or not at all."""
+    publish_written(
+        target,
+        overwrite,
+        lambda folder: split_to([opened.staged(RELEASE)], folder, opened.kinds(unchanged)),
+        lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
+    )
+
+
+def publish_stored(
+    opened: Opened,
+    target: DatabaseTable,
+    if_exists: IfExists,
+    prove: Prove,
+    unchanged: Sequence[str],
+) -> None:
+    """Write a table of a database, whole or not at all, a batch at a time; it is read back so, too."""
+    staged = [opened.staged(RELEASE)]
+
+    def check(written: pa.RecordBatchReader) -> None:
+        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
+        try:
+            write_part(again, written, written.schema)
+            prove(opened.scan([again]))
+        finally:
+            with suppress(OSError):
+                again.unlink()
+
+    kinds = opened.kinds(unchanged)
+    write_stored_batches(
+        schema_of(staged, kinds),
+        batches_of(staged, kinds),
+        target,
+        check,
+        if_exists,
+        opened.stored,
+        unchanged,
+    )
+
+
+def publish_written(
+    target: Path,
+    overwrite: bool,
+    write: Callable[[Path], object],
+    check: Callable[[Path], None],
+) -> None:
+    """Let a folder appear under its name once it is written and checked; one that is replaced stays until then."""
+    real = Path(os.path.realpath(target))
+    if real.exists() and not (overwrite and real.is_dir()):
+        raise InputError(exists_already(target))
+    if not real.parent.is_dir():
+        raise InputError(f"The folder '{real.parent}' does not exist; make it first.")
+    restore(real)
+    with folder_beside(real) as folder:
+        fresh, old = folder / "fresh", real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
+        try:
+            write(fresh)
+            check(fresh)
+            if real.exists():
+                real.rename(old)
+            fresh.rename(real)
+            return
+        except OSError as error:
+            why = reason(error)
+        finally:
+            restore(real)
+    raise InputError(f"'{target}' cannot be written: {why}; choose another place.")
+
+
+def restore(target: Path) -> None:
+    """Bring back the folder that a killed run had just moved out of the way, or remove it if it was replaced."""
+    for old in target.parent.glob(f".{target.name}.*.old"):
+        if target.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.rename(target)

@@ -1,0 +1,1 @@
+"""Tables from files and back: CSV, JSON lines, Parquet and Excel, by suffix."""

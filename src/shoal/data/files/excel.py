@@ -1,0 +1,283 @@
+"""Excel: one sheet of an .xlsx workbook, its first row the header unless it is said to be another.
+
+Excel keeps 16 digits and milliseconds, and has no empty text: it comes back as null. Empty rows and
+columns at the end of a sheet do not belong to the table. A workbook of some kilobytes can name cells
+that span billions, so what it would unpack to is bounded before it is built.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
+from datetime import datetime, time
+from functools import reduce
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.data.files.header import (
+    LEAST,
+    BelowTitles,
+    HeaderCheck,
+    TotalBelow,
+    check_header,
+    check_names,
+    check_total,
+    likely_header_row,
+)
+from shoal.data.files.types import (
+    ErrorCell,
+    finite_problems,
+    is_text,
+    table_from_values,
+    texts_of,
+    type_problems,
+)
+from shoal.encoding.source import Dialect, Input, Source
+from shoal.errors import LONGEST, InputError, near_miss
+
+_MAX_ROWS, _MAX_COLUMNS, _MAX_CHARACTERS = 1 << 20, 1 << 14, 32_767
+_MAX_WHOLE = 10**15
+# Cells of a table, filled or not, that are built in any case; beyond, one of so many must be filled.
+_FEW_CELLS, _SPARSEST = 10_000_000, 20
+# Bytes that are unpacked in any case; beyond, at most so many for each byte of the file. Sheets have 5 to 30.
+_FEW_BYTES, _DENSEST = 200_000_000, 100
+_NOT_IN_XML = r"[\x00-\x08\x0b-\x1f]"  # nor carriage returns, which become line feeds
+
+
+def read(path: Path, input: Input) -> Source:
+    """Read one sheet; cells have their stored type, formulas their last value."""
+    table = _read(path, input, check_header)
+    check_total(path, table, input)
+    return Source(table)
+
+
+def read_texts(path: Path, input: Input) -> pa.Table:
+    """Read every cell as text, whatever the columns are called."""
+    return texts_of(_read(path, input, lambda path, names, _: check_names(path, names)))
+
+
+def _read(path: Path, input: Input, check: HeaderCheck) -> pa.Table:
+    rows, sheets = _rows(path, input.sheet)
+    may_be_cover = input.sheet is None and sheets > 1
+    try:
+        table = _table(path, rows, input, check)
+        if may_be_cover and not table.num_rows:
+            raise InputError(f"'{path}' has no records in its first sheet.")
+        return table
+    except InputError as error:
+        if not may_be_cover:
+            raise
+        found = (
+            *error.problems,
+            f"'{path}' has {sheets} sheets; if the table is not in the first, name its sheet with "
+            "--sheet (sheet=).",
+        )
+    raise InputError(found)
+
+
+def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
+    """Say what a sheet cannot hold without loss."""
+    found = [*type_problems(table.schema, path), *finite_problems(table, path)]
+    if table.num_rows >= _MAX_ROWS or table.num_columns > _MAX_COLUMNS:
+        found.append(
+            f"The table has {table.num_rows:,} records and {table.num_columns:,} columns, more "
+            f"than a sheet of '{path.name}' can hold; write .csv or .parquet."
+        )
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        loss = _loss(column)
+        if loss:
+            found.append(
+                f"Column '{name}' holds {loss}, which Excel cannot keep; write .csv or .parquet."
+            )
+    empty = [
+        pc.fill_null(pc.equal(pc.utf8_length(c), 0), True) if is_text(c.type) else c.is_null()
+        for c in table.columns
+    ]
+    records = pc.sum(reduce(pc.and_, empty)).as_py() if empty else 0
+    if records:
+        found.append(
+            f"{records:,} records are empty in all columns, and '{path.name}' could not keep them; write .csv or "
+            ".parquet."
+        )
+    return found
+
+
+def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
+    """Write one sheet; text that looks like a formula stays text."""
+    hook = sys.unraisablehook
+    sys.unraisablehook = lambda _: None
+    failure = None
+    try:
+        _write(table, path)
+    except OSError as error:
+        failure = OSError(error.errno, error.strerror)
+    finally:
+        gc.collect()  # now, for archives cut short complain on stderr when they are cleared away
+        sys.unraisablehook = hook
+    if failure is not None:
+        raise failure
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    workbook = Workbook(write_only=True)
+    sheet = workbook.create_sheet()
+
+    def as_cell(value: Any) -> Any:
+        if not (isinstance(value, str) and value.startswith(("=", "#"))):
+            return value
+        cell = WriteOnlyCell(sheet, value)
+        cell.data_type = "s"
+        return cell
+
+    sheet.append([as_cell(name) for name in table.column_names])
+    columns = [_as_excel(column) for column in table.columns]
+    for batch in pa.table(columns, table.column_names).to_batches(1 << 16):
+        values = (column.to_pylist() for column in batch.columns)
+        for record in zip(*values, strict=True):
+            sheet.append([as_cell(value) for value in record])
+    workbook.save(path)
+
+
+def _table(path: Path, rows: list[list[Any]], input: Input, check: HeaderCheck) -> pa.Table:
+    row = None if input.header_row else likely_header_row(rows)
+    rows = rows[(input.header_row or 1) - 1 : len(rows) - (input.skip_last or 0)]
+    if not rows:
+        raise InputError(f"'{path}' has an empty sheet; a table needs at least a header.")
+    header, columns = [], []
+    for name, *values in zip_longest(*rows):
+        header.append(name)
+        columns.append(_retype(values))
+    names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
+    if input.skip_last is None and (name := _text_below_numbers(names, columns)) is not None:
+        raise TotalBelow(path, f"column '{name[:LONGEST]}' holds text there and none above")
+    try:
+        check(path, names, [_texts_in(column) for column in columns])
+    except InputError:
+        if row is None:
+            raise
+        raise BelowTitles(path, row) from None
+    return table_from_values(path, dict(zip(names, columns, strict=True)))
+
+
+def _text_below_numbers(names: list[str], columns: list[list[Any]]) -> str | None:
+    """The column that holds a text in the last row alone, where most of that row is empty; None where there is none."""
+    if not all(columns) or sum(values[-1] is None for values in columns) * 2 < len(columns):
+        return None
+    for name, values in zip(names, columns, strict=True):
+        above = [value for value in values[:-1] if value is not None]
+        is_new = isinstance(values[-1], str) and not any(isinstance(own, str) for own in above)
+        if is_new and len(above) >= LEAST:
+            return name
+    return None
+
+
+def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
+    """The cells of a sheet, by default the first, and how many sheets there are."""
+    from openpyxl import load_workbook
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl's warnings may show cells
+        try:
+            _check_unpacked(path)
+            workbook = load_workbook(path, read_only=True, data_only=True)
+            try:
+                sheets = {found.title: found for found in workbook.worksheets}
+                if sheet is None or sheet in sheets:
+                    chosen = sheets[sheet] if sheet is not None else workbook.worksheets[0]
+                    return _bounded(path, _cells(chosen)), len(sheets)
+            finally:
+                workbook.close()
+        except InputError:
+            raise
+        except Exception:  # whatever a damaged archive or its XML makes openpyxl raise
+            raise InputError(
+                f"'{path}' is not a whole Excel workbook; it may be cut off, damaged or protected "
+                "by a password: save it again as .xlsx."
+            ) from None
+    raise InputError(
+        f"'{path}' has no sheet '{sheet}' among its {len(sheets)}{near_miss(sheet, sheets) or '.'}"
+    )
+
+
+def _cells(sheet: Any) -> Iterator[list[Any]]:
+    sheet.reset_dimensions()  # the stored size may be wrong, and would cut the sheet
+    for row in sheet.iter_rows():
+        yield [ErrorCell() if cell.data_type == "e" else cell.value for cell in row]
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a workbook that unpacks to far more than sheets do."""
+    with ZipFile(path) as parts:
+        unpacked = sum(part.file_size for part in parts.infolist())
+    if unpacked > max(_FEW_BYTES, _DENSEST * path.stat().st_size):
+        raise InputError(
+            f"'{path}' would unpack to {unpacked:,} bytes, far more than a table of its size has; save the table "
+            "as .csv."
+        )
+
+
+def _bounded(path: Path, cells: Iterable[list[Any]]) -> list[list[Any]]:
+    """The rows of a table without its empty ends, unless nearly all of it would be empty."""
+    rows: list[list[Any]] = []
+    height = width = filled = 0
+    for row in cells:
+        while row and row[-1] is None:
+            row.pop()
+        rows.append(row)
+        if row:
+            height, width = len(rows), max(width, len(row))
+            filled += len(row) - row.count(None)
+        is_sparse = height * width > max(_FEW_CELLS, _SPARSEST * filled)
+        if is_sparse or len(rows) > _MAX_ROWS:
+            raise InputError(
+                f"'{path}' has cells so far apart that the table would have {len(rows):,} rows and {width:,} columns, "
+                "nearly all of them empty; delete the cells that do not belong to it, or save it as .csv."
+            )
+    return rows[:height]
+
+
+def _texts_in(values: list[Any]) -> pa.ChunkedArray:
+    texts = {value for value in values if isinstance(value, str) and value.isprintable()}
+    return pa.chunked_array([pa.array(sorted(texts), pa.string())])
+
+
+def _retype(values: list[Any]) -> list[Any]:
+    """Undo Excel's types: whole numbers stored as floats, and dates stored as midnights."""
+    present = [value for value in values if value is not None]
+    types = set(map(type, present))
+    if types == {datetime} and all(value.time() == time() for value in present):
+        return [value and value.date() for value in values]
+    are_numbers = types <= {int, float}
+    if are_numbers and all(abs(value) < _MAX_WHOLE and value == int(value) for value in present):
+        return [value if value is None else int(value) for value in values]
+    return values
+
+
+def _loss(column: pa.ChunkedArray) -> str | None:
+    if pa.types.is_integer(column.type):
+        extremes = pc.min_max(column).as_py().values()
+        if any(value is not None and abs(value) >= _MAX_WHOLE for value in extremes):
+            return "whole numbers of more than 15 digits"
+    if is_text(column.type):
+        if pc.any(pc.match_substring_regex(column, _NOT_IN_XML)).as_py():
+            return "control characters"
+        if (pc.max(pc.utf8_length(column)).as_py() or 0) > _MAX_CHARACTERS:
+            return f"texts of more than {_MAX_CHARACTERS:,} characters"
+    return None
+
+
+def _as_excel(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Excel knows no time zones and no nanoseconds."""
+    if not pa.types.is_timestamp(column.type):
+        return column
+    return column.cast(pa.string() if column.type.tz else pa.timestamp("us"), safe=False)

@@ -1,0 +1,237 @@
+"""The formats by suffix, and why a file cannot be read from a path or written to one."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shoal.atomic import exists_already, real_target, reason
+from shoal.data.files import csv as delimited
+from shoal.data.files import csv_output as delimited_output
+from shoal.data.files import excel, json_lines, parquet, statistics
+from shoal.encoding.source import Dialect, Input, Source
+from shoal.errors import InputError
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one kind of file is read, typed or as texts, what it cannot hold, and how it is written."""
+
+    read: Callable[[Path, Input], Source]
+    read_texts: Callable[[Path, Input], pa.Table]
+    problems: Callable[[pa.Table, Path, Dialect | None], list[str]]
+    write: Callable[[pa.Table, Path, str, Dialect | None], None]
+
+
+_DELIMITED = Format(
+    delimited.read, delimited.read_texts, delimited_output.problems, delimited_output.write
+)
+_JSON_LINES, _PARQUET, _EXCEL, _STATISTICS = (
+    Format(form.read, form.read_texts, form.problems, form.write)
+    for form in (json_lines, parquet, excel, statistics)
+)
+_TEXT = {
+    ".csv": _DELIMITED,
+    ".tsv": _DELIMITED,
+    ".txt": _DELIMITED,
+    ".jsonl": _JSON_LINES,
+    ".ndjson": _JSON_LINES,
+}
+_FORMATS = {
+    **_TEXT,
+    **{f"{suffix}.gz": form for suffix, form in _TEXT.items()},
+    ".parquet": _PARQUET,
+    ".xlsx": _EXCEL,
+    ".sav": _STATISTICS,
+    ".dta": _STATISTICS,
+    ".sas7bdat": _STATISTICS,
+}
+
+
+def format_of(path: Path) -> Format:
+    """The format of a path without `suffix_problems`."""
+    return _FORMATS[suffix_of(path)]
+
+
+def suffix_of(path: Path) -> str:
+    """The lower-case suffix, with what stands before a final .gz."""
+    suffixes = Path(path.name.lower()).suffixes
+    return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
+
+
+def suffix_problems(path: Path) -> list[str]:
+    """Say that no format has this suffix, or that its library is not installed."""
+    suffix = suffix_of(path)
+    if suffix not in _FORMATS:
+        known = f"{', '.join(_TEXT)} (each also with .gz), .parquet, .xlsx, .sav, .dta or .sas7bdat"
+        got = f"suffix '{suffix}' is not supported" if suffix else "name has no suffix"
+        return [f"The format of '{path}' is unknown: its {got}; use {known}."]
+    if suffix == ".xlsx" and find_spec("openpyxl") is None:
+        return [f"'{path}' needs openpyxl for Excel files; run: pip install 'shoal[excel]'."]
+    if _FORMATS[suffix] is _STATISTICS and not (find_spec("pyreadstat") and find_spec("pandas")):
+        return [
+            f"'{path}' needs pyreadstat for SPSS, Stata and SAS files; run: pip install 'shoal[statistics]'."
+        ]
+    return []
+
+
+def row_problems(path: Path, input: Input) -> list[str]:
+    """Say that a file has no rows that could be skipped."""
+    said = {
+        "header_row": (input.header_row or 1) > 1,
+        "skip_last": bool(input.skip_last),
+    }
+    has_rows = _FORMATS.get(suffix_of(path)) in (_DELIMITED, _EXCEL, None)
+    names = [name for name, is_said in said.items() if is_said and not has_rows]
+    return [
+        f"'{name}' is for CSV files and workbooks, and '{path}' is none; leave it out."
+        for name in names
+    ]
+
+
+_LONGEST_NAME = 255  # bytes, on every file system in use
+
+
+def input_problems(path: Path) -> list[str]:
+    """Say in sentences why no table could be read from this path."""
+    if _is_unwritable_name(path):
+        return [_bad_name("input")]
+    try:
+        status = path.stat()
+    except OSError as error:
+        return _missing(path, error)
+    if stat.S_ISDIR(status.st_mode):
+        return [f"'{path}' is a folder; name a file in it."]
+    if not stat.S_ISREG(status.st_mode):
+        return [f"'{path}' is not a regular file; copy its content to one."]
+    if status.st_size == 0:
+        return [f"'{path}' is empty; a table needs at least a header.", *suffix_problems(path)]
+    return suffix_problems(path)
+
+
+def output_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
+    """Say in sentences why a table could not be written to this path; nothing when it could."""
+    target = Path(path)
+    if _is_unwritable_name(target):
+        return [_bad_name("output")]
+    return [*suffix_problems(target), *place_problems(path, overwrite)]
+
+
+def place_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
+    """Say in sentences why no file could be written to this path, whatever its format."""
+    target = Path(path)
+    if _is_unwritable_name(target):
+        return [_bad_name("output")]
+    if len(os.fsencode(target.name)) > _LONGEST_NAME:
+        return [
+            f"The output's name has {len(os.fsencode(target.name))} bytes, and {_LONGEST_NAME} are "
+            "allowed; choose a shorter one."
+        ]
+    try:
+        return _target_problems(target, overwrite)
+    except OSError as error:
+        return [f"The output '{target}' cannot be used: {reason(error)}; choose another."]
+
+
+def space_problems(bytes_needed: int, path: str | os.PathLike[str]) -> list[str]:
+    """Say that the disk of an output has too little free space for so many bytes."""
+    folder = real_target(Path(path)).parent
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError:  # place_problems says why
+        return []
+    if bytes_needed <= free:
+        return []
+    return [
+        f"The folder '{folder}' has {free / 1e6:,.1f} MB of free space, and the output needs about "
+        f"{bytes_needed / 1e6:,.1f} MB; make room or choose another."
+    ]
+
+
+def _target_problems(target: Path, overwrite: bool) -> list[str]:
+    mode = _mode(target)
+    if mode is None and target.is_symlink():
+        return [f"The output '{target}' is a link to nothing; remove it or choose another name."]
+    if mode is not None and stat.S_ISDIR(mode):
+        return [f"The output '{target}' is a folder; name a file in it."]
+    if mode is not None and not stat.S_ISREG(mode):
+        return [f"The output '{target}' is not a regular file; choose another name."]
+    folder = real_target(target).parent
+    if not folder.is_dir():
+        return [f"The folder '{folder}' does not exist; create it or choose another."]
+    found = []
+    if not os.access(folder, os.W_OK | os.X_OK):
+        found.append(f"The folder '{folder}' is not writable; choose another.")
+    if mode is not None and not overwrite:
+        found.append(exists_already(target))
+    return found
+
+
+def _mode(path: Path) -> int | None:
+    """Kind and permissions of the file that a path leads to, None where there is none."""
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, PermissionError):  # told by the folder
+        return None
+
+
+def _missing(path: Path, error: OSError) -> list[str]:
+    if error.errno == errno.ELOOP:
+        return [f"'{path}' is a link that leads to itself; name the file."]
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return [f"'{path}' does not exist; check the path.", *suffix_problems(path)]
+    return [f"'{path}' cannot be read: {reason(error)}; check its permissions and its disk."]
+
+
+def _is_unwritable_name(path: Path) -> bool:
+    """Whether a name cannot be shown or passed to the system: bytes that are not UTF-8, or NUL."""
+    try:
+        return b"\0" in str(path).encode()
+    except UnicodeEncodeError:
+        return True
+
+
+def _bad_name(what: str) -> str:
+    return f"The name of the {what} is not UTF-8 text without NUL characters; choose another name."
+
+
+class OwnFile(NamedTuple):
+    """What a kind of file is called, in the file and in sentences, and what to do where another one was given."""
+
+    kind: str  # the entry "shoal" of the file
+    version: int  # the entry "version"
+    name: str  # like "Recoding", before the path
+    what: str  # like "no recoding; give a file that …", for a file of another kind
+    remedy: str  # like "make it anew from a release", for a file of another version
+
+
+def read_own(own: OwnFile, path: Path) -> dict[str, Any]:
+    """The content of a file that says it is of this kind and version."""
+    try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"{own.name} '{path}' is not a regular file; name one.")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(content, ensure_ascii=False).encode()  # half of a sign cannot be written
+    except OSError as error:
+        raise InputError(
+            f"{own.name} '{path}' cannot be read: {error.strerror}; check the path."
+        ) from None
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict) or content.get("shoal") != own.kind:
+        raise InputError(f"'{path}' is {own.what}.")
+    if content.get("version") != own.version:
+        raise InputError(
+            f"{own.name} '{path}' was written by another version of shoal; {own.remedy}."
+        )
+    return content

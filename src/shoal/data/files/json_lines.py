@@ -1,0 +1,138 @@
+"""JSON lines: one object per line; a missing key is a null, dates are ISO text, numbers keep their tokens."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from shoal.data.files import encoding as text
+from shoal.data.files.csv_output import BATCH, TEXT, content, joined
+from shoal.data.files.header import check_names
+from shoal.data.files.types import (
+    NumberToken,
+    as_text,
+    dates_without_loss,
+    finite_problems,
+    is_text,
+    numbers_without_loss,
+    table_from_values,
+    type_problems,
+)
+from shoal.encoding.frames import NUMBER_MARK, is_number
+from shoal.encoding.source import Dialect, Input, Source
+from shoal.errors import InputError
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def read(path: Path, input: Input) -> Source:
+    """Read one record per line, typed where nothing is lost; other number tokens are marked text."""
+    table = _read(path, input)
+    columns, fields = [], []
+    for field, column in zip(table.schema, table.columns, strict=True):
+        typed = column
+        if is_number(field):
+            typed = numbers_without_loss(column)
+        elif is_text(field.type) and input.format_of(field.name) is None:
+            typed = dates_without_loss(column, "T")
+        keeps_tokens = is_number(field) and is_text(typed.type)
+        columns.append(typed)
+        fields.append(
+            pa.field(field.name, typed.type, metadata=NUMBER_MARK if keeps_tokens else None)
+        )
+    return Source(pa.table(columns, schema=pa.schema(fields)))
+
+
+def read_texts(path: Path, input: Input) -> pa.Table:
+    """Read the texts and number tokens that stand in the file."""
+    table = _read(path, input)
+    return pa.table([column.cast(pa.string()) for column in table.columns], table.column_names)
+
+
+def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
+    """Say what JSON cannot hold."""
+    return [*type_problems(table.schema, path), *finite_problems(table, path)]
+
+
+def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
+    """Write one object per record, nulls and all, in UTF-8."""
+    write_batches(table.combine_chunks().to_batches(BATCH), path, suffix)
+
+
+def write_batches(batches: Iterable[pa.RecordBatch], path: Path, suffix: str) -> None:
+    """Write JSON lines from records that come a batch at a time."""
+    with text.create(path, suffix) as sink:
+        for batch in batches:
+            sink.write(content(_lines(batch)))
+
+
+def _read(path: Path, input: Input) -> pa.Table:
+    """Every column as texts, truth values or marked number tokens, in order of first appearance."""
+    records = records_of(path, text.load(path, input.encoding).data)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    check_names(path, names)
+    columns = {name: [record.get(name) for record in records] for name in names}
+    return table_from_values(path, columns)
+
+
+def records_of(path: Path, data: bytes) -> list[dict[str, Any]]:
+    """The objects of all lines; numbers are their tokens."""
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_object,
+        parse_int=NumberToken,
+        parse_float=NumberToken,
+        parse_constant=_refuse,
+    )
+    records = []
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        try:
+            stripped = line.decode().strip()
+            record = decoder.decode(stripped) if stripped else {}
+        except UnicodeDecodeError as error:
+            raise text.not_utf8(path, data, data.index(line) + error.start) from None
+        except (ValueError, RecursionError):
+            record = None
+        if not isinstance(record, dict):
+            raise InputError(
+                f"'{path}' is torn: line {text.in_file(number)} is not one JSON object with distinct keys and "
+                "finite numbers; write one object per line."
+            )
+        if stripped:
+            records.append(record)
+    return records
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("duplicate keys")
+    "".join(record).encode()  # a key may be no text
+    return record
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def _lines(batch: pa.RecordBatch) -> pa.Array:
+    """The lines of some records."""
+    parts: list[pa.Array | str] = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        parts += [", " if parts else "{", f"{_encode(field.name)}: ", _as_json(field, column)]
+    return joined([*parts, "}\n"])
+
+
+def _as_json(field: pa.Field, column: pa.Array) -> pa.Array:
+    """Numbers and truth values bare, everything else as a JSON text."""
+    kind = column.type
+    is_bare = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if is_bare or pa.types.is_decimal(kind) or is_number(field):
+        return as_text(column).cast(TEXT).fill_null("null")
+    codes = as_text(column, "T").dictionary_encode()
+    tokens = [_encode(value) for value in codes.dictionary.to_pylist()]
+    return pa.array(tokens, TEXT).take(codes.indices).fill_null("null")

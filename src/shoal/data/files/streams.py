@@ -1,0 +1,159 @@
+"""Write the records of Parquet files to another file or to a folder of parts, a batch at a time."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from shoal.data.files import csv_output as delimited_output
+from shoal.data.files import json_lines
+from shoal.data.files.csv_output import BATCH
+from shoal.data.files.formats import suffix_of
+from shoal.data.files.table_file import formula_columns
+from shoal.data.files.types import encoding_problems, finite_problems, type_problems
+from shoal.encoding.frames import NUMBER_MARK, plain
+from shoal.encoding.source import Dialect
+from shoal.errors import raise_problems
+
+PART = 5_000_000  # records of a part
+
+Spelled = Callable[[pa.Table], pa.Table]
+Types = Mapping[str, pa.DataType]  # of single columns, by name
+
+
+def same(table: pa.Table) -> pa.Table:
+    """The table as it is."""
+    return table
+
+
+def batches_of(sources: Sequence[Path], kinds: Types | None = None) -> Iterator[pa.RecordBatch]:
+    """The records of Parquet files, values only; single columns may get other types than the files have."""
+    from pyarrow.parquet import ParquetFile
+
+    for source in sources:
+        with ParquetFile(source) as file:
+            for batch in file.iter_batches(BATCH):
+                for own in plain(pa.Table.from_batches([batch])).to_batches():
+                    yield own.cast(_with_types(own.schema, kinds)) if kinds else own
+
+
+def schema_of(sources: Sequence[Path], kinds: Types | None = None) -> pa.Schema:
+    """The columns of Parquet files, some of them perhaps with other types."""
+    from pyarrow.parquet import read_schema
+
+    found = read_schema(sources[0])
+    return _with_types(found, kinds) if kinds else found
+
+
+def _with_types(schema: pa.Schema, types: Types) -> pa.Schema:
+    return pa.schema(
+        [field.with_type(types.get(field.name, field.type)) for field in schema], schema.metadata
+    )
+
+
+def copy_to(
+    sources: Sequence[Path],
+    target: Path,
+    suffix: str,
+    dialect: Dialect | None,
+    types: Types | None = None,
+    numbers: Sequence[str] = (),
+    spelled: Spelled = same,
+    kinds: Types | None = None,
+) -> None:
+    """Write the records of Parquet files to one file of another format, or of the same.
+
+    `types` are those that text columns get where a format has types; `numbers` are text columns that JSON lines hold
+    as numbers. `spelled` writes texts as the encoding of a delimited file can hold them. `kinds` are the types that
+    columns have in the original table, where those of the Parquet files differ.
+    """
+    told = {**(kinds or {}), **(types or {})}
+    if suffix == ".parquet" and len(sources) == 1 and not told:
+        shutil.copyfile(sources[0], target)
+    elif suffix == ".parquet":
+        write_part(target, batches_of(sources, told), schema_of(sources, told))
+    elif suffix.startswith((".jsonl", ".ndjson")):
+        batches = batches_of(sources, told)
+        unread = [name for name in numbers if name not in told]
+        json_lines.write_batches(_finite(batches, target, unread), target, suffix)
+    else:
+        names = schema_of(sources).names
+        encoding = (dialect or Dialect()).encoding
+        batches = _encodable(batches_of(sources, kinds), target, encoding, spelled)
+        delimited_output.write_batches(names, batches, target, suffix, dialect)
+
+
+def split_to(sources: Sequence[Path], folder: Path, kinds: Types | None = None) -> list[Path]:
+    """Write the records of Parquet files to a folder of parts."""
+    folder.mkdir(exist_ok=True)
+    schema = schema_of(sources, kinds)
+    parts: list[Path] = []
+    waiting: list[pa.RecordBatch] = []
+
+    def finish() -> None:
+        parts.append(folder / f"part-{len(parts):05}.parquet")
+        write_part(parts[-1], waiting, schema)
+        waiting.clear()
+
+    for batch in batches_of(sources, kinds):
+        waiting.append(batch)
+        if sum(own.num_rows for own in waiting) >= PART:
+            finish()
+    if waiting or not parts:
+        finish()
+    return parts
+
+
+def write_part(
+    target: Path, batches: Iterator[pa.RecordBatch] | list[pa.RecordBatch], schema: pa.Schema
+) -> None:
+    """Write one Parquet file as `shoal.data.files.parquet` does."""
+    from pyarrow.parquet import ParquetWriter
+
+    plain_schema = plain(schema.empty_table()).schema
+    with ParquetWriter(
+        target, plain_schema, compression="zstd", write_page_checksum=True
+    ) as writer:
+        for batch in batches:
+            writer.write_batch(batch.cast(plain_schema))
+
+
+def stream_problems(schema: pa.Schema, target: Path) -> list[str]:
+    """Say which columns a file of this format cannot hold."""
+    suffix = suffix_of(target)
+    if suffix == ".xlsx":
+        return [f"A large table does not fit into '{target}'; write .parquet or .csv."]
+    return [] if suffix == ".parquet" else type_problems(plain(schema.empty_table()).schema, target)
+
+
+def formulas_in(sources: Sequence[Path]) -> list[str]:
+    """The columns with texts that a spreadsheet would run as formulas."""
+    found: dict[str, None] = {}
+    for batch in batches_of(sources):
+        found.update(dict.fromkeys(formula_columns(pa.Table.from_batches([batch]))))
+    return list(found)
+
+
+def _encodable(
+    batches: Iterable[pa.RecordBatch], target: Path, encoding: str, spelled: Spelled
+) -> Iterator[pa.RecordBatch]:
+    """The records, refused where an encoding cannot hold them."""
+    for batch in batches:
+        table = spelled(pa.Table.from_batches([batch]))
+        raise_problems(encoding_problems(table, target, encoding))
+        yield from table.to_batches()
+
+
+def _finite(
+    batches: Iterable[pa.RecordBatch], target: Path, numbers: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        raise_problems(finite_problems(pa.Table.from_batches([batch]), target))
+        fields = [
+            field.with_metadata(NUMBER_MARK) if field.name in numbers else field
+            for field in batch.schema
+        ]
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=pa.schema(fields))

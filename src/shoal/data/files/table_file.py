@@ -1,0 +1,245 @@
+"""Read a table from a file and write one, whole or not at all; texts that a spreadsheet would run are found
+first.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from shlex import quote
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.atomic import reason, write_whole
+from shoal.data.files.csv import option_problems
+from shoal.data.files.formats import (
+    Format,
+    format_of,
+    input_problems,
+    output_problems,
+    place_problems,
+    row_problems,
+    suffix_of,
+    suffix_problems,
+)
+from shoal.data.files.header import check_names
+from shoal.data.files.types import is_text
+from shoal.encoding.frames import is_number, plain, plain_schema
+from shoal.encoding.source import Dialect, Input, Source
+from shoal.errors import InputError, Reason, raise_problems
+
+# Whether somebody allowed a column to be released in spite of a reason.
+Allows = Callable[[str, Reason], bool]
+
+# A formula begins with = or @; with + or - only if it calls (, links | or refers ! to something:
+# -5, +49 30 1234 and a lone dash are ordinary values. Spreadsheets read the wide forms of these signs alike.
+_FORMULA = r"(?s)^\s*([=＝].|[@＠].|[+＋\-－].*[(|!])"
+_PHONE = r"^\s*[+＋\-－][0-9 ()/.\-]*$"
+_RUN_IN = (".csv", ".tsv", ".txt")
+
+
+def formula_columns(table: pa.Table) -> list[str]:
+    """Name the columns with a name or texts that a spreadsheet would run.
+
+    Examples
+    --------
+    >>> formula_columns(pa.table({"a": ["=1+1"], "b": ["-5"], "c": ["+49 (30) 1234"]}))
+    ['a']
+    """
+    values = plain(table)
+    return [
+        field.name
+        for field, column in zip(values.schema, values.columns, strict=True)
+        if _has_formula(pa.array([field.name]))
+        or (is_text(field.type) and not is_number(field) and _has_formula(column))
+    ]
+
+
+def runs_formulas(path: Path) -> bool:
+    """Whether a spreadsheet would run the formulas in a file: those of Excel files are marked as text."""
+    return suffix_of(path).removesuffix(".gz") in _RUN_IN
+
+
+def formula_problems(table: pa.Table, path: Path, allows: Allows) -> list[str]:
+    """Sentences for columns of a release that a spreadsheet would run in a file, unless somebody allowed them."""
+    if not runs_formulas(path):
+        return []
+    return problems_of(formula_columns(table), path, allows, ".xlsx or .parquet")
+
+
+def problems_of(columns: Iterable[str], path: Path, allows: Allows, instead: str) -> list[str]:
+    """Sentences for columns that hold formulas, with the formats to write instead."""
+    return [
+        f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
+        f"write {instead}, or allow it with --allow {quote(f'{name}:formula')}."
+        for name in columns
+        if not allows(name, "formula")
+    ]
+
+
+def _has_formula(texts: pa.ChunkedArray | pa.Array) -> bool:
+    some = texts.unique()  # which takes less time than to look at all of them
+    found = some.filter(pc.match_substring_regex(some, _FORMULA))  # hardly any
+    return not pc.all(pc.match_substring_regex(found, _PHONE), min_count=0).as_py()
+
+
+Found = TypeVar("Found")
+
+
+def read(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
+    """Read a table from a file.
+
+    Types come from the file (Parquet, Excel). Columns of CSV and JSON lines are typed where that loses
+    nothing, and are text where it would (see `shoal.data.files.types`). The table is complete and its
+    columns have distinct names, or one `InputError` says what is wrong, without any cell's content.
+
+    Parameters
+    ----------
+    path
+        A .csv, .tsv, .txt, .jsonl or .ndjson file (each also with .gz), .parquet, .xlsx, .sav, .dta
+        or .sas7bdat, which can only be read.
+    input
+        How the file is to be read; by default that is found out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "people.csv").write_text("age,zip\\n34,02139\\n")
+    ...     read(Path(folder, "people.csv")).to_pylist()
+    [{'age': 34, 'zip': '02139'}]
+    """
+    return open_file(path, input).data
+
+
+def open_file(path: str | os.PathLike[str], input: Input | None = None) -> Source:
+    """Read a table from a file, with the way the file was written.
+
+    The table is that of `read`. A text column of JSON lines that holds number tokens has the field
+    metadata ``{b"shoal": b"number"}``, and `write` then writes them as they were.
+    """
+    return _open(path, input, lambda form, source, how: form.read(source, how))
+
+
+def read_texts(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
+    """Read a table from a file with every value as the text that stands in it; null is missing.
+
+    Values of Parquet and Excel files become texts, different values different ones.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "people.jsonl").write_text('{"age": 34.0}\\n{"age": 34}\\n')
+    ...     read_texts(Path(folder, "people.jsonl")).to_pydict()
+    {'age': ['34.0', '34']}
+    """
+    return _open(path, input, lambda form, source, how: form.read_texts(source, how))
+
+
+def write(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    dialect: Dialect | None = None,
+    check: Callable[[Path], None] | None = None,
+    private: bool = False,
+) -> None:
+    """Write a table to a file, whole or not at all, with values only: no metadata, no dictionaries.
+
+    Parameters
+    ----------
+    table
+        What is written.
+    path
+        A new file, unless `overwrite`; its suffix names the format, as in `read`.
+    overwrite
+        Replace an existing file in one step; it keeps its permissions, and a link stays a link.
+    dialect
+        How a CSV file is written: delimiter, decimal sign, dates, line ends and encoding.
+    check
+        Is given the finished file under a temporary name with the same suffix; if it raises, nothing
+        is written.
+    private
+        Only the owner may read the file: it holds original values.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write(pa.table({"age": ["30-39", "30-39"]}), Path(folder, "release.csv"))
+    ...     print(Path(folder, "release.csv").read_text())
+    age
+    30-39
+    30-39
+    <BLANKLINE>
+    """
+    target = Path(path)
+    raise_problems(output_problems(target, overwrite))
+    check_names(target, table.column_names)
+    form, suffix = format_of(target), suffix_of(target)
+    values = plain(table)
+    raise_problems(form.problems(values, target, dialect))
+    write_whole(
+        target,
+        overwrite,
+        lambda file: form.write(values, file, suffix, dialect),
+        check,
+        suffix,
+        private=private,
+    )
+
+
+def write_text(text: str, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write a text to a file in UTF-8, whole or not at all."""
+    target = Path(path)
+    raise_problems(place_problems(target, overwrite))
+    write_whole(
+        target,
+        overwrite,
+        lambda file: file.write_text(text, "utf-8", newline="\n"),
+        suffix=target.suffix,
+    )
+
+
+def holding_problems(
+    table: pa.Schema | pa.Table, path: str | os.PathLike[str], dialect: Dialect | None = None
+) -> list[str]:
+    """Say in sentences what a file of this format could not hold, before anything is computed.
+
+    Parameters
+    ----------
+    table
+        A schema, for what follows from the types alone, or a table, for its values as well.
+    path
+        Where the table shall be written; its suffix names the format.
+    dialect
+        How a CSV file is to be written: its encoding may have no sign for a character.
+    """
+    target = Path(path)
+    if suffix_problems(target):  # output_problems says so
+        return []
+    values = plain_schema(table).empty_table() if isinstance(table, pa.Schema) else plain(table)
+    return format_of(target).problems(values, target, dialect)
+
+
+def _open(
+    path: str | os.PathLike[str],
+    input: Input | None,
+    read_as: Callable[[Format, Path, Input], Found],
+) -> Found:
+    source, how = Path(path), input or Input()
+    try:
+        raise_problems([*option_problems(how), *input_problems(source), *row_problems(source, how)])
+        with source.open("rb"):
+            pass
+        return read_as(format_of(source), source, how)
+    except OSError as error:
+        why = reason(error)
+    raise InputError(f"'{source}' cannot be read: {why}; check its permissions and its disk.")

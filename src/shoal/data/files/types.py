@@ -1,0 +1,257 @@
+"""Types of columns: found in texts or Python values where nothing is lost, and what a format cannot hold."""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.encoding.frames import NUMBER_MARK, plain
+from shoal.encoding.source import Input
+from shoal.errors import raise_problems
+
+_FLAT = (
+    pa.types.is_null,
+    pa.types.is_boolean,
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_date,
+    pa.types.is_time,
+    pa.types.is_timestamp,
+)
+
+
+def type_problems(schema: pa.Schema, path: Path) -> list[str]:
+    """Say which columns have a type that only Parquet can hold."""
+    return [
+        f"Column '{field.name}' has type {field.type}, which '{path.name}' cannot hold; "
+        "write .parquet or leave the column out."
+        for field in schema
+        if not any(holds(field.type) for holds in _FLAT)
+    ]
+
+
+def finite_problems(table: pa.Table, path: Path) -> list[str]:
+    """Say which columns hold NaN or infinity, where the format knows finite numbers only."""
+    return [
+        f"Column '{name}' holds NaN or infinity, which '{path.name}' cannot hold; make them null."
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if pa.types.is_floating(column.type) and pc.all(pc.is_finite(column)).as_py() is False
+    ]
+
+
+def encoding_problems(table: pa.Table, path: Path, encoding: str) -> list[str]:
+    """Say which columns have a name or texts that an encoding has no characters for."""
+    if codecs.lookup(encoding).name.startswith("utf-"):
+        return []
+    remedy = f"the encoding {encoding} of '{path.name}' cannot hold; convert the input to UTF-8"
+    found = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if not _can_encode([name], encoding):
+            found.append(f"Column '{name}' has a name that {remedy}.")
+        if is_text(column.type) and not _can_encode(column.unique().to_pylist(), encoding):
+            found.append(f"Column '{name}' holds texts that {remedy}.")
+    return found
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds text."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _can_encode(texts: list[str | None], encoding: str) -> bool:
+    try:
+        "\n".join(text for text in texts if text is not None).encode(encoding)
+    except UnicodeError:
+        return False
+    return True
+
+
+def texts_of(table: pa.Table) -> pa.Table:
+    """Every column as text, where different values have different texts."""
+    values = plain(table)
+    return pa.table([_texts(column) for column in values.columns], values.column_names)
+
+
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bytes, lists, zones nobody knows
+        return _of_others(column)
+
+
+def _of_others(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.int64()).cast(pa.string())
+    texts = [None if value is None else repr(value) for value in column.to_pylist()]
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+class ErrorCell:
+    """Stands for a cell that holds a spreadsheet error such as a division by zero."""
+
+
+class NumberToken(str):
+    """A number as a file writes it: 34, 34.0 and 3.4e1 differ."""
+
+
+_KINDS: dict[type, str] = {
+    bool: "true/false values",
+    int: "numbers",
+    float: "numbers",
+    NumberToken: "numbers",
+    str: "texts",
+    date: "dates",
+    datetime: "dates",
+    time: "times of day",
+    timedelta: "durations",
+    ErrorCell: "spreadsheet errors",
+}
+_NOT_VALUES = {"spreadsheet errors", "lists or objects"}
+
+
+def table_from_values(path: Path, columns: dict[str, list[Any]]) -> pa.Table:
+    """Build a table from Python values, refusing columns that mix kinds, all at once.
+
+    Number tokens become marked text.
+    """
+    arrays: list[pa.Array] = []
+    fields: list[pa.Field] = []
+    found = []
+    for name, values in columns.items():
+        types = Counter(map(type, values))
+        kinds = _count_kinds(types)
+        if len(kinds) > 1 or kinds.keys() & _NOT_VALUES:
+            counts = " and ".join(f"{count} {kind}" for kind, count in kinds.items())
+            found.append(
+                f"Column '{name}' of '{path}' holds {counts}; make it all numbers, all texts or "
+                "all dates."
+            )
+            continue
+        is_token = NumberToken in types
+        try:
+            arrays.append(pa.array(values, pa.string() if is_token or not kinds else None))
+        except (pa.ArrowException, OverflowError, UnicodeError):
+            what = "text with broken Unicode" if "texts" in kinds else "numbers beyond 64 bits"
+            found.append(f"Column '{name}' of '{path}' holds {what}; repair it or make it text.")
+            continue
+        mark = NUMBER_MARK if is_token else None
+        fields.append(pa.field(name, arrays[-1].type, metadata=mark))
+    raise_problems(found)
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def _count_kinds(types: Counter[type]) -> Counter[str]:
+    kinds: Counter[str] = Counter()
+    for type_, count in types.items():
+        if type_ is not type(None):
+            kinds[_KINDS.get(type_, "lists or objects")] += count
+    return kinds
+
+
+Values = TypeVar("Values", pa.Array, pa.ChunkedArray)
+
+_FIRST_DAY = -719_162  # 0001-01-01 in days since 1970; Python knows no day before
+_UNITS = {19: "s", 23: "ms", 26: "us", 29: "ns"}  # by the length of a written timestamp
+_DAY_LENGTH = 10
+
+
+def typed_without_loss(column: pa.ChunkedArray, input: Input | None = None) -> pa.ChunkedArray:
+    """Give a text column a type if the CSV writer then writes the same texts, else return it.
+
+    So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. What is written
+    with a decimal comma or in a date format of its own stays text, too. `input` is that of one column.
+
+    Examples
+    --------
+    >>> typed_without_loss(pa.chunked_array([["1", "2.5"]])).type
+    DataType(double)
+    >>> typed_without_loss(pa.chunked_array([["1", "2.50"]])).type
+    DataType(string)
+    """
+    input = input or Input()
+    date_format = input.date_format if isinstance(input.date_format, str) else None
+    first = _first_text(column)
+    if first is None or (date_format and _fits(first, date_format)):
+        return column
+    if date_format is None and _starts_like_a_date(first):
+        return dates_without_loss(column)
+    types = [pa.int64(), pa.float64()] if input.decimal == "." else [pa.int64()]
+    return next(_lossless(column, [*types, pa.bool_()], as_text), column)
+
+
+def numbers_without_loss(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Give a column of number tokens the type of a number if the same tokens are written again."""
+    return next(_lossless(column, [pa.int64(), pa.float64()], as_text), column)
+
+
+def dates_without_loss(column: pa.ChunkedArray, separator: str = " ") -> pa.ChunkedArray:
+    """Give ISO dates, or ISO datetimes with this separator, their type if nothing is lost."""
+    first = _first_text(column) or ""
+    if not _starts_like_a_date(first):
+        return column
+    if len(first) == _DAY_LENGTH:
+        return next(_lossless(column, [pa.date32()], as_text), column)
+    types = [pa.timestamp(_UNITS[len(first)])] if len(first) in _UNITS else []
+    return next(_lossless(column, types, lambda typed: as_text(typed, separator)), column)
+
+
+def as_text(column: Values, separator: str = " ") -> Values:
+    """Values as CSV and JSON lines write them: plain numbers, true and false, ISO dates and times."""
+    text = column.cast(pa.string())
+    is_moment = pa.types.is_timestamp(column.type)
+    return pc.replace_substring(text, " ", separator) if is_moment and separator != " " else text
+
+
+def _lossless(
+    column: pa.ChunkedArray,
+    types: list[pa.DataType],
+    written: Callable[[pa.ChunkedArray], pa.ChunkedArray],
+) -> Iterator[pa.ChunkedArray]:
+    """The column in each of these types that loses nothing, in order."""
+    for type_ in types:
+        try:
+            typed = column.cast(type_)
+        except pa.ArrowInvalid:
+            continue
+        if _is_usual(typed) and written(typed).equals(column):
+            yield typed
+
+
+def _is_usual(typed: pa.ChunkedArray) -> bool:
+    """Whether Python knows every value, and no two texts are equal numbers (0 and -0)."""
+    if pa.types.is_floating(typed.type):
+        is_minus_zero = pc.and_(pc.equal(typed, 0), pc.less(pc.divide(1.0, typed), 0))
+        return pc.all(pc.and_not(pc.is_finite(typed), is_minus_zero)).as_py() is not False
+    if pa.types.is_temporal(typed.type):
+        days = pc.min(typed).cast(pa.date32()).cast(pa.int32()).as_py()
+        return days is None or days >= _FIRST_DAY
+    return True
+
+
+def _first_text(column: pa.ChunkedArray) -> str | None:
+    for chunk in column.chunks:
+        if chunk.null_count < len(chunk):
+            return chunk[pc.index(chunk.is_valid(), True).as_py()].as_py()
+    return None
+
+
+def _starts_like_a_date(text: str) -> bool:
+    return len(text) >= _DAY_LENGTH and text[4] == text[7] == "-" and text[:4].isdigit()
+
+
+def _fits(text: str, date_format: str) -> bool:
+    try:
+        datetime.strptime(text, date_format)
+    except ValueError:
+        return False
+    return True

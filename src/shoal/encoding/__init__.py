@@ -1,0 +1,1 @@
+"""Frames in, codes out, closures back to text."""

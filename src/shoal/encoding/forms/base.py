@@ -1,0 +1,162 @@
+"""What every form offers, the arrays that closures stand in, and how ranges read."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Records = npt.NDArray[np.integer[Any]]  # numbers of records
+
+STAR = "*"  # how the closure of all values is released
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form(ABC):
+    """One column's closures. `labels` are the values as text, without null."""
+
+    labels: tuple[str, ...]
+    has_null: bool
+    fixed: frozenset[int] = frozenset()  # codes whose labels are the model's, not the table's
+
+    @property
+    def size(self) -> int:
+        """Number of allowed values, null included."""
+        return len(self.labels) + self.has_null
+
+    @property
+    def null(self) -> int:
+        """The code of null, -1 where there is none."""
+        return len(self.labels) if self.has_null else -1
+
+    @cached_property
+    def codes(self) -> dict[str | None, int]:
+        """The code of each value as text; None is null."""
+        known: dict[str | None, int] = {label: code for code, label in enumerate(self.labels)}
+        if self.has_null:
+            known[None] = self.null
+        return known
+
+    @property
+    @abstractmethod
+    def slots(self) -> int:
+        """Integers that a closure takes."""
+
+    @property
+    @abstractmethod
+    def entries(self) -> int:
+        """Numbers that the kernels keep for this column."""
+
+    @property
+    @abstractmethod
+    def whole(self) -> Sequence[int]:
+        """The closure of all allowed values."""
+
+    @abstractmethod
+    def text(self, closures: Ints) -> list[str | None]:
+        """How closures (slots × any number) are released."""
+
+    def plainly(self, released: str | None) -> str | None:
+        """A released text in signs that every encoding of a file holds, as far as they are the model's own."""
+        return released
+
+    @abstractmethod
+    def parse(self, released: str | None) -> Sequence[int] | None:
+        """The closure that a released text stands for, None when it stands for none."""
+
+    @abstractmethod
+    def sums(self, closures: Ints, per_value: Floats) -> Floats:
+        """For each closure, the sum over its values of `per_value` (values × anything)."""
+
+    @property
+    @abstractmethod
+    def alone(self) -> Ints:
+        """The closure of each single value: slots × values."""
+
+    @abstractmethod
+    def holds(self, closures: Ints) -> Floats:
+        """1 where a value (row) is in a closure (column), else 0."""
+
+    @abstractmethod
+    def spread(self, closures: Ints, mass: Floats) -> Floats:
+        """For each value, its part of the mass of the closures that hold it, spread evenly over their values."""
+
+    def sizes(self, closures: Ints) -> Floats:
+        """Number of allowed values in each closure."""
+        return self.sums(closures, np.ones(self.size))
+
+
+DASH = "–"
+AT_LEAST, AT_MOST = "≥ ", "≤ "
+SIGNS = f"{DASH}{AT_LEAST}{AT_MOST}"
+_SPACED = f" {DASH} "
+_PLAIN = {AT_LEAST: ">= ", AT_MOST: "<= "}
+_NUMBER = re.compile(r"<?[0-9]+(?:[.,][0-9]+)?")
+
+
+def joined(low: str, high: str) -> str:
+    """The range from one end to another.
+
+    Examples
+    --------
+    >>> joined("20", "29"), joined("-5", "3"), joined("0.5", "<1")
+    ('20–29', '-5 – 3', '0.5–<1')
+    """
+    is_plain = _NUMBER.fullmatch(low) and _NUMBER.fullmatch(high)
+    return f"{low}{DASH if is_plain else _SPACED}{high}"
+
+
+def ends_of(released: str) -> tuple[str, str] | None:
+    """The two ends of a range in either spelling, None where a text is none.
+
+    Examples
+    --------
+    >>> ends_of("20–29"), ends_of("[20, 29]"), ends_of("[20, 30)"), ends_of("20")
+    (('20', '29'), ('20', '29'), ('20', '<30'), None)
+    """
+    if released[:1] in ("[", "(") and released[-1:] in ("]", ")"):
+        low, comma, high = released[1:-1].partition(", ")
+        above, below = "" if released[0] == "[" else ">", "" if released[-1] == "]" else "<"
+        return (f"{above}{low}", f"{below}{high}") if comma else None
+    for dash in (_SPACED, DASH):
+        parts = released.split(dash)  # a date's own format may hold dashes: the middle one counts
+        half, odd = divmod(len(parts), 2)
+        if not odd:
+            return dash.join(parts[:half]), dash.join(parts[half:])
+    return None
+
+
+def end_of(released: str, sign: str) -> str | None:
+    """The end of `≥ 90` or `≤ 17` in either spelling, None where a text does not begin with the sign."""
+    for written in (sign, _PLAIN[sign]):
+        if released.startswith(written):
+            return released[len(written) :]
+    bare = _PLAIN[sign][0]  # without the end itself: `< 30`
+    return f"{bare}{released[2:]}" if released.startswith(f"{bare} ") else None
+
+
+def plainly(released: str) -> str:
+    """The plain spelling of a range, or of a text with one end.
+
+    Examples
+    --------
+    >>> plainly("20–29"), plainly("0.5–<1"), plainly("≥ 90"), plainly("a")
+    ('[20, 29]', '[0.5, 1)', '>= 90', 'a')
+    """
+    for sign, written in _PLAIN.items():
+        if released.startswith(sign) and DASH not in released:
+            return written + released[len(sign) :]
+    ends = ends_of(released) if DASH in released else None
+    if ends is None:
+        return released
+    low, high = (plainly(end) for end in ends)
+    begin = f"({low[1:]}" if low[:1] == ">" and low[1:2] != "=" else f"[{low}"
+    return f"{begin}, {high[1:]})" if high[:1] == "<" and high[1:2] != "=" else f"{begin}, {high}]"

@@ -1,0 +1,31 @@
+"""What a value may become: the seven generalization models and the forms they compile to (GiT09 §3)."""
+
+from shoal.encoding.forms import Form, RangeForm, SetForm, TreeForm
+from shoal.encoding.models.base import Model, Subset, Suppression
+from shoal.encoding.models.calendar import Calendar
+from shoal.encoding.models.hierarchy import Hierarchy
+from shoal.encoding.models.interval import Interval
+from shoal.encoding.models.order import Order, OrderForm
+from shoal.encoding.models.prefix import Prefix
+
+MODELS: dict[str, type[Model]] = {
+    model.name: model
+    for model in (Suppression, Hierarchy, Interval, Order, Calendar, Prefix, Subset)
+}
+
+__all__ = [
+    "MODELS",
+    "Calendar",
+    "Form",
+    "Hierarchy",
+    "Interval",
+    "Model",
+    "Order",
+    "OrderForm",
+    "Prefix",
+    "RangeForm",
+    "SetForm",
+    "Subset",
+    "Suppression",
+    "TreeForm",
+]

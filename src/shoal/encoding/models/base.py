@@ -1,0 +1,236 @@
+"""Suppression and subset, the models of any column, and what all models share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
+from decimal import Decimal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from shoal.encoding.forms import STAR, Form, Ints, SetForm, TreeForm
+from shoal.encoding.models.ends import Cut, cut, end_problems
+from shoal.errors import InputError, raise_problems
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Model(ABC):
+    """What a quasi-identifier's values may become."""
+
+    name: ClassVar[str]
+    proper: ClassVar[
+        bool
+    ]  # laminar with all singletons and the whole (GiT09 §3): guarantees need it
+    coarsened_by: ClassVar[tuple[str, ...]] = ()  # options that make single values coarser
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it makes single values coarser, without any others to group them with."""
+        return any(getattr(self, option) is not None for option in self.coarsened_by)
+
+    @abstractmethod
+    def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
+        """Return the column's form and the code of each of `values`, its distinct values in order."""
+
+    def plainly(self, released: str | None) -> str | None:
+        """A released single value in signs that every encoding of a file holds, as far as they are the model's own."""
+        return released
+
+    def __repr__(self) -> str:
+        given = [
+            f"{option.name}={getattr(self, option.name)!r}"
+            for option in fields(self)  # type: ignore[arg-type]
+            if not _is_default(getattr(self, option.name), option.default)
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, tuple | str | int) and bool(value == default))
+
+
+@dataclass(frozen=True, repr=False)
+class Suppression(Model):
+    """Release a value as it is or as `*`.
+
+    Parameters
+    ----------
+    domain
+        All values that are allowed, for measures that count them; by default those that occur.
+    low, high
+        All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. The column
+        must hold numbers or dates.
+    """
+
+    domain: Sequence[Any] | None = None
+    _: KW_ONLY
+    low: Any = None
+    high: Any = None
+
+    name = "suppression"
+    proper = True
+
+    def __post_init__(self) -> None:
+        raise_problems(end_problems("Suppression", self.low, self.high))
+
+    def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
+        labels, codes, fixed = _labelled(self, column, values)
+        if STAR in labels:
+            raise InputError(
+                f"Column '{column}' holds the text '*', which means suppressed; rename it."
+            )
+        root = len(labels) + has_null
+        parent = np.full(root + 1, root, dtype=np.int32)
+        form = TreeForm(labels=labels, has_null=has_null, fixed=fixed, parent=parent, inner=(STAR,))
+        return form, codes
+
+
+@dataclass(frozen=True, repr=False)
+class Subset(Model):
+    """Release exactly the set `{a, b}` of a group's values.
+
+    Parameters
+    ----------
+    domain
+        All values that are allowed, for measures that count them; by default those that occur.
+    low, high
+        All values up to `low` become the one value `≤ 17`, and all from `high` on the one value `≥ 90`. The column
+        must hold numbers or dates.
+    """
+
+    domain: Sequence[Any] | None = None
+    _: KW_ONLY
+    low: Any = None
+    high: Any = None
+
+    name = "subset"
+    proper = False
+
+    def __post_init__(self) -> None:
+        raise_problems(end_problems("Subset", self.low, self.high))
+
+    def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
+        labels, codes, fixed = _labelled(self, column, values)
+        if STAR in labels:
+            raise InputError(
+                f"Column '{column}' holds the text '*', which means any value; rename it."
+            )
+        if any(label[:1] == "{" and label[-1:] == "}" for label in labels):
+            raise InputError(
+                f"Column '{column}' holds texts in braces, which mean a set; rename them."
+            )
+        return SetForm(labels=labels, has_null=has_null, fixed=fixed), codes
+
+
+def _labelled(
+    model: Suppression | Subset, column: str, values: pa.Array
+) -> tuple[tuple[str, ...], Ints, frozenset[int]]:
+    """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
+    if not (model.low is None and model.high is None) and not is_ordered(values.type):
+        raise InputError(
+            f"Column '{column}' holds {describe(values.type)}, and 'low' and 'high' need numbers or dates; "
+            "leave them out."
+        )
+    values, codes = within(column, values, model.domain)
+    ends = cut_by(model, column, values)
+    return ends.label(labels_of(ends.values)), ends.codes[codes], ends.fixed
+
+
+def cut_by(model: Any, column: str, values: pa.Array) -> Cut:
+    """Fold values beyond the ends of a model that has any."""
+    if model.low is None and model.high is None:
+        return Cut(values, np.arange(len(values), dtype=np.int32), None, None)
+    refuse_infinite(column, values)
+    return cut(column, values, model.low, model.high)
+
+
+def refuse_infinite(column: str, values: pa.Array) -> None:
+    """Refuse numbers that have no place on a line."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(values.type) and not np.isfinite(np.array(values)).all():
+        raise InputError(
+            f"Column '{column}' holds NaN or infinite numbers; make them missing or drop those records."
+        )
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number."""
+    number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return number and isfinite(value)
+
+
+def is_ordered(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds numbers or dates."""
+    import pyarrow as pa
+
+    t = pa.types
+    number = t.is_integer(kind) or t.is_floating(kind) or t.is_decimal(kind)
+    return bool(number or t.is_date(kind) or t.is_timestamp(kind))
+
+
+def describe(kind: pa.DataType) -> str:
+    """Say in plain words what an Arrow type holds."""
+    import pyarrow as pa
+
+    if pa.types.is_boolean(kind):
+        return "true/false values"
+    return "text" if pa.types.is_large_string(kind) else f"values of type {kind}"
+
+
+def labels_of(values: pa.Array) -> tuple[str, ...]:
+    """Distinct values as the text they are released as: whole numbers without a decimal point, dates as ISO."""
+    import pyarrow as pa
+
+    if pa.types.is_floating(values.type):
+        return tuple(
+            str(int(v)) if v.is_integer() and abs(v) < 1e16 else repr(v) for v in values.to_pylist()
+        )
+    if pa.types.is_boolean(values.type):
+        return tuple("true" if v else "false" for v in values.to_pylist())
+    return tuple(str(v) for v in values.to_pylist())
+
+
+def label_of(value: Any) -> str:
+    """A single value as the table's own values are written."""
+    import pyarrow as pa
+
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)  # Arrow holds none above 64 bits
+    return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
+
+
+def within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tuple[pa.Array, Ints]:
+    """Place the values of a column in its declared domain, in order."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if domain is None:
+        return values, np.arange(len(values), dtype=np.int32)
+    if isinstance(domain, str) or not isinstance(domain, Iterable):
+        raise InputError(f"The domain of column '{column}' must be a list of values.")
+    try:
+        given = pa.array(list(domain), from_pandas=True)
+        if pa.types.is_decimal(given.type) and pa.types.is_floating(values.type):
+            given = pa.array([None if v is None else float(v) for v in given.to_pylist()])
+        elif pa.types.is_decimal(given.type) and pa.types.is_decimal(values.type):
+            scale = max(given.type.scale, values.type.scale)  # a domain may need more digits
+            values = values.cast(pa.decimal128(38, scale))
+        allowed = pc.unique(given.cast(values.type).drop_null())
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        raise InputError(
+            f"The domain of column '{column}' is not of the column's type; list values like the column's."
+        ) from None
+    allowed = allowed.take(pc.array_sort_indices(allowed))
+    codes = pc.index_in(values, value_set=allowed)
+    if codes.null_count:
+        raise InputError(
+            f"{codes.null_count} of the {len(values)} distinct values of column '{column}' are not in its "
+            "declared domain; add them to it or leave the domain out."
+        )
+    return allowed, np.array(codes, dtype=np.int32)

@@ -1,0 +1,199 @@
+"""What the texts of a released column mean, without the table they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from math import inf
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.encoding.forms import STAR
+from shoal.encoding.forms.sets import members_of
+from shoal.encoding.found import infer
+from shoal.encoding.models.base import is_ordered, labels_of
+from shoal.encoding.models.hierarchy import Hierarchy
+from shoal.encoding.models.hierarchy_preview import heights_of
+from shoal.encoding.models.order import BETWEEN
+from shoal.encoding.models.periods import days_of_label
+from shoal.encoding.source import Input
+
+_DASHES = (" – ", "–")
+_ONE_END = {"≥ ": 0, ">= ": 0, "> ": 0, "≤ ": 1, "<= ": 1, "< ": 1}  # which end the text names
+
+Ends = tuple[str | None, str | None]
+
+
+class Released(NamedTuple):
+    """A released column: its distinct values as they are and as texts, and each record's place among them."""
+
+    values: pa.Array
+    texts: tuple[str, ...]
+    place: pa.Array  # null where the value is missing
+
+    def spread(self, per_text: pa.Array) -> pa.Array:
+        """What belongs to each text, for each record."""
+        return per_text.take(self.place)
+
+    @property
+    def hidden(self) -> pa.Array:
+        """Whether each record reads `*`."""
+        stars = pa.array([text == STAR for text in self.texts], pa.bool_())
+        return pc.fill_null(self.spread(stars), False)
+
+
+def released_of(column: pa.ChunkedArray) -> Released:
+    """The distinct values of a column of a release."""
+    values = pc.unique(column.drop_null())
+    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    place = pc.index_in(column, value_set=values)
+    return Released(values, labels_of(values), pa.chunked_array(place).combine_chunks())
+
+
+def range_ends(text: str) -> Ends:
+    """The two ends of a range of numbers or dates, None for one that is open; of a single value, that value twice.
+
+    Examples
+    --------
+    >>> range_ends("[20, 29]"), range_ends("20–29"), range_ends("≥ 90"), range_ends("31")
+    (('20', '29'), ('20', '29'), ('90', None), ('31', '31'))
+    """
+    for sign, place in _ONE_END.items():
+        if text.startswith(sign):
+            end = text.removeprefix(sign)
+            return (None, end) if place else (end, None)
+    if text[:1] in ("[", "(") and text[-1:] in ("]", ")") and ", " in text:
+        low, _, high = text[1:-1].partition(", ")
+        return low, high
+    for dash in _DASHES:
+        parts = text.split(dash)  # a date's own format may hold dashes: the middle one counts
+        half, odd = divmod(len(parts), 2)
+        if not odd:
+            return dash.join(parts[:half]).lstrip(">"), dash.join(parts[half:]).lstrip("<")
+    return text, text
+
+
+def run_ends(text: str) -> Ends:
+    """The two ends of a run of categories; of a single one, that one twice."""
+    low, between, high = text.partition(BETWEEN)
+    return (low, high) if between else (text, text)
+
+
+def read_bounds(
+    released: Released, ends_of: Callable[[str], Ends], input: Input | None
+) -> tuple[pa.Array, pa.Array] | None:
+    """The bounds of each record, null where there are none.
+
+    With `input` they are numbers or dates, None where they are neither; without it they stay texts.
+    """
+    if input is not None and is_ordered(released.values.type):
+        own = released.spread(released.values)
+        return own, own
+    pairs = [(None, None) if text == STAR else ends_of(text) for text in released.texts]
+    low, high = ([pair[side] for pair in pairs] for side in (0, 1))
+    ends = pa.array([*low, *high], pa.large_string())
+    if input is not None:
+        typed = infer(ends, input)
+        if not is_ordered(typed.type) and typed.null_count < len(typed):
+            return None
+        ends = typed
+    lows, highs = ends.slice(0, len(low)), ends.slice(len(low))
+    return released.spread(lows), released.spread(highs)
+
+
+def period_days(text: str) -> tuple[date | None, date | None] | None:
+    """The first and the last day of a period of the calendar, None for an end that is open; None if it is no period.
+
+    Examples
+    --------
+    >>> period_days("1984-Q1"), period_days("≥ 2020")
+    ((datetime.date(1984, 1, 1), datetime.date(1984, 3, 31)), (datetime.date(2020, 1, 1), None))
+    """
+    if (span := days_of_label(text)) is not None:
+        return span
+    low, high = range_ends(text)
+    first, last = (None if end is None else days_of_label(end) for end in (low, high))
+    if (low is None) == (first is None) and (high is None) == (last is None):
+        return first and first[0], last and last[1]
+    return None
+
+
+def order_of_ranges(texts: Sequence[str], decimal: str) -> list[int] | None:
+    """The places of texts in ascending order of the ranges or periods that they name; None where one names none.
+
+    Examples
+    --------
+    >>> order_of_ranges(["1000–1999", "≥ 2000", "0–999"], "."), order_of_ranges(["2020-03", "none"], ".")
+    ([2, 0, 1], None)
+    """
+    spans = [period_days(text) for text in texts]
+    keys: list[tuple[Any, Any]] = [
+        (span[0] or date.min, span[1] or date.max) for span in spans if span is not None
+    ]
+    if len(keys) < len(texts):
+        ends = [range_ends(text) for text in texts]
+        try:
+            keys = [
+                (_number(low, decimal, -inf), _number(high, decimal, inf)) for low, high in ends
+            ]
+        except InvalidOperation:
+            return None
+    return sorted(range(len(texts)), key=keys.__getitem__)
+
+
+def _number(end: str | None, decimal: str, otherwise: float) -> Decimal | float:
+    return otherwise if end is None else Decimal(end.replace(decimal, "."))
+
+
+def read_periods(released: Released) -> tuple[pa.Array, pa.Array] | None:
+    """The first and the last day of each record's period, null where there is none; None where a text is no period."""
+    spans = [(None, None) if text == STAR else period_days(text) for text in released.texts]
+    if any(span is None for span in spans):
+        return None
+    known = [span for span in spans if span is not None]
+    low, high = (pa.array([span[side] for span in known], pa.date32()) for side in (0, 1))
+    return released.spread(low), released.spread(high)
+
+
+def read_sets(released: Released, input: Input | None) -> pa.Array:
+    """The values that each record may have, as a list; null where it may have any, or none is known.
+
+    Without `input` they stay texts.
+    """
+    sets: list[Sequence[str] | None] = [
+        None if text == STAR else members_of(text) or [text] for text in released.texts
+    ]
+    flat = pa.array([member for own in sets for member in own or ()], pa.large_string())
+    typed = infer(flat, input) if len(flat) and input is not None else flat
+    values, at = [], 0
+    for own in sets:
+        stop = at + len(own or ())
+        values.append(None if own is None else typed[at:stop].to_pylist())
+        at = stop
+    return released.spread(pa.array(values, pa.list_(typed.type)))
+
+
+def read_levels(released: Released, tree: Hierarchy) -> tuple[pa.Array, int]:
+    """The level of each record's label in a tree, null where it is missing, and how many labels are not in it."""
+    heights = heights_of(tree)
+    nodes: dict[str, int] = {**tree.aliases, STAR: len(heights) - 1}
+    nodes.update({label: node for node, label in enumerate((*tree.leaves, *tree.inner))})
+    found = [nodes.get(text) for text in released.texts]
+    levels = pa.array([None if node is None else heights[node] for node in found], pa.int16())
+    return released.spread(levels), sum(node is None for node in found)
+
+
+def read_values(released: Released, input: Input | None) -> pa.Array:
+    """The value of each record in the type that fits all, or without `input` as text; null where it is `*`."""
+    values: Any = released.values
+    if input is None:
+        texts = [None if text == STAR else text for text in released.texts]
+        return released.spread(pa.array(texts, pa.large_string()))
+    if pa.types.is_large_string(values.type) or pa.types.is_string(values.type):
+        stars = pc.equal(values, STAR)
+        values = pc.if_else(stars, pa.scalar(None, values.type), values)
+        values = infer(values, input)
+    return released.spread(values)

@@ -1,0 +1,153 @@
+"""Where a table comes from: how its file is to be read, and how it was written, so that a release reads like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from shoal.encoding.by_column import ALL_COLUMNS
+
+Relation = tuple[
+    str, ...
+]  # what tells a table of a database from all others, whatever address leads to it
+
+
+TYPES = ("text", "number", "date")  # what a column can be said to hold
+
+
+@dataclass(frozen=True)
+class Input:
+    """How to read a table's file; what is not said is found out or the usual.
+
+    Parameters
+    ----------
+    encoding
+        Of a text file, like "cp1252"; by default UTF-8.
+    delimiter
+        Between the fields of a CSV file; by default the most frequent of , ; tab | in its first row.
+    decimal
+        The decimal sign of numbers in a CSV file, "." (default) or ",".
+    date_format
+        How dates are written as text, like "%d.%m.%Y", or by column, like {"born": "%d.%m.%Y"}, where "*" stands for
+        all columns without a format of their own. By default ISO dates
+        are recognized, and so are other usual forms in quasi-identifiers where only one form fits.
+    sheet
+        The name of a workbook's sheet; by default the first.
+    missing
+        Texts that stand for a missing value, like ["?", "99"], or by column, like {"*": ["?"], "age": ["99"]}, where
+        "*" stands for all columns. They count as missing in quasi-identifiers and sensitive columns; columns that are
+        released unchanged keep them.
+    types
+        What columns hold, by name: "text", "number" or "date", like {"region": "text"}. Text is never taken for
+        numbers or dates, as codes of categories might be; a column that is said to hold numbers or dates and has
+        other values is refused. Of columns that are not named it is found out. It counts for quasi-identifiers and
+        sensitive columns; columns that are released unchanged stay as they are.
+    table
+        The table to read from a database, like "health.patients".
+    query
+        A SELECT to read from a database, in place of a table. Settings that a release writes do not hold it, since
+        it may hold values.
+    header_row
+        The row of a CSV file or of a sheet that holds the column names, counted from 1; by default the first. Rows
+        above it are skipped.
+    skip_last
+        How many rows at the end of a CSV file or of a sheet are no records, like a row of totals. By default a file
+        whose last row looks like a total is refused; 0 says that it is a record.
+    """
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    date_format: str | Mapping[str, str] | None = field(default=None, hash=False)
+    sheet: str | None = None
+    missing: tuple[str, ...] | Mapping[str, tuple[str, ...]] = field(default=(), hash=False)
+    table: str | None = None
+    query: str | None = None
+    types: Mapping[str, str] = field(default_factory=dict, hash=False)
+    header_row: int | None = None
+    skip_last: int | None = None
+
+    def is_text(self, column: str) -> bool:
+        """Whether a column is said to hold text, whatever its values look like."""
+        return self.types.get(column) == "text"
+
+    def format_of(self, column: str) -> str | None:
+        """How the dates of a column are said to be written."""
+        return _format_of(self.date_format, column)
+
+    def missing_in(self, column: str) -> tuple[str, ...]:
+        """The texts that stand for a missing value in a column."""
+        if not isinstance(self.missing, Mapping):
+            return self.missing
+        return (*self.missing.get(ALL_COLUMNS, ()), *self.missing.get(column, ()))
+
+    def of_column(self, column: str) -> Input:
+        """The same with what is said of one column in place of what is said by column."""
+        return replace(self, date_format=self.format_of(column), missing=self.missing_in(column))
+
+    def of_written(self) -> Input:
+        """How to read a file that shoal wrote: it has one sheet, and its names are in the first row."""
+        return replace(self.of_all_rows(), sheet=None)
+
+    def of_all_rows(self) -> Input:
+        """The same for a file that is nothing but column names and records, as a release is."""
+        return replace(self, header_row=None, skip_last=0)
+
+    @property
+    def named_columns(self) -> list[str]:
+        """The columns that something is said about by name."""
+        said = (self.types, self.date_format, self.missing)
+        names = [name for own in said if isinstance(own, Mapping) for name in own]
+        return [name for name in dict.fromkeys(names) if name != ALL_COLUMNS]
+
+    def with_formats(self, found: Mapping[str, str]) -> Input:
+        """The same with formats of dates that were found in some columns."""
+        said = self.date_format
+        if isinstance(said, str):
+            said = {ALL_COLUMNS: said}
+        return replace(self, date_format={**(said or {}), **found}) if found else self
+
+
+def _format_of(said: str | Mapping[str, str] | None, column: str) -> str | None:
+    """The format of a column's dates: by its name, or of all columns alike."""
+    return said.get(column, said.get(ALL_COLUMNS)) if isinstance(said, Mapping) else said
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written: fields, numbers, dates, lines and bytes."""
+
+    delimiter: str = ","
+    decimal: str = "."
+    date_format: str | Mapping[str, str] | None = field(default=None, hash=False)
+    line_end: str = "\n"
+    encoding: str = "utf-8"
+    has_mark: bool = False  # whether a byte order mark comes first
+
+    def format_of(self, column: str) -> str | None:
+        """How dates are written in a column, or in the two columns of its bounds."""
+        whole = column.removesuffix("_min").removesuffix("_max")
+        is_named = isinstance(self.date_format, Mapping) and whole in self.date_format
+        return _format_of(self.date_format, whole if is_named else column)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What is known of the database that a table comes from: its kind, its types, and all tables that were read."""
+
+    kind: str
+    types: Mapping[str, str] = field(default_factory=dict)  # by column, as the database calls them
+    read: frozenset[Relation] = frozenset()
+
+
+@dataclass(frozen=True)
+class Source:
+    """An open table: a frame, or a file's content with the way it was written.
+
+    Texts may be numbers or dates, whatever the table comes from: see `shoal.encoding.found`.
+    """
+
+    data: Any
+    dialect: Dialect | None = None
+    stored: Stored | None = None  # of a table of a database

@@ -1,1 +1,0 @@
-"""Is it safe, and is it still useful: risk, distributions, queries, classification, association rules."""

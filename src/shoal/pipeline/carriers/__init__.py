@@ -1,0 +1,1 @@
+"""What differs between a table in memory and one on an engine."""

@@ -1,0 +1,216 @@
+"""Columns of a large table as codes: the values of each come into memory, the records stay in the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from shoal.data.engines.base import RESERVED, Engine, Lazy, inner
+from shoal.encoding.encode import Column, Sensitive, Table, encode_column, encode_sensitive
+from shoal.encoding.forms import Ints, Records
+from shoal.encoding.frames import Frame, arrow_values, plain_column
+from shoal.encoding.models import Model
+from shoal.encoding.other_columns import coarse_input, range_columns
+from shoal.encoding.rows import MOST_NUMBERS
+from shoal.errors import InputError, raise_problems
+from shoal.settings.settings import Settings
+
+COUNT, HASH = f"{RESERVED}count", f"{RESERVED}hash"
+RAW, CODE = f"{RESERVED}raw", f"{RESERVED}code"
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column with its distinct values, the records that have each, and the code of each."""
+
+    name: str
+    values: Frame  # a row per value
+    counts: Records
+    codes: Ints
+    meaning: Column | Sensitive
+
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        is_column = isinstance(self.meaning, Column)
+        return self.meaning.form.size if is_column else self.meaning.size  # type: ignore[union-attr]
+
+    @cached_property
+    def raw(self) -> pa.ChunkedArray:
+        """The values as the engine knows them; categories are texts."""
+        return plain_column(arrow_values(self.values, self.name))
+
+    def mapping(self) -> pa.Table:
+        """The code of every value that is not null."""
+        known = pa.table({RAW: self.raw, CODE: pa.array(self.codes, pa.int32())})
+        return known.filter(known[RAW].is_valid())
+
+    @property
+    def null(self) -> int:
+        """The code of null, −1 where no record has it."""
+        where = np.flatnonzero(np.asarray(self.raw.is_null()))
+        return int(self.codes[where[0]]) if where.size else -1
+
+
+@dataclass(frozen=True)
+class Codes:
+    """All quasi-identifiers and sensitive columns of a large table, as codes packed into a few whole numbers."""
+
+    quasi_identifiers: tuple[Coded, ...]
+    sensitive: tuple[Coded, ...]
+
+    @property
+    def columns(self) -> tuple[Coded, ...]:
+        return (*self.quasi_identifiers, *self.sensitive)
+
+    @property
+    def records(self) -> int:
+        return int(self.columns[0].counts.sum())
+
+    @cached_property
+    def packs(self) -> list[list[int]]:
+        """Which columns share a whole number."""
+        packs: list[list[int]] = [[]]
+        size = 1
+        for j, column in enumerate(self.columns):
+            if size > MOST_NUMBERS // max(1, column.size):
+                packs.append([])
+                size = 1
+            packs[-1].append(j)
+            size *= max(1, column.size)
+        return packs
+
+    @property
+    def keys(self) -> list[str]:
+        """The names of the packed columns."""
+        return [f"{RESERVED}key{i}" for i in range(len(self.packs))]
+
+    def packed(self, engine: Engine, frame: Lazy) -> Lazy:
+        """Add the packed codes to a frame; a record with a value that is not known gets null."""
+        kinds = frame.collect_schema()
+        names = [f"{CODE}{j}" for j in range(len(self.columns))]
+        for name, column in zip(names, self.columns, strict=True):
+            own = nw.col(inner(column.name))
+            is_category = kinds[inner(column.name)] in (nw.Categorical, nw.Enum)
+            frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
+            mapping = engine.table(column.mapping().rename_columns([f"{RAW}2", name]))
+            frame = frame.join(mapping, left_on=RAW, right_on=f"{RAW}2", how="left").drop(RAW)
+            if column.null >= 0:
+                code = nw.when(own.is_null()).then(nw.lit(column.null)).otherwise(nw.col(name))
+                frame = frame.with_columns(code.alias(name))
+        packs = []
+        for key, pack in zip(self.keys, self.packs, strict=True):
+            number = nw.col(names[pack[0]]).cast(nw.Int64)
+            for j in pack[1:]:
+                number = number * self.columns[j].size + nw.col(names[j]).cast(nw.Int64)
+            packs.append(number.alias(key))
+        return frame.with_columns(*packs).drop(names)
+
+    def unpacked(self, keys: Sequence[Records]) -> Ints:
+        """The codes of all columns, from packed ones: rows × columns."""
+        codes = np.empty((keys[0].size, len(self.columns)), dtype=np.int32)
+        for key, pack in zip(keys, self.packs, strict=True):
+            left = key
+            for j in reversed(pack):
+                left, codes[:, j] = np.divmod(left, self.columns[j].size)
+        return codes
+
+    def table(self, codes: Ints, counts: Records | None) -> Table:
+        """An encoded table of rows with these codes."""
+        number = len(self.quasi_identifiers)
+        secrets = {}
+        for j, column in enumerate(self.sensitive, start=number):
+            assert isinstance(column.meaning, Sensitive)
+            own = np.ascontiguousarray(codes[:, j])
+            secrets[column.name] = replace(column.meaning, codes=own)
+        columns = tuple(column.meaning for column in self.quasi_identifiers)
+        return Table(columns, np.ascontiguousarray(codes[:, :number]), secrets, counts)  # type: ignore[arg-type]
+
+    def without(self, table: Table, settings: Settings) -> Table:
+        """A counted table of what is left of these codes, encoded anew, so that nothing tells of other records."""
+        codes = np.column_stack([table.codes, *(s.codes for s in table.sensitive.values())])
+        anew = []
+        for j, column in enumerate(self.columns):
+            left = np.zeros(column.size, dtype=np.int64)
+            assert table.counts is not None
+            np.add.at(left, codes[:, j], table.counts)
+            stays = left[column.codes] > 0
+            first = np.unique(column.codes[stays], return_index=True)[1]
+            counts = np.zeros(int(stays.sum()), dtype=np.int64)
+            counts[first] = left[column.codes[stays]][first]
+            values = column.values.filter(stays.tolist())
+            model = column.meaning.model if isinstance(column.meaning, Column) else None
+            fresh = _coded(
+                column.name,
+                values,
+                counts,
+                settings,
+                model,
+                isinstance(column.meaning, Sensitive),
+            )
+            place = np.zeros(column.size, dtype=np.int32)
+            place[column.codes[stays]] = fresh.codes
+            codes[:, j] = place[codes[:, j]]
+            anew.append(fresh)
+        number = len(self.quasi_identifiers)
+        return Codes(tuple(anew[:number]), tuple(anew[number:])).table(codes, table.counts)
+
+
+def read_columns(engine: Engine, frame: Lazy, settings: Settings) -> Codes:
+    """Bring the values of all quasi-identifiers and sensitive columns into memory and encode them.
+
+    Raises
+    ------
+    InputError
+        With every problem found: no records, empty columns, mixed types, values outside their hierarchy, …
+    """
+    problems: list[str] = []
+    found: dict[str, Coded] = {}
+    for name in (*settings.quasi_identifiers, *settings.sensitive):
+        counted = frame.group_by(inner(name)).agg(nw.len().alias(COUNT))
+        together = engine.collect(counted)
+        if not together.shape[0]:
+            raise InputError("The table has no records; give at least one.")
+        counts = together.get_column(COUNT).to_numpy().astype(np.int64)
+        is_secret = name in settings.sensitive
+        model = None if is_secret else settings.quasi_identifiers[name]
+        try:
+            values = together.select(name)
+            found[name] = _coded(name, values, counts, settings, model, is_secret, False)
+        except InputError as error:
+            problems.extend(error.problems)
+    raise_problems(problems)
+    return Codes(
+        tuple(found[name] for name in settings.quasi_identifiers),
+        tuple(found[name] for name in settings.sensitive),
+    )
+
+
+def _coded(
+    name: str,
+    values: Frame,
+    counts: Records,
+    settings: Settings,
+    model: Model | None,
+    is_secret: bool,
+    may_be_empty: bool = True,
+) -> Coded:
+    if is_secret:
+        reading = coarse_input(settings.input, settings.coarsen)
+        is_range = name in range_columns(settings.coarsen)
+        secret = encode_sensitive(values, name, reading, counts, is_range)
+        return Coded(name, values, counts, secret.codes, secret)
+    column, codes = encode_column(
+        values,
+        name,
+        model,
+        settings.input,
+        may_be_empty,
+        counts,
+    )
+    return Coded(name, values, counts, codes, column)

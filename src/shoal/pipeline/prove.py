@@ -1,0 +1,323 @@
+"""Audit a finished release, a frame or a file, by what it reads, and judge it as a whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.assess.singled import identified
+from shoal.audit.coarsened import prove_coarsened
+from shoal.audit.compatibility import Originals, examine_compatibility, read_originals
+from shoal.audit.groups import examine_frame, examine_texts
+from shoal.audit.persons import Crowd, Replaced, prove_replaced, read_crowd, read_replaced
+from shoal.audit.series import Witness, examine_series
+from shoal.audit.texts import Reader, texts_of
+from shoal.audit.verdict import (
+    Audit,
+    Examination,
+    Persons,
+    Places,
+    Unprotected,
+    judge,
+    refuse_identifiers,
+)
+from shoal.data.databases import is_address
+from shoal.data.files.header import check_header
+from shoal.data.open import of_release, texts_in
+from shoal.encoding.forms import Ints
+from shoal.encoding.frames import Frame, open_frame
+from shoal.encoding.render import bound_names
+from shoal.errors import LONGEST, Refusal
+from shoal.risk.leaks import kept_leaks, value_leaks
+from shoal.settings.settings import Settings
+
+# Reasons why a sensitive column counts as known to outsiders.
+IDENTIFYING = ("unique", "identifier", "text")
+
+
+def originals_of(table: Frame, settings: Settings) -> Originals | None:
+    """What the audit must know of the table that is released, None where the release says all."""
+    if settings.method.homogeneous:
+        return None
+    return read_originals(table, settings.quasi_identifiers, _reader(settings))
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the audit must know of the original table beside the release."""
+
+    originals: Originals | None = None  # where records do not read the same in groups
+    replaced: Replaced | None = None  # where pseudonyms replace identifiers
+    # Where persons are counted: those of the released records, in their order.
+    crowd: Crowd | None = None
+    series: Witness | None = None  # where the release is one of a series
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the release alone tells all that is to be proved."""
+        return all(value is None for value in vars(self).values())
+
+
+def known_of(table: Frame, settings: Settings, order: Places) -> Known:
+    """What the audit must know of a table whose records are released in this order."""
+    replaced = crowd = None
+    if settings.pseudonyms:
+        replaced = read_replaced(table, settings.pseudonyms, _linking(settings))
+    if settings.person:
+        crowd = read_crowd(
+            table, settings.person, settings.input.missing_in(settings.person)
+        ).taken(order)
+    return Known(originals_of(table, settings), replaced, crowd)
+
+
+def examine(released: Frame, known: Known, settings: Settings) -> Examination:
+    """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
+    if known.replaced is not None:
+        prove_replaced(released, known.replaced)
+    prove_coarsened(released, settings.coarsen, _reader(settings))
+    if known.originals is not None:
+        return examine_compatibility(known.originals, released, settings.k, settings.removed)
+    examination = examine_frame(released, **promises(settings), crowd=known.crowd)
+    if known.series is None:
+        return examination
+    return _with_series(examination, released, known.series, settings)
+
+
+def judged(
+    found: Examination,
+    settings: Settings,
+    unprotected: Unprotected,
+    leaks: Sequence[Refusal] = (),
+    persons: Sequence[Persons] = (),
+) -> Examination:
+    """An examination with the verdict on the whole release; `leaks` are those that somebody allowed."""
+    audit = replace(found.audit, persons=tuple(persons))
+    named = set(unprotected.columns)
+    verdict = judge(
+        _promise(audit, settings),
+        settings.k,
+        found.failures,
+        unprotected,
+        [_said(own) for own in leaks if own.reason not in IDENTIFYING or own.column not in named],
+        _uncounted(audit),
+    )
+    return replace(found, audit=replace(audit, verdict=verdict))
+
+
+def _said(leak: Refusal) -> str:
+    """What an allowed leak is called in a verdict: without counts that know of records left out."""
+    if leak.reason != "links":
+        return leak.sentence
+    return (
+        f"Pseudonyms of '{leak.column[:LONGEST]}' link the records of a person, whose groups taken together may "
+        "identify them."
+    )
+
+
+def _promise(audit: Audit, settings: Settings) -> str:
+    """What is proved of every record, without a full stop."""
+    reached = audit.smallest
+    if not settings.method.homogeneous:
+        return f"Every released record may belong to any of at least {reached:,} people"
+    if audit.by_person is not None:
+        return f"Every record looks the same as records of at least {reached:,} people"
+    others = "1 other" if reached == 2 else f"{reached - 1:,} others"
+    return f"Every record looks the same as at least {others} in the protected columns"
+
+
+def _uncounted(audit: Audit) -> list[str]:
+    """Why nothing is proved for people who have several records."""
+    if audit.person and audit.by_person is None:
+        return [
+            f"People could not be counted: '{audit.person}' is not in this table, so that only records were counted."
+        ]
+    return [person_sentence(found) for found in audit.persons]
+
+
+def person_sentence(found: Persons) -> str:
+    """That an identifier repeats, and what that means for one group."""
+    return (
+        f"'{found.identifier}' occurs in several records. If it identifies people, one group contains only "
+        f"{found.smallest:,} of them; name it with person= (--person) to count people instead of records."
+    )
+
+
+def unprotected_columns(
+    columns: Sequence[str], settings: Settings, leaks: Sequence[Refusal]
+) -> list[str]:
+    """Released columns that nothing protects: kept, without a role, or sensitive and yet identifying."""
+    known = {*bounds_or_names(settings), *settings.sensitive, *settings.pseudonyms}
+    leaking = {own.column for own in leaks if own.reason in IDENTIFYING}
+    return [name for name in columns if name not in known or name in leaking]
+
+
+def unprotected_in(
+    released: Frame,
+    settings: Settings,
+    leaks: Sequence[Refusal] = (),
+    persons: Places | None = None,
+    groups: Ints | None = None,
+) -> tuple[Unprotected, list[Refusal]]:
+    """The unprotected columns of a release, whom they identify, and why they may not be released.
+
+    `persons` has the number of each record's person; without it every record is a person. `groups` has the group of
+    each record, where all quasi-identifiers of a group read the same and no two groups do.
+    """
+    people = released.shape[0] if persons is None else int(np.unique(persons).size)
+    known = () if groups is None else released_columns(released, settings)
+
+    def count(names: Sequence[str]) -> int:
+        return identified(released, [n for n in names if n not in known], persons, groups)
+
+    return judge_unprotected(released.columns, settings, leaks, people, count)
+
+
+def judge_unprotected(
+    released: Sequence[str],
+    settings: Settings,
+    leaks: Sequence[Refusal],
+    people: int,
+    identified_by: Callable[[Sequence[str]], int],
+) -> tuple[Unprotected, list[Refusal]]:
+    """The same for any release; `identified_by` counts the people who alone have their values in some columns."""
+    limit = settings.identified_limit
+    known = [name for name in bounds_or_names(settings) if name in released]
+    columns = unprotected_columns(released, settings, leaks)
+    asked = [own for own in columns if own in settings.keep and not settings.allows(own, "unique")]
+    alone = identified_by([*known, *asked]) if asked else 0
+    refusals = list(kept_leaks(asked, alone, people, True)) if alone > limit * people else []
+    if asked != columns:
+        alone = identified_by([*known, *columns])
+    return Unprotected(tuple(columns), alone, people, limit), refusals
+
+
+def single_person_refusals(persons: Sequence[Persons], settings: Settings) -> list[Refusal]:
+    """That a group belongs to a single person, unless somebody allows it."""
+    return [
+        Refusal(found.identifier, "person", person_sentence(found))
+        for found in persons
+        if found.smallest == 1 and not settings.allows(found.identifier, "person")
+    ]
+
+
+def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
+    """The columns of a release whose combinations the audit counts: quasi-identifiers and what requirements ask."""
+    refuse_identifiers(names, settings.removed)
+    asked = [name for item in settings.requirements for name in item.over(settings.sensitive)]
+    return list(dict.fromkeys(n for n in (*bounds_or_names(settings), *asked) if n in names))
+
+
+def examine_coarsened(column: Frame, settings: Settings) -> None:
+    """Audit the distinct values of a column of a release that was to be coarsened."""
+    prove_coarsened(column, settings.coarsen, _reader(settings))
+
+
+def examine_counted(counted: Frame, count: str, settings: Settings) -> Examination:
+    """Audit a release by its combinations, each with its number of records in the column `count`."""
+    counts = counted.get_column(count).to_numpy().astype(np.int64)
+    return examine_frame(counted.drop(count), **promises(settings), counts=counts)
+
+
+def _with_series(
+    examination: Examination, released: Frame, witness: Witness, settings: Settings
+) -> Examination:
+    """The examination with what is proved beside the earlier releases."""
+    columns = released_columns(released, settings)
+    texts = texts_of(released, [*columns, witness.sensitive])
+    missing = settings.input.missing_in(witness.sensitive)
+    proof, miss = examine_series(texts, columns, witness, missing)
+    audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
+    return replace(examination, audit=audit, misses=(*examination.misses, miss))
+
+
+def bounds_or_names(settings: Settings) -> list[str]:
+    """Every column in which a quasi-identifier may be released: itself, or its bounds."""
+    return [own for name in settings.quasi_identifiers for own in (name, *bound_names(name))]
+
+
+def released_columns(released: Frame, settings: Settings) -> list[str]:
+    """The columns in which quasi-identifiers are released."""
+    return [name for name in bounds_or_names(settings) if name in released.columns]
+
+
+def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Examination:
+    """Audit a release whose records may be in any order beside its table: whose record is whose is not known."""
+    known = Known(originals_of(table, settings), crowd=_own_crowd(released, settings))
+    if settings.pseudonyms:
+        known = replace(
+            known, replaced=read_replaced(table, settings.pseudonyms, _linking(settings))
+        )
+    found = examine(released, known, settings)
+    found = replace(found, audit=replace(found.audit, person=settings.person or ""))
+    return judged_table(found, released, settings)
+
+
+def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Examination:
+    """Audit any table, a frame or a file, by what its columns read.
+
+    Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
+    """
+    texts = texts_in(table, settings.input if keeps_sheet else of_release(settings.input))
+    if texts is not None:
+        if isinstance(table, str | os.PathLike) and not is_address(table):
+            check_header(Path(table), texts.column_names, texts.columns)
+        frame = open_frame(texts)
+        examination = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
+    else:
+        frame = open_frame(table)
+        examination = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
+    columns = frame.columns
+    prove_replaced(frame, Replaced(settings.pseudonyms, _linking(settings)))
+    prove_coarsened(frame, settings.coarsen, _reader(settings))
+    unnamed = tuple(
+        name for name in unprotected_columns(columns, settings, ()) if name not in settings.keep
+    )
+    audit = replace(examination.audit, unnamed=unnamed, person=settings.person or "")
+    return judged_table(replace(examination, audit=audit), frame, settings)
+
+
+def judged_table(found: Examination, released: Frame, settings: Settings) -> Examination:
+    """An examination with the verdict on a finished table, of which it is not known how it was made."""
+    plain = replace(settings, keep=())  # nothing is refused that is there already
+    sensitive = [name for name in settings.sensitive if name in released.columns]
+    rest = unprotected_columns(released.columns, settings, ())
+    leaks = value_leaks(released, sensitive, rest)
+    unprotected, _ = unprotected_in(released, plain, leaks)
+    return judged(found, settings, unprotected, leaks)
+
+
+def _linking(settings: Settings) -> tuple[str, ...]:
+    """Pseudonyms that may link records."""
+    return tuple(name for name in settings.pseudonyms if settings.allows(name, "links"))
+
+
+def _own_crowd(frame: Frame, settings: Settings) -> Crowd | None:
+    """The persons of a finished table, where pseudonyms tell them apart; None where nothing does."""
+    if not settings.person or settings.person not in settings.pseudonyms:
+        return None
+    if settings.person not in frame.columns:
+        return None
+    return read_crowd(frame, settings.person)
+
+
+def promises(settings: Settings) -> dict[str, Any]:
+    """What the audit proves, and how it reads values."""
+    return {
+        "quasi_identifiers": list(settings.quasi_identifiers),
+        "k": settings.k,
+        "identifiers": settings.removed,
+        "requirements": settings.requirements,
+        "sensitive": settings.sensitive,
+        "reader": _reader(settings),
+    }
+
+
+def _reader(settings: Settings) -> Reader:
+    how = settings.input
+    texts = tuple(name for name in how.types if how.is_text(name))
+    return Reader(how.missing, how.decimal, how.date_format, texts)

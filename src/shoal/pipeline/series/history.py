@@ -1,0 +1,272 @@
+"""What the releases of a series must know of each other, and the file it is kept in, readable by its owner
+alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from shoal.atomic import exists_already, write_whole
+from shoal.data.files.formats import OwnFile, read_own
+from shoal.errors import InputError, raise_problems, shown
+
+OWN = OwnFile(
+    kind="history",
+    version=2,
+    name="History",
+    what="no history of a series; give a file that release.history.save or --save-history wrote",
+    remedy="use that version, or begin another series",
+)
+MOST = 10**12  # records that read the same, or sets of people: more are a mistake
+
+
+def write_history(history: History, path: str | os.PathLike[str], overwrite: bool) -> None:
+    """Write a history."""
+    target = Path(path)
+    raise_problems([exists_already(target)] if target.exists() and not overwrite else [])
+    content = {"shoal": OWN.kind, "version": OWN.version, **history.to_dict()}
+    text = json.dumps(content, ensure_ascii=False) + "\n"
+    write_whole(
+        target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
+    )
+
+
+def read_history(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The content of the file of a history, checked."""
+    source = Path(path)
+    content = read_own(OWN, source)
+    if not _is_whole(content):
+        raise InputError(f"History '{source}' is damaged; restore it from a backup.")
+    return content
+
+
+def _is_whole(content: dict[str, Any]) -> bool:
+    texts = all(isinstance(content.get(name), str) for name in ("person", "sensitive", "salt"))
+    signatures, persons = content.get("signatures"), content.get("persons")
+    nights, m = content.get("nights"), content.get("m")
+    if not (texts and isinstance(signatures, list) and isinstance(persons, dict)):
+        return False
+    if not (isinstance(nights, list) and type(m) is int and m >= 1):
+        return False
+    numbers = range(len(signatures))
+    sets, spellings = content.get("sets"), content.get("spellings")
+    if not (isinstance(sets, dict) and isinstance(spellings, dict)):
+        return False
+    return (
+        all(_is_signature(own, m) for own in signatures)
+        and all(type(number) is int and number in numbers for number in persons.values())
+        and sets.keys() == persons.keys()
+        and all(type(number) is int and 0 <= number <= MOST for number in sets.values())
+        and all(isinstance(text, str) for text in spellings.values())
+        and all(_is_night(night, len(signatures)) for night in nights)
+    )
+
+
+def _is_signature(own: Any, m: int) -> bool:
+    values = isinstance(own, list) and all(v is None or isinstance(v, str) for v in own)
+    return values and len(set(own)) == len(own) >= m
+
+
+def _is_night(night: Any, signatures: int) -> bool:
+    if not (isinstance(night, dict) and isinstance(night.get("name"), str)):
+        return False
+    groups, numbers = night.get("groups"), set(map(str, range(signatures)))
+    return isinstance(groups, dict) and all(
+        isinstance(own, dict)
+        and all(
+            number in numbers and type(copies) is int and 0 < copies <= MOST
+            for number, copies in own.items()
+        )
+        for own in groups.values()
+    )
+
+
+Signature = tuple[str | None, ...]  # folded values in ascending order, None for a missing one, last
+
+
+@dataclass(frozen=True)
+class Night:
+    """One release of a series: which signatures its groups are made of, and how often each value stands in them."""
+
+    name: str  # chance, to tell nights apart
+    groups: Mapping[str, Mapping[int, int]] = field(repr=False)  # by what the group reads
+
+
+@dataclass(frozen=True, repr=False)
+class History:
+    """The signatures of all persons who were in a release of a series.
+
+    It is written and read by `save` and `load`. The file says which persons were in the releases and what their
+    sensitive values may be, under salted hashes that anyone who knows all persons can undo. Its salt also decides who
+    is left out of a release, which nobody may be able to repeat. Keep it like the original table.
+
+    Attributes
+    ----------
+    person
+        The column that tells persons apart.
+    sensitive
+        The sensitive column.
+    m
+        The least number of values in a signature.
+    """
+
+    person: str
+    sensitive: str
+    m: int
+    salt: str
+    signatures: tuple[Signature, ...] = ()
+    persons: Mapping[str, int] = field(default_factory=dict)  # the signature of each
+    sets: Mapping[str, int] = field(default_factory=dict)  # with whom each was released last
+    spellings: Mapping[str, str] = field(default_factory=dict)  # by folded value
+    nights: tuple[Night, ...] = ()
+
+    def key(self, text: str) -> str:
+        """What stands for a person."""
+        return sha256(f"{self.salt}\0{text}".encode()).hexdigest()[:32]
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the history to one file, whole or not at all."""
+        write_history(self, path, overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> History:
+        """Read a history that `save` has written."""
+        content = read_history(path)
+        nights = tuple(
+            Night(night["name"], _groups(night["groups"])) for night in content["nights"]
+        )
+        return cls(
+            content["person"],
+            content["sensitive"],
+            content["m"],
+            content["salt"],
+            tuple(tuple(own) for own in content["signatures"]),
+            content["persons"],
+            content["sets"],
+            content["spellings"],
+            nights,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the file."""
+        nights = [{"name": night.name, "groups": night.groups} for night in self.nights]
+        return {
+            "person": self.person,
+            "sensitive": self.sensitive,
+            "m": self.m,
+            "salt": self.salt,
+            "signatures": [list(own) for own in self.signatures],
+            "persons": dict(self.persons),
+            "sets": dict(self.sets),
+            "spellings": dict(self.spellings),
+            "nights": nights,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"History({len(self.nights):,} releases, {len(self.persons):,} persons, "
+            f"{len(self.signatures):,} signatures)"
+        )
+
+
+def _groups(content: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, int]]:
+    """JSON has texts for keys."""
+    return {
+        read: {int(number): copies for number, copies in own.items()}
+        for read, own in content.items()
+    }
+
+
+def history_of(previous: Any, person: str, sensitive: str, m: int) -> History:
+    """One history of all that was given as `previous`: releases, histories or paths, alone or in a list.
+
+    Raises
+    ------
+    InputError
+        Where something is no part of a series, or not of this one.
+    """
+    given = list(previous) if isinstance(previous, list | tuple) else [previous]
+    found = [_opened(item) for item in given]
+    if not found:
+        return History(person, sensitive, m, secrets.token_hex(16))
+    problems = []
+    if len({own.salt for own in found}) > 1:
+        problems.append(
+            "The earlier releases belong to different series; give those of one series, begun with previous=[]."
+        )
+    for own in found:
+        if (own.person, own.sensitive) != (person, sensitive):
+            problems.append(
+                f"The earlier releases are about column '{own.sensitive}' of persons told apart by '{own.person}'; "
+                "keep both columns in all releases of a series."
+            )
+        if own.m < m:
+            problems.append(
+                f"The earlier releases promise {own.m} values for everybody and this one {m}; a series cannot promise "
+                f"more than its first release: set l to {own.m}, or begin another series of other people."
+            )
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    return _merged(found)
+
+
+def _opened(item: Any) -> History:
+    if isinstance(item, str | os.PathLike):
+        return History.load(item)
+    history = item if isinstance(item, History) else getattr(item, "history", None)
+    if isinstance(history, History):
+        return history
+    if hasattr(item, "history"):
+        raise InputError(
+            "An earlier release was made without previous=, so that its groups cannot be kept; begin a series with "
+            "previous=[] (--save-history), and do not publish both."
+        )
+    raise InputError(
+        "The 'previous' parameter must be a list of releases, histories or paths of histories, empty for the first "
+        f"release. Got {shown(item)} instead."
+    )
+
+
+def _merged(found: Sequence[History]) -> History:
+    """All persons and nights of histories of one series."""
+    first = found[0]
+    signatures: dict[Signature, int] = {}
+    persons: dict[str, int] = {}
+    sets: dict[str, int] = {}
+    spellings: dict[str, str] = {}
+    nights: dict[str, Night] = {}
+    for own in sorted(found, key=lambda history: len(history.nights)):
+        sets |= own.sets  # the last counts
+        spellings = {**own.spellings, **spellings}  # the first counts
+        number = [signatures.setdefault(item, len(signatures)) for item in own.signatures]
+        for who, old in own.persons.items():
+            if persons.setdefault(who, number[old]) != number[old]:
+                raise InputError(
+                    "Somebody has another set of values in one of the earlier releases than in another: these were "
+                    "made without knowing of each other. Give every release all that came before it."
+                )
+        for night in own.nights:
+            groups = {
+                read: {number[old]: copies for old, copies in group.items()}
+                for read, group in night.groups.items()
+            }
+            nights.setdefault(night.name, Night(night.name, groups))
+    least = min(own.m for own in found)
+    return History(
+        first.person,
+        first.sensitive,
+        least,
+        first.salt,
+        tuple(signatures),
+        persons,
+        sets,
+        spellings,
+        tuple(nights.values()),
+    )

@@ -1,0 +1,328 @@
+"""One release of a series: signatures for the people in it, groups that keep them, one spelling for each value."""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from json import dumps
+from math import ceil
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from shoal.audit.requirements.diversity import LDiversity
+from shoal.audit.series import Witness
+from shoal.encoding.encode import Sensitive
+from shoal.encoding.forms import Ints, Records
+from shoal.encoding.frames import Frame, arrow_column
+from shoal.encoding.other_columns import canonical_texts
+from shoal.encoding.rows import fold_all, value_key
+from shoal.errors import Infeasible
+from shoal.kernels.refining.series import exchange_people, regroup_near
+from shoal.pipeline.plan import Plan
+from shoal.pipeline.series.buckets import OUT, place_people
+from shoal.pipeline.series.history import History, Night, Signature, history_of
+from shoal.pipeline.series.splitting import (
+    NOBODY,
+    cells_of,
+    draw_order,
+    part_signatures,
+    sets_of,
+    split_people,
+    turns_of,
+)
+from shoal.progress import Progress
+from shoal.settings.settings import Settings
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.methods import Partition
+from shoal.solve.problem import Problem
+
+NEAR = 5  # nearest groups whose people one tries to change places with
+# Groups that are made anew together with one, and beginnings that are tried: 8 and 12 took three times as long on 5,000
+# census records and gained nothing.
+BESIDE, TRIES = 4, 4
+PASSES = 20  # at most
+SMALLEST_GAIN = 1e-3  # share of the cost: a pass that gains less is the last
+
+
+def improve_groups(
+    problem: Problem,
+    groups: Ints,
+    signature: Ints,
+    width: Any,
+    value: Ints,
+    is_new: Any,
+    progress: Progress,
+) -> Ints:
+    """Groups that cost less, each of one signature with as many people of each of its values.
+
+    Newcomers may change signatures with each other on the way; `signature` is brought up to date.
+    """
+    if not (groups >= 0).any():
+        return groups
+    refined = Refined.of(problem, groups)
+    search = refined.search
+    holds = np.zeros((int(signature.max()) + 1, int(value.max()) + 1), dtype=np.bool_)
+    placed = signature >= 0
+    holds[signature[placed], value[placed]] = True
+    for done in range(PASSES):
+        progress("refining", done, PASSES)
+        before = refined.cost
+        order = np.argsort(-search.s.cost, kind="stable")
+        regroup_near(search, order, BESIDE, TRIES, value, signature, width)
+        exchange_people(search, refined.dearest(), NEAR, value, signature, is_new, holds)
+        if before - refined.cost <= SMALLEST_GAIN * before:
+            break
+    return refined.groups
+
+
+Key = str | None  # of a value: its folded text, None for a missing one
+
+
+def spellings_of(
+    frame: Frame, name: str, keys: Sequence[Key], codes: Ints, known: Mapping[str, str]
+) -> dict[str, str]:
+    """The spelling of every value of a text column: the known one, or the most frequent of a new value.
+
+    `frame` has the released records only, so that no spelling tells of somebody who is left out; `codes` are the
+    places of their values in `keys`. A column of numbers or dates has no spellings.
+    """
+    column = arrow_column(frame, name)
+    if not pa.types.is_large_string(column.type):
+        return {}
+    texts: dict[str, Counter[str]] = {}
+    for text, code in zip(column.to_pylist(), codes.tolist(), strict=True):
+        key = keys[code]
+        if key is not None and key not in known:
+            texts.setdefault(key, Counter())[" ".join(text.split())] += 1
+    found = dict(known)
+    for key, own in texts.items():
+        fitting = sorted(text for text in own if value_key(text) == key)
+        found[key] = max(fitting, key=own.__getitem__, default=key)
+    return found
+
+
+def respelled(
+    frame: Frame, name: str, keys: Sequence[Key], codes: Ints, spellings: Mapping[str, str]
+) -> Frame:
+    """The frame with one spelling of each value in a sensitive column, and null for every missing one."""
+    column, dtype = arrow_column(frame, name), frame.get_column(name).dtype
+    if pa.types.is_floating(column.type):
+        return frame.with_columns((nw.col(name) + 0.0).cast(dtype))  # -0.0 is 0.0
+    if not pa.types.is_large_string(column.type):
+        # Objects may be written in several ways, like Decimal("1.0") and Decimal("1.00").
+        return _with_column(frame, name, column.combine_chunks()) if dtype == nw.Object else frame
+    by_code = pa.array([key and spellings.get(key) for key in keys], type=pa.large_string())
+    texts = by_code.take(pa.array(codes.astype(np.int64)))
+    is_same = column.combine_chunks().equals(texts)
+    if is_same and not (texts.null_count and frame.implementation.is_pandas()):  # None or NaN
+        return frame
+    return _with_column(frame, name, texts)
+
+
+def _with_column(frame: Frame, name: str, array: pa.Array) -> Frame:
+    """The frame with another content of a column, of the same type where that is text or categories."""
+    native = frame.to_native()
+    if isinstance(native, pa.Table):
+        place = native.column_names.index(name)
+        field = native.schema.field(place)
+        fresh = array.dictionary_encode() if pa.types.is_dictionary(field.type) else array
+        native = native.set_column(place, field.with_type(fresh.type), fresh)
+        return nw.from_native(native, eager_only=True)
+    column = nw.from_arrow(pa.table({name: array}), backend=frame.implementation).get_column(name)
+    if frame.get_column(name).dtype == nw.Categorical:
+        column = column.cast(nw.Categorical)
+    return frame.with_columns(column)
+
+
+CELL = 3  # times k: the people of the smallest cells in which newcomers are placed, on average
+
+
+@dataclass(frozen=True)
+class Tonight:
+    """The groups of a release of a series, and what it adds to the history."""
+
+    partition: Partition  # −1 for those who are left out
+    before: History
+    history: History  # with everybody's signature, without this night
+    signature: Ints  # of each record, −1 for those who are left out
+    known: Ints  # the signature that each record had before, −1 for newcomers
+    keys: list[Key]  # of the sensitive values
+    codes: Ints  # the place of each record's value in `keys`
+
+    @property
+    def is_released(self) -> Any:
+        return self.signature >= 0
+
+    def respelled(self, frame: Frame) -> Frame:
+        """The released records, in their input order, with one spelling of each sensitive value."""
+        name, spellings = self.history.sensitive, self.history.spellings
+        return respelled(frame, name, self.keys, self.codes[self.is_released], spellings)
+
+    def witness(self, order: Records) -> Witness:
+        """What the audit must know of the released records, in their order."""
+        kept = np.flatnonzero(self.signature >= 0)[order]
+        return Witness(
+            self.history.signatures,
+            self.signature[kept].astype(np.int64),
+            self.known[kept].astype(np.int64),
+            self.history.m,
+            self.history.sensitive,
+            len(self.history.nights) + 1,
+            self.history.spellings,
+        )
+
+    def remembered(self, texts: pa.Table, order: Records) -> History:
+        """The history with this night, whose records read like this in their quasi-identifiers."""
+        kept = self.signature[self.signature >= 0][order].tolist()
+        groups: dict[str, dict[int, int]] = {}
+        for *read, number in zip(*(own.to_pylist() for own in texts.columns), kept, strict=True):
+            own = groups.setdefault(reading_key(read), {})
+            own[number] = own.get(number, 0) + 1
+        for own in groups.values():
+            for number, people in own.items():
+                own[number] = people // len(self.history.signatures[number])
+        night = Night(secrets.token_hex(8), groups)
+        return replace(self.history, nights=(*self.history.nights, night))
+
+
+def reading_key(read: list[str | None]) -> str:
+    """What stands for all that a group reads."""
+    return sha256(dumps(read).encode()).hexdigest()[:32]
+
+
+def make_tonight(
+    plan: Plan, previous: Any, progress: Progress, order_seed: int | None = None
+) -> Tonight:
+    """Group a table so that its release is safe beside the earlier ones of its series.
+
+    `order_seed` fixes the secret draws, for tests only.
+
+    Raises
+    ------
+    InputError
+        Where the earlier releases are no series.
+    Infeasible
+        Where more people would have to be left out than the settings allow.
+    """
+    settings, problem = plan.settings, plan.problem
+    assert settings.person is not None
+    name, m = settings.sensitive[0], promised(settings)
+    before = history_of(previous, settings.person, name, m)
+    secret = problem.table.sensitive[name]
+    keys = [None if label is None else value_key(label) for label in secret.all_labels]
+    people = _people(plan, before)
+    known = np.array([before.persons.get(who, OUT) for who in people], dtype=np.int32)
+    drawn = draw_order(before, settings.seed, order_seed, problem.table.records)
+    sets = np.array([before.sets.get(who, NOBODY) for who in people], dtype=np.int64)
+    signatures = [_codes(own, keys) for own in before.signatures]
+    signature, signatures = _placed(plan, secret, known, signatures, sets, drawn)
+    width = np.array([len(own) for own in signatures], dtype=np.int64)
+    groups = split_people(problem, signature, width, secret.codes, progress)
+    is_new = known == OUT
+    groups = improve_groups(problem, groups, signature, width, secret.codes, is_new, progress)
+    groups = part_signatures(plan, groups, signature)
+    signature[groups < 0] = OUT
+    _check_limit(plan, signature)
+    kept = np.flatnonzero(groups >= 0)
+    spelled = [_spelled(own, keys) for own in signatures[len(before.signatures) :]]
+    together = sets_of(groups, secret.codes, drawn, 1 + max(before.sets.values(), default=NOBODY))
+    released = plan.source.data.select(name)[kept.tolist()]
+    history = replace(
+        before,
+        m=m,
+        signatures=(*before.signatures, *spelled),
+        persons={**before.persons, **{people[i]: int(signature[i]) for i in kept.tolist()}},
+        sets={**before.sets, **{people[i]: int(together[i]) for i in kept.tolist()}},
+        spellings=spellings_of(released, name, keys, secret.codes[kept], before.spellings),
+    )
+    partition = Partition(groups, (_note(before, signature),))
+    return Tonight(partition, before, history, signature, known, keys, secret.codes)
+
+
+def _placed(
+    plan: Plan,
+    secret: Sensitive,
+    known: Ints,
+    signatures: list[frozenset[int]],
+    sets: Records,
+    drawn: Records,
+) -> tuple[Ints, list[frozenset[int]]]:
+    """The signature of everybody tonight, −1 for those who are left out, and all signatures.
+
+    Somebody whose sensitive value is not in their signature any more is left out.
+    """
+    fits = np.ones(known.size, dtype=np.bool_)
+    for i in np.flatnonzero(known >= 0).tolist():
+        fits[i] = int(secret.codes[i]) in signatures[known[i]]
+    active, k = np.flatnonzero(fits), plan.settings.k
+    width = np.array([*(len(own) for own in signatures), 0], dtype=np.int64)  # OUT is the last
+    cells = cells_of(plan.problem, active, CELL * k)
+    placed, extended = place_people(
+        secret.codes[active],
+        known[active],
+        signatures,
+        secret.size,
+        promised(plan.settings),
+        k,
+        turns_of(sets[active], width[known[active]], drawn[active]),
+        [own[active] for own in cells],
+    )
+    signature = np.full(known.size, OUT, dtype=np.int32)
+    signature[active] = placed
+    return signature, extended
+
+
+def promised(settings: Settings) -> int:
+    """How many sensitive values everybody may have at least."""
+    asked = [item for item in settings.requirements if isinstance(item, LDiversity)]
+    return max((ceil(item.l) for item in asked), default=1)
+
+
+def _people(plan: Plan, history: History) -> list[str]:
+    """What stands for the person of each record."""
+    person, input = plan.settings.person, plan.settings.input
+    assert person is not None
+    texts = fold_all(canonical_texts(plan.source.data, person, input.missing_in(person)))
+    return [history.key(text) for text in texts.to_pylist()]
+
+
+def _codes(own: Signature, keys: list[str | None]) -> frozenset[int]:
+    """A signature in tonight's codes; a value that nobody has tonight is a negative number."""
+    place = {key: code for code, key in enumerate(keys)}
+    return frozenset(place.get(key, -1 - at) for at, key in enumerate(own))
+
+
+def _spelled(own: frozenset[int], keys: list[str | None]) -> Signature:
+    found = [keys[code] for code in own]
+    return tuple(sorted(found, key=lambda key: (key is None, key or "")))
+
+
+def _check_limit(plan: Plan, signature: Ints) -> None:
+    """Refuse to leave out more people than the settings allow.
+
+    Nobody is told why somebody is left out, not even how many for the same reason: logs may be read by others.
+    """
+    out, records = int(np.count_nonzero(signature < 0)), signature.size
+    if out == records:
+        raise Infeasible(
+            "Nobody can be released: the sensitive values of these people do not make groups in which each of at least "
+            f"{promised(plan.settings)} values is as frequent as any other; lower l or k, or give more records."
+        )
+    if out > plan.settings.suppression_limit * records:
+        raise Infeasible(
+            f"{out:,} of {records:,} records must be left out of this release, so that nobody's set of sensitive "
+            f"values changes; allow it with suppression_limit = {np.ceil(1000 * out / records) / 1000:.3g}."
+        )
+
+
+def _note(before: History, signature: Ints) -> str:
+    """What can be told of a release: nothing about the people who are left out but their number, told elsewhere."""
+    used = np.unique(signature[signature >= 0]).size
+    sets = f"{used:,} different sets" if used > 1 else "one set"
+    return f"release {len(before.nights) + 1:,} of a series, with {sets} of sensitive values"

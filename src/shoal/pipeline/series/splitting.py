@@ -1,0 +1,262 @@
+"""Groups inside a signature: drawn in secret, cut again and again, and kept apart from those of other
+signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+import numpy as np
+
+from shoal.encoding.forms import Floats, Ints, Records, TreeForm
+from shoal.kernels.shared.groups import close_groups, count_classes, group_costs, members
+from shoal.pipeline.plan import Plan
+from shoal.pipeline.series.history import History
+from shoal.progress import Progress
+from shoal.solve.problem import Closing, Problem
+
+CUTS = (1 / 2, 1 / 3, 2 / 3, 1 / 4, 3 / 4)  # shares of a part that may become its lower part
+FEW_VALUES = 10  # of a quasi-identifier: all bounds between them are tried
+
+
+def split_people(
+    problem: Problem, signature: Ints, width: Records, value: Ints, progress: Progress
+) -> Ints:
+    """A group for everybody who has a signature, −1 for the others.
+
+    `width` is the number of values of each signature. A group holds people of one signature only.
+    """
+    groups = np.full(signature.size, -1, dtype=np.int32)
+    people = np.flatnonzero(signature >= 0)
+    used, place = np.unique(signature[people], return_inverse=True)
+    wide: Records = width[used].astype(np.int64)
+    part: Ints = place.reshape(-1).astype(np.int32)
+    keys = [_order_of(problem, j)[problem.codes[people, j]] for j in range(len(problem.columns))]
+    ties = np.argsort(np.lexsort(keys))
+    rounds = 0
+    while True:
+        progress("grouping", rounds, rounds + 1)
+        best = _best_cuts(problem, people, part, wide, value[people], keys, ties)
+        if best is None:
+            break
+        part, wide = best
+        rounds += 1
+    groups[people] = part
+    return groups
+
+
+def cells_of(problem: Problem, people: Records, least: int) -> list[Ints]:
+    """Nested cells of people who are near each other, the smallest first: numbers for all records, 0 for others.
+
+    Cutting without regard to sensitive values makes them, as long as cells have `least` people on average.
+    """
+    part: Ints = np.zeros(people.size, dtype=np.int32)
+    wide: Records = np.ones(1, dtype=np.int64)
+    keys = [_order_of(problem, j)[problem.codes[people, j]] for j in range(len(problem.columns))]
+    ties, alike = np.argsort(np.lexsort(keys)), np.zeros(people.size, dtype=np.int32)
+    found: list[Ints] = []
+    while people.size and part.size >= least * wide.size:
+        cells = np.zeros(problem.table.records, dtype=np.int32)
+        cells[people] = part
+        found.append(cells)
+        best = _best_cuts(problem, people, part, wide, alike, keys, ties)
+        if best is None:
+            break
+        part, wide = best
+    return found[::-1]
+
+
+def _order_of(problem: Problem, j: int) -> Records:
+    """A number for each code of a quasi-identifier such that codes near each other have near numbers."""
+    form = problem.columns[j].form
+    if not isinstance(form, TreeForm):
+        return np.arange(form.size)
+    paths = []
+    for leaf in range(form.size):
+        path, node = [leaf], leaf
+        while form.parent[node] != node:
+            node = int(form.parent[node])
+            path.append(node)
+        paths.append(tuple(reversed(path)))
+    place = np.empty(form.size, dtype=np.int64)
+    place[sorted(range(form.size), key=paths.__getitem__)] = np.arange(form.size)
+    return place
+
+
+def _costs(problem: Problem, people: Records, part: Ints) -> Floats:
+    """What each part costs, all its people together."""
+    groups = np.full(problem.table.records, -1, dtype=np.int32)
+    groups[people] = part
+    closures, counts = problem.closures(groups)
+    return group_costs(problem.arrays, closures, counts).sum(axis=0)
+
+
+def _best_cuts(
+    problem: Problem,
+    people: Records,
+    part: Ints,
+    wide: Records,
+    value: Ints,
+    keys: list[Records],
+    ties: Records,
+) -> tuple[Ints, Records] | None:
+    """Cut every part that can be cut where that costs least; None where no part can be cut to advantage."""
+    copies = np.bincount(part) // wide
+    least = -(-problem.k // wide)
+    if not (copies >= 2 * least).any():
+        return None
+    before = _costs(problem, people, part)
+    cost, lower = before.copy(), np.zeros(people.size, dtype=np.bool_)
+    can = copies >= 2 * least
+    for key in keys:
+        rank = rank_among(part, value, key, ties)
+        for asked in _sizes(part, value, key, copies):
+            size = np.clip(asked, least, copies - least)
+            is_lower = can[part] & (rank < size[part])
+            found = _costs(problem, people, 2 * part + ~is_lower)
+            both = np.zeros(2 * copies.size)
+            both[: found.size] = found
+            after = both.reshape(-1, 2).sum(axis=1)
+            better = can & (after < cost - 1e-12 * (1 + np.abs(cost)))
+            cost = np.where(better, after, cost)
+            lower = np.where(better[part], is_lower, lower)
+    if not lower.any():
+        return None
+    names, fresh = np.unique(2 * part + lower, return_inverse=True)
+    return fresh.reshape(-1).astype(np.int32), wide[names // 2]
+
+
+def _sizes(part: Ints, value: Ints, key: Records, copies: Records) -> Iterator[Records]:
+    """How many people of each value may become the lower part of each part, by a quasi-identifier.
+
+    Beside some shares: as many as leave nobody above a bound in the lower part, or nobody below it in the upper one.
+    """
+    for share in CUTS:
+        yield np.round(share * copies).astype(np.int64)
+    bounds = np.unique(key)[:-1]
+    if bounds.size >= FEW_VALUES:
+        return
+    pairs, pair = np.unique(part * (int(value.max()) + 1) + value, return_inverse=True)
+    owner = pairs // (int(value.max()) + 1)
+    start = np.searchsorted(owner, np.arange(copies.size))
+    for bound in bounds:
+        below = np.bincount(pair.reshape(-1), weights=key <= bound, minlength=pairs.size)
+        yield np.minimum.reduceat(below, start).astype(np.int64)
+        yield np.maximum.reduceat(below, start).astype(np.int64)
+
+
+def rank_among(part: Ints, value: Ints, key: Records, ties: Records) -> Records:
+    """The place of everybody among those of the same part and value, by a quasi-identifier."""
+    order = np.lexsort((ties, key, value, part))
+    begins = np.ones(order.size, dtype=np.bool_)
+    begins[1:] = (part[order][1:] != part[order][:-1]) | (value[order][1:] != value[order][:-1])
+    start = np.maximum.accumulate(np.where(begins, np.arange(order.size), 0))
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size) - start
+    return rank
+
+
+_OWN_DRAWS = 2  # beside a seed, so that they have nothing to do with the order drawn from the same
+NOBODY = -1  # the set of a newcomer
+
+
+def draw_order(history: History, seed: int, order_seed: int | None, records: int) -> Records:
+    """A random order of tonight's records, the same for the same history; `order_seed` fixes it for tests."""
+    night = len(history.nights)
+    if order_seed is not None:
+        return np.random.default_rng([order_seed, _OWN_DRAWS, night]).permutation(records)
+    secret = sha256(f"draws\0{history.salt}\0{seed}\0{night}".encode()).digest()
+    return np.random.default_rng(int.from_bytes(secret, "big")).permutation(records)
+
+
+def turns_of(sets: Records, width: Records, drawn: Records) -> Records:
+    """The turn of each person: those come last whose set has lost people since, the others as drawn.
+
+    A set is released together, with one person of each value. If one of it leaves, the rest has to go to keep the
+    balance, and that they are of different values is known already: leaving out others would tell more.
+    `width` is the number of values of each person's signature.
+    """
+    lost = np.zeros(sets.size, dtype=np.int64)
+    stays = sets != NOBODY
+    if stays.any():
+        _, place, present = np.unique(sets[stays], return_inverse=True, return_counts=True)
+        lost[stays] = width[stays] - present[place.reshape(-1)]
+    turn = np.empty(sets.size, dtype=np.int64)
+    turn[np.lexsort((drawn, lost))] = np.arange(sets.size)
+    return turn
+
+
+def sets_of(groups: Ints, value: Ints, drawn: Records, first: int) -> Records:
+    """A number from `first` on for the set of each person: one of each value of a group; −1 for those left out."""
+    found = np.full(groups.size, NOBODY, dtype=np.int64)
+    kept = np.flatnonzero(groups >= 0)
+    copy = rank_among(groups[kept], value[kept], drawn[kept], drawn[kept])
+    pairs = np.stack([groups[kept].astype(np.int64), copy])
+    found[kept] = first + np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def part_signatures(plan: Plan, groups: Ints, signature: Ints) -> Ints:
+    """Unite groups that read like one of another signature with the cheapest of their own, until none does.
+
+    People of a signature that has no other group are left out (−1).
+    """
+    groups = groups.copy()
+    while (groups >= 0).any():
+        kept = np.flatnonzero(groups >= 0)
+        _, closed = plan.close(_packed(groups), Closing())
+        alike = _alike(closed.groups, groups[kept], signature[kept])
+        if not alike.size:
+            break
+        for group in alike.tolist():
+            people = np.flatnonzero(groups == group)
+            if people.size:
+                groups[people] = _partner(plan, groups, signature, people)
+    return _packed(groups)
+
+
+def _packed(groups: Ints) -> Ints:
+    """Groups numbered without gaps; −1 stays."""
+    found = groups.copy()
+    is_placed = groups >= 0
+    found[is_placed] = np.unique(groups[is_placed], return_inverse=True)[1].reshape(-1)
+    return found
+
+
+def _alike(read: Ints, groups: Ints, signature: Ints) -> Records:
+    """Groups that read like one of another signature, all but those of the most frequent signature."""
+    pairs, people = np.unique(np.stack([read, signature]), axis=1, return_counts=True)
+    order = np.lexsort((-people, pairs[0]))
+    is_first = np.ones(order.size, dtype=np.bool_)
+    is_first[1:] = pairs[0][order][1:] != pairs[0][order][:-1]
+    less = {(int(a), int(b)) for a, b in pairs[:, order[~is_first]].T}
+    if not less:
+        return np.zeros(0, dtype=np.int64)
+    wrong = [
+        (int(a), int(b)) in less for a, b in zip(read.tolist(), signature.tolist(), strict=True)
+    ]
+    return np.unique(groups[np.array(wrong)])
+
+
+def _partner(plan: Plan, groups: Ints, signature: Ints, people: Records) -> int:
+    """The other group of the same signature with which the people of a group cost least, −1 for none."""
+    problem = plan.problem
+    others = np.flatnonzero((signature == signature[people[0]]) & (groups >= 0))
+    others = others[groups[others] != groups[people[0]]]
+    if not others.size:
+        return -1
+    names, place = np.unique(groups[others], return_inverse=True)
+    joined = np.concatenate([others, np.tile(people, names.size)])
+    number = np.concatenate([place.reshape(-1), np.repeat(np.arange(names.size), people.size)])
+    order, bounds = members(number.astype(np.int32), names.size)
+    order = joined[order]
+    closures = close_groups(problem.arrays, problem.codes, order, bounds)
+    counts = count_classes(problem.classes, problem.class_count, order, bounds)
+    both = group_costs(problem.arrays, closures, counts).sum(axis=0)
+    order, bounds = members(place.reshape(-1).astype(np.int32), names.size)
+    order = others[order]
+    closures = close_groups(problem.arrays, problem.codes, order, bounds)
+    counts = count_classes(problem.classes, problem.class_count, order, bounds)
+    alone = group_costs(problem.arrays, closures, counts).sum(axis=0)
+    return int(names[np.argmin(both - alone)])

@@ -1,0 +1,319 @@
+"""A release or an evaluation in a few lines: for the terminal, for notebooks and, as plain values, for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from shoal.assess.distributions import Distributions
+from shoal.assess.queries import Errors
+from shoal.assess.risk import AttributeDisclosure, Risk, Risks
+from shoal.assess.rules import Agreement, Rules
+from shoal.assess.singled import Kept
+from shoal.audit.verdict import Audit, Proof, Verdict
+from shoal.report.figures import NAME
+from shoal.report.markup import Markup, cut, element
+from shoal.report.words import coarseness
+from shoal.settings.settings import Settings
+from shoal.solve.bounds.certificate import Certificate
+from shoal.solve.measures import MeasureName
+
+_CELL = 400  # characters
+_LEFT = "text-align: left"
+
+
+class Summarized(Protocol):
+    """What must be known of a release."""
+
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def audit(self) -> Audit: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def suppressed(self) -> int: ...
+    @property
+    def removed(self) -> Sequence[str]: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def reading_notes(self) -> Sequence[str]: ...
+    @property
+    def seconds(self) -> dict[str, float]: ...
+    @property
+    def singled_out(self) -> list[Kept]: ...
+    @property
+    def loosening_cost(self) -> float: ...
+    def loss(self, measure: MeasureName | None = None) -> float: ...
+    def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]: ...
+
+
+def brief_lines(release: Summarized) -> list[tuple[str, str]]:
+    """What was released, what is proved and what was lost, a name and a text each."""
+    audit = release.audit
+    left_out = f", {release.suppressed:,} left out" if release.suppressed else ""
+    return [
+        ("verdict", str(release.verdict)),
+        *(("", reason) for reason in release.verdict.reasons),
+        ("records", f"{audit.records:,} released{left_out}"),
+        (
+            "groups",
+            f"{audit.groups:,} (smallest: {_size(release)}, {release.settings.k:,} required)",
+        ),
+        *(("proved", f"{proof.requirement}: {levels(proof)}") for proof in audit.proofs),
+        *_pseudonyms(release),
+        *(("coarsened", line) for line in coarsened_lines(release.settings)),
+        *_kept(release),
+        ("detail lost", f"{100 * release.loss('lm'):.1f} % (0 % is exact, 100 % is hidden)"),
+        *((f"  {name}", f"{100 * v:.1f} %") for name, v in release.column_losses("lm").items()),
+        *_loosened(release),
+    ]
+
+
+def brief_html(release: Summarized) -> Markup:
+    """The same lines as a table, as notebooks show it: no style sheet, no script, everything escaped."""
+    title = cut(release.settings.title.strip(), NAME) or "Release"
+    return lines_html(title, brief_lines(release))
+
+
+def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> Markup:
+    """Names and texts as a table: no style sheet, no script, everything escaped."""
+    rows = [
+        element(
+            "tr",
+            element("th", cut(_dashed(name), NAME), scope="row", style=_LEFT),
+            element("td", cut(text, _CELL), style=_LEFT),
+        )
+        for name, text in lines
+    ]
+    caption = element("caption", title, style=_LEFT)
+    return element("table", caption, element("tbody", *rows))
+
+
+def _dashed(name: str) -> str:
+    """A name that is indented, with a dash: HTML drops spaces."""
+    return f"– {name[2:]}" if name.startswith("  ") else name
+
+
+def brief_facts(
+    release: Summarized, certificate: Certificate | None = None, reason: str = ""
+) -> dict[str, Any]:
+    """The same for programs, ready for JSON; with a certificate, or the reason why there is none, if given."""
+    audit = release.audit.to_dict()
+    return {
+        "verdict": audit["verdict"],
+        "records": audit["records"],
+        "suppressed": release.suppressed,
+        "groups": audit["groups"],
+        "k": audit["k"],
+        "proofs": audit["proofs"],
+        "persons": audit["persons"],
+        "person": audit["person"] or None,
+        "by_person": audit["by_person"],
+        "pseudonyms": list(release.settings.pseudonyms),
+        **_coarsening(release),
+        "kept": [kept.to_dict() for kept in release.singled_out],
+        "removed": list(release.removed),
+        "measure": release.settings.objective,
+        "loss": release.loss(),
+        "column_losses": release.column_losses(),
+        **_loosening(release),
+        **_certificate(certificate, reason),
+        "method": release.settings.method.name,
+        "notes": [*release.reading_notes, *release.notes],
+        "seconds": round(sum(release.seconds.values()), 3),
+    }
+
+
+def _certificate(certificate: Certificate | None, reason: str) -> dict[str, Any]:
+    if certificate is None:
+        return {"certificate": None, "certificate_reason": reason} if reason else {}
+    ratio = certificate.ratio if certificate.bound else None  # JSON knows no infinity
+    return {"certificate": {**asdict(certificate), "ratio": ratio}}
+
+
+def levels(proof: Proof) -> str:
+    """What a requirement beyond k asks for and what the least safe group reaches."""
+    return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
+
+
+def _size(release: Summarized) -> str:
+    """What the smallest group has: records, or people where they are counted."""
+    reached = release.audit.smallest
+    if release.audit.by_person is not None:
+        return f"{reached:,} people" if reached != 1 else "1 person"
+    return f"{reached:,} records" if reached != 1 else "1 record"
+
+
+def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
+    """Columns that were replaced, and what that leaves possible."""
+    names = release.settings.pseudonyms
+    linked = "whoever has another release with the same key can join the two by it"
+    return [("pseudonyms", f"{name}: {linked}") for name in names]
+
+
+def coarsened_lines(settings: Settings) -> list[str]:
+    """Every column that is made coarser in all records, and how."""
+    return [f"{name} to {coarseness(model)}" for name, model in settings.coarsen.items()]
+
+
+def _coarsening(release: Summarized) -> dict[str, Any]:
+    found = {name: coarseness(model) for name, model in release.settings.coarsen.items()}
+    return {"coarsened": found} if found else {}
+
+
+def _kept(release: Summarized) -> list[tuple[str, str]]:
+    """Every column that is kept, and how many records it alone identifies."""
+    return [
+        (
+            "kept" if item.columns[0] in release.settings.coarsen else "kept as it is",
+            f"{item.columns[0]} (alone it identifies {_count(item.alone)})",
+        )
+        for item in release.singled_out
+        if len(item.columns) == 1
+    ]
+
+
+def _count(records: int) -> str:
+    return "nobody" if not records else "1 record" if records == 1 else f"{records:,} records"
+
+
+def _loosened(release: Summarized) -> list[tuple[str, str]]:
+    """That values were made more general than needed, and what it cost."""
+    share = release.settings.loosen
+    if not share:
+        return []
+    cost = f"about {100 * release.loosening_cost:.1f} points of the detail lost"
+    return [("loosened", f"about {100 * share:.4g} % of the values that are not exact, at {cost}")]
+
+
+def _loosening(release: Summarized) -> dict[str, Any]:
+    share = release.settings.loosen
+    return {"loosen": share, "loosening_cost": release.loosening_cost} if share else {}
+
+
+class Evaluated(Protocol):
+    """What must be known of an evaluation."""
+
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def risk(self) -> Risks: ...
+    @property
+    def distributions(self) -> Distributions: ...
+    @property
+    def rules(self) -> Rules: ...
+    @property
+    def queries(self) -> Any: ...
+    @property
+    def release(self) -> Any: ...
+    @property
+    def classification(self) -> Any: ...
+    @property
+    def population(self) -> Any: ...
+
+
+def evaluation_lines(found: Evaluated) -> list[tuple[str, str]]:
+    """Whether a release is safe and what is left of its use; names that belong to the one above begin with spaces."""
+    return [*_verdict(found), *_risk(found), *_population(found), *_use(found)]
+
+
+def _verdict(found: Evaluated) -> Iterator[tuple[str, str]]:
+    """Lines about whether the release is safe, and what is required."""
+    examination = found.release.examination
+    yield "verdict", str(found.verdict)
+    for reason in found.verdict.reasons:
+        yield "", reason
+    reached = {
+        "k": f"{examination.audit.k} reached, {found.release.settings.k} required",
+        **{proof.requirement: levels(proof) for proof in examination.audit.proofs},
+    }
+    for (name, text), miss in zip(reached.items(), examination.misses, strict=True):
+        yield f"  {name}", f"{text}, MISSED" if miss else text
+
+
+def _risk(found: Evaluated) -> Iterator[tuple[str, str]]:
+    """Lines about the risk, before and after."""
+    both = found.risk.before, found.risk.after
+    yield "risk", "before → after"
+    yield "  records", _arrow(*(f"{risk.sizes.records:,}" for risk in both))
+    yield "  groups", _arrow(*(f"{risk.sizes.groups:,}" for risk in both))
+    yield "  smallest group", _arrow(*(f"{risk.sizes.smallest:,}" for risk in both))
+    yield "  unique records", _arrow(*(f"{risk.sizes.unique_share:.1%}" for risk in both))
+    yield "  highest risk", _arrow(*(f"{r.reidentification.prosecutor_highest:.4g}" for r in both))
+    yield "  average risk", _arrow(*(f"{r.reidentification.prosecutor_average:.4g}" for r in both))
+    limit = both[0].reidentification.threshold
+    yield f"  records above {limit:g}", _arrow(*(f"{r.reidentification.at_risk:.1%}" for r in both))
+    for name in [attribute.column for attribute in both[1].attributes]:
+        yield (
+            f"  {name} guessed",
+            _arrow(*(f"{_attribute(r, name).average_share:.1%}" for r in both)),
+        )
+        yield f"  {name} certain", _arrow(*(f"{_attribute(r, name).disclosed:.1%}" for r in both))
+
+
+def _population(found: Evaluated) -> Iterator[tuple[str, str]]:
+    """Lines about the risk among the people that the table was drawn from."""
+    if found.population is None:
+        return
+    both = found.population.before, found.population.after
+    yield "among all", f"{both[0].people:,} people, before → after"
+    if both[0].smallest is not None:
+        yield "  fewest alike", _arrow(*(f"{risk.smallest:,}" for risk in both))
+    yield "  highest risk", _arrow(*(f"{risk.highest:.4g}" for risk in both))
+    yield "  average risk", _arrow(*(f"{risk.average:.4g}" for risk in both))
+    unique = [risk.uniqueness for risk in both if risk.uniqueness is not None]
+    if unique:
+        yield "  unique people", _arrow(*(f"about {one.share:.1%}" for one in unique))
+
+
+def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
+    return next(attribute for attribute in risk.attributes if attribute.column == name)
+
+
+def _use(found: Evaluated) -> Iterator[tuple[str, str]]:
+    """Lines about what is left of the use."""
+    yield "distributions", "total variation from the table's, 0 to 1"
+    for column in found.distributions.columns:
+        moved = column.earth_movers
+        extra = "" if moved is None else f", earth mover's {moved:.4g}"
+        yield f"  {column.column}", f"{column.total_variation:.4g}{extra}"
+    yield "  pairs of columns", f"{found.distributions.mean_pair_variation:.4g} on average"
+    yield (
+        "association rules",
+        f"support {found.rules.support:g}, confidence {found.rules.confidence:g}",
+    )
+    yield "  all", _rules(found.rules.all)
+    yield "  on sensitive", _rules(found.rules.sensitive)
+    if found.queries:
+        answered = [found.queries.count, *([found.queries.sum] if found.queries.sum else [])]
+        yield "query errors", "median, mean of relative errors"
+        for errors in answered:
+            what = f"{errors.function.upper()} of {found.queries.sum_column}"
+            name = "COUNT" if errors.function == "count" else what
+            yield f"  {name}", f"{_errors(errors)} ({errors.queries:,} queries)"
+        for errors in found.queries.by_column:
+            yield f"  COUNT on {errors.columns[0]}", _errors(errors)
+    if found.classification:
+        fit = found.classification
+        yield f"predicting {fit.target}", f"right on {fit.tested:,} records outside the release"
+        yield "  from the release", f"{fit.release:.1%}"
+        yield "  from originals", f"{fit.original:.1%}"
+        yield "  majority", f"{fit.majority:.1%}"
+
+
+def _arrow(before: str, after: str) -> str:
+    return f"{before} → {after}"
+
+
+def _rules(agreement: Agreement) -> str:
+    found = f"{agreement.in_both:,} of {agreement.in_table:,} found again"
+    return f"{found}, {agreement.in_release - agreement.in_both:,} new"
+
+
+def _errors(errors: Errors) -> str:
+    if errors.mean is None:
+        return "no query selects a record"
+    return f"{errors.median:.1%}, {errors.mean:.1%}"

@@ -1,0 +1,253 @@
+"""New records under old closures: assigned, grouped anew or held back, rendered and audited."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from shoal.audit.verdict import Audit
+from shoal.data.files.table_file import formula_problems, read_texts, write
+from shoal.data.open import open_table
+from shoal.encoding.forms import Records
+from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
+from shoal.encoding.other_columns import coarsened
+from shoal.encoding.render import assemble
+from shoal.encoding.rows import shuffled
+from shoal.encoding.source import Dialect, Input, Source
+from shoal.errors import Infeasible, InputError, raise_problems
+from shoal.pipeline.plan import Plan, group, prepare
+from shoal.pipeline.prove import Known, examine, known_of
+from shoal.progress import Watch, silent
+from shoal.reuse.taking import NOBODY, Coverage, coverage_of, take
+from shoal.risk.limits import compile_rules
+from shoal.risk.persons import People
+from shoal.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from shoal.reuse.recoding import Recoding
+
+Texts = dict[str, list[str | None]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Batch(Generic[FrameT]):
+    """New records that were released under the closures of an earlier release.
+
+    Attributes
+    ----------
+    data
+        The released records, a frame of the kind that was given; None if all were held back.
+    held
+        The records that were held back, as they came, identifiers and all: give them to the next batch.
+    taken
+        Records that took a closure of the recoding.
+    regrouped
+        Records that were grouped anew among themselves.
+    audit
+        What was proved of the batch alone; None if there is none.
+    together
+        What was proved of all that was released so far, as one table.
+    recoding
+        The recoding for the next batch, which knows of this one.
+    is_released
+        Whether each record was released, in the order given, those of `held` first.
+    """
+
+    data: FrameT | None
+    held: FrameT
+    taken: int
+    regrouped: int
+    audit: Audit | None
+    together: Audit
+    recoding: Recoding = field(repr=False)
+    is_released: Any = field(repr=False)
+    settings: Settings = field(repr=False)
+    known: Known = field(default_factory=Known, repr=False)
+    dialect: Dialect | None = field(default=None, repr=False)
+
+    @property
+    def held_back(self) -> int:
+        """How many records were held back."""
+        return int(np.count_nonzero(~self.is_released))
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the released records to a file, whole or not at all, after an audit of the file."""
+        if self.data is None:
+            raise InputError(
+                "All records were held back, so that there is nothing to write; save them with save_held and give "
+                "them to the next batch."
+            )
+        data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
+        raise_problems(formula_problems(data, Path(path), self.settings.allows))
+        write(
+            data,
+            path,
+            overwrite,
+            dialect,
+            partial(self._prove, dialect),
+        )
+
+    def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the records that were held back, as they came, to a file that only its owner may read."""
+        held = arrow_table(open_frame(self.held))
+        write(held, path, overwrite, self.dialect or Dialect(), private=True)
+
+    def _prove(self, dialect: Dialect, path: Path) -> None:
+        """Audit a file that holds the batch."""
+        texts = open_frame(read_texts(path, Input(dialect.encoding, dialect.delimiter)))
+        examine(texts, self.known, self.settings).prove()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was released, held back and proved, ready for JSON; no record is in it."""
+        return {
+            "taken": self.taken,
+            "regrouped": self.regrouped,
+            "held": self.held_back,
+            "audit": None if self.audit is None else self.audit.to_dict(),
+            "together": self.together.to_dict(),
+            "batches": self.recoding.batches,
+        }
+
+    def __repr__(self) -> str:
+        return f"Batch({self.taken:,} records taken, {self.regrouped:,} grouped anew, {self.held_back:,} held back)"
+
+
+def make_batch(
+    recoding: Recoding,
+    settings: Settings,
+    table: Any,
+    batch_k: int,
+    held: Any,
+    regroup: bool,
+    order_seed: int | None,
+) -> Batch[Any]:
+    """Release what can be released of new records, and prove it of the batch and of all batches together."""
+    source = _joined(open_table(table, settings.input), held, settings.input)
+    settings = replace(settings, k=batch_k)
+    plan = prepare(source, replace(settings, k=1, requirements=()))
+    closure = _taken(plan, settings, recoding.closures)
+    texts: Texts = {
+        name: np.array([*own, None], dtype=object)[closure].tolist()
+        for name, own in recoding.closures.items()
+    }
+    is_released = closure != NOBODY
+    rest = np.flatnonzero(~is_released)
+    anew = _regrouped(source, settings, rest) if regroup else None
+    if anew is not None:
+        is_released[rest] = True
+        for name, own in anew.items():
+            for record, text in zip(rest.tolist(), own, strict=True):
+                texts[name][record] = text
+    taken = int(np.count_nonzero(closure != NOBODY))
+    batch = Batch(
+        data=None,
+        held=source.data[np.flatnonzero(~is_released).tolist()].to_native(),
+        taken=taken,
+        regrouped=int(np.count_nonzero(is_released)) - taken,
+        audit=None,
+        together=recoding.examine().prove(),
+        recoding=recoding,
+        is_released=is_released,
+        settings=settings,
+        dialect=source.dialect,
+    )
+    return _released(batch, plan, texts, order_seed) if is_released.any() else batch
+
+
+def _released(batch: Batch[Any], plan: Plan, texts: Texts, order_seed: int | None) -> Batch[Any]:
+    """The batch with its records rendered and audited."""
+    settings, kept = batch.settings, np.flatnonzero(batch.is_released)
+    order = np.arange(kept.size) if settings.keep_order else shuffled(kept.size, order_seed)
+    released = replace(plan.given, data=plan.given.data[kept.tolist()])
+    frame = coarsened(released, settings.coarsen, settings.input).data
+    generalized = {
+        name: {name: pa.array(own, pa.string()).take(pa.array(kept[order]))}
+        for name, own in texts.items()
+    }
+    pseudonyms = {name: own.take(pa.array(kept)) for name, own in plan.pseudonyms.items()}
+    rendered = assemble(frame, generalized, order, plan.roles.unchanged, pseudonyms)
+    known = known_of(frame, settings, order)
+    audit = examine(rendered, known, settings).prove()
+    grown = batch.recoding.with_batch(rendered)
+    return replace(
+        batch,
+        data=rendered.to_native(),
+        audit=audit,
+        together=grown.examine().prove(),
+        recoding=grown,
+        known=known,
+    )
+
+
+def _taken(plan: Plan, settings: Settings, closures: Texts) -> Records:
+    """The closure that takes each new record, −1 for none."""
+    models = {column.name: column.model for column in plan.problem.columns}
+    coverage: Coverage = coverage_of(
+        plan.source.data, closures, models, settings.weights, settings.input
+    )
+    rules, values = compile_rules(plan.problem.table, settings.k, settings.requirements)
+    people = People(np.arange(coverage.records, dtype=np.int64), rules, values)
+
+    def complies(records: Records) -> bool:
+        if records.size < settings.k or not settings.requirements:
+            return bool(records.size >= settings.k)
+        groups = np.full(coverage.records, -1, dtype=np.int32)
+        groups[records] = 0
+        return bool(people.comply(groups)[0].all())
+
+    return take(coverage, complies)
+
+
+def _regrouped(source: Source, settings: Settings, records: Records) -> Texts | None:
+    """What records read that are grouped anew among themselves, by column; None where that is not possible."""
+    if records.size < settings.k:
+        return None
+    part = replace(source, data=source.data[records.tolist()])
+    try:
+        plan = prepare(part, settings)
+    except (Infeasible, InputError):  # what is left of a table may be too little or too much alike
+        return None
+    partition = group(plan, Watch(silent))
+    _, closed = plan.close(partition.groups, partition.closing)
+    found: Texts = {}
+    for j, column in enumerate(closed.table.columns):
+        texts = np.array(column.form.text(closed.of_column(j)), dtype=object)
+        found[column.name] = texts[closed.groups].tolist()
+    return found
+
+
+def _joined(source: Source, held: Any, input: Input) -> Source:
+    """New records after those that were held back."""
+    if held is None:
+        return source
+    before: Frame = open_table(held, input.of_written()).data
+    if not before.shape[0]:
+        return source
+    missing = [name for name in source.data.columns if name not in before.columns]
+    more = [name for name in before.columns if name not in source.data.columns]
+    joined = None
+    if not missing and not more:
+        try:
+            joined = _stacked(before.select(source.data.columns), source.data)
+        except Exception:  # each library has errors of its own, and they may show a cell
+            joined = None
+    if joined is None:
+        raise InputError(
+            "The records held back do not have the columns and types of the new ones; give both as they came from the "
+            "same source."
+        )
+    return replace(source, data=joined)
+
+
+def _stacked(first: Frame, second: Frame) -> Frame:
+    one, other = first.to_native(), second.to_native()
+    if isinstance(one, pa.Table) and isinstance(other, pa.Table):
+        return open_frame(pa.concat_tables([one, other], promote_options="permissive"))
+    return nw.concat([first, second], how="vertical")

@@ -1,0 +1,287 @@
+"""What a release did, kept for new records: its closures with the counts and settings, and the file of them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.atomic import write_whole
+from shoal.audit.groups import examine_texts
+from shoal.audit.texts import texts_of
+from shoal.audit.verdict import Examination
+from shoal.data.files.formats import OwnFile, place_problems, read_own
+from shoal.encoding.frames import Frame
+from shoal.encoding.source import Input
+from shoal.errors import InputError, raise_problems
+from shoal.reuse.batch import Batch, make_batch
+from shoal.settings.input import read_input
+from shoal.settings.kinds import is_whole, wrong
+from shoal.settings.settings import Settings
+
+OWN = OwnFile(
+    kind="recoding",
+    version=1,
+    name="Recoding",
+    what="no recoding; give a file that release.recoding.save or --save-recoding wrote",
+    remedy="make it anew from a release",
+)
+MOST = 10**12  # records that read the same: more are a mistake
+
+
+def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: bool) -> None:
+    """Write a recoding."""
+    target = Path(path)
+    raise_problems(place_problems(target, overwrite))
+    columns = recoding.rows.to_pydict()
+    content = {
+        "shoal": OWN.kind,
+        "version": OWN.version,
+        "batches": recoding.batches,
+        "settings": recoding.settings.to_dict(),
+        "columns": list(columns),
+        "rows": [list(row) for row in zip(*columns.values(), strict=True)],
+        "counts": list(recoding.counts),
+    }
+    text = json.dumps(content, ensure_ascii=False, indent=None) + "\n"
+    write_whole(
+        target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
+    )
+
+
+def read_content(path: str | os.PathLike[str]) -> tuple[Settings, pa.Table, list[int], int]:
+    """The settings, rows, counts and number of batches in the file of a recoding."""
+    content = _read(Path(path))
+    settings = Settings.from_dict(content["settings"])
+    raise_problems(settings.problems())
+    names = [*settings.quasi_identifiers, *settings.sensitive]
+    rows, counts, batches = content["rows"], content["counts"], content["batches"]
+    is_whole = (
+        content["columns"] == names
+        and isinstance(rows, list)
+        and isinstance(counts, list)
+        and len(rows) == len(counts) > 0
+        and all(_is_count(count) for count in counts)
+        and all(_is_row(row, len(names)) for row in rows)
+        and (batches == 0 or _is_count(batches))
+    )
+    if not is_whole:
+        raise InputError(_spoilt(path))
+    columns = zip(*rows, strict=True)
+    kind = pa.large_string()
+    table = pa.table({n: pa.array(own, kind) for n, own in zip(names, columns, strict=True)})
+    return settings, table, counts, batches
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The content of the file of a recoding, with all entries that belong there."""
+    content = read_own(OWN, path)
+    if not {"settings", "columns", "rows", "counts", "batches"} <= set(content):
+        raise InputError(_spoilt(path))
+    if not isinstance(content["settings"], dict):
+        raise InputError(_spoilt(path))
+    return content
+
+
+def _spoilt(path: str | os.PathLike[str]) -> str:
+    return f"Recoding '{path}' is damaged; make it anew from a release."
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 < value <= MOST
+
+
+def _is_row(row: Any, width: int) -> bool:
+    texts = isinstance(row, list) and all(text is None or isinstance(text, str) for text in row)
+    return texts and len(row) == width
+
+
+@dataclass(frozen=True, repr=False)
+class Recoding:
+    """The closures of a release, ready to take new records.
+
+    It holds what the release says and nothing else of its table: closures as texts, how many records have each, with
+    which sensitive values, and the settings with their hierarchies.
+
+    Attributes
+    ----------
+    settings
+        The settings of the release.
+    records
+        Records in all releases that it stands for.
+    batches
+        How many batches have been added to the first release.
+    """
+
+    settings: Settings
+    rows: pa.Table = field(repr=False)  # distinct quasi-identifiers and sensitive values, as texts
+    counts: Sequence[int] = field(repr=False)  # released records of each row
+    batches: int = 0
+
+    @property
+    def records(self) -> int:
+        return int(sum(self.counts))
+
+    @cached_property
+    def closures(self) -> dict[str, list[str | None]]:
+        """The texts of all closures, by quasi-identifier."""
+        names = list(self.settings.quasi_identifiers)
+        distinct = self.rows.select(names).group_by(names).aggregate([])
+        return {name: distinct[name].to_pylist() for name in names}
+
+    def apply(
+        self,
+        table: Any,
+        *,
+        batch_k: int | None = None,
+        held: Any = None,
+        regroup: bool = True,
+        input: Input | Mapping[str, Any] | None = None,
+        order_seed: int | None = None,
+    ) -> Batch[Any]:
+        """Release new records under the closures of this release.
+
+        Every record takes the least general closure that covers it, among those that at least `batch_k` new records
+        take, so that the batch alone keeps k and all requirements, and so does whatever is the difference of the
+        releases before and after it. The others are grouped anew among themselves, or held back.
+
+        It is a promise about people who are in one batch only; see "Guarantee" on the page about new records.
+
+        Parameters
+        ----------
+        table
+            New records: a frame, or the path of a file, with the columns of the first table.
+        batch_k
+            How many new records a closure must take at least (default k; not less).
+        held
+            Records that an earlier batch held back, a frame or a path; they are tried again with the new ones.
+        regroup
+            Whether to group records anew that no closure takes (default), or to hold them all back.
+        input
+            How to read the file, where that is not as in the settings; see `shoal.Input`.
+        order_seed
+            Makes the order of released records repeatable, for tests only.
+
+        Examples
+        --------
+        >>> import pandas as pd, shoal
+        >>> people = pd.DataFrame({"age": [31, 33, 52, 58], "ill": list("abca")})
+        >>> release = shoal.anonymize(people, quasi_identifiers=["age"], sensitive=["ill"], k=2)
+        >>> new = pd.DataFrame({"age": [32, 33, 57, 71], "ill": list("bbac")})
+        >>> batch = release.recoding.apply(new)
+        >>> sorted(batch.data["age"])
+        ['31–33', '31–33', '57–71', '57–71']
+        """
+        problems: list[str] = []
+        least = self.settings.k if batch_k is None else batch_k
+        if not is_whole(least, self.settings.k):
+            problems.append(
+                wrong("batch_k", f"a whole number of at least k = {self.settings.k}", batch_k)
+            )
+        if not isinstance(regroup, bool):
+            problems.append(wrong("regroup", "true or false", regroup))
+        settings = self.settings
+        if input is not None:
+            settings = replace(settings, input=read_input(input, problems))
+        raise_problems(problems)
+        return make_batch(self, settings, table, least, held, regroup, order_seed)
+
+    def with_batch(self, released: Frame) -> Recoding:
+        """This recoding together with a batch that has been released."""
+        rows, counts = _counted(released, self.settings)
+        joined = pa.concat_tables([self.rows, rows])
+        return Recoding(self.settings, *_grouped(joined, [*self.counts, *counts]), self.batches + 1)
+
+    def examine(self) -> Examination:
+        """Audit all that it stands for together, as if it was one release."""
+        every = np.repeat(np.arange(self.rows.num_rows), np.asarray(self.counts, dtype=np.int64))
+        settings = self.settings
+        return examine_texts(
+            self.rows.take(pa.array(every)),
+            list(settings.quasi_identifiers),
+            settings.k,
+            requirements=settings.requirements,
+            sensitive=settings.sensitive,
+        )
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the recoding to one file, whole or not at all."""
+        write_content(self, path, overwrite)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Recoding:
+        """Read a recoding that `save` has written, and audit what it stands for.
+
+        Raises
+        ------
+        InputError
+            If the file is no recoding.
+        AuditFailed
+            If its counts do not keep its own requirements: somebody has changed it.
+        """
+        settings, rows, counts, batches = read_content(path)
+        found = cls(settings, rows, counts, batches)
+        found.examine().prove()
+        return found
+
+    def __repr__(self) -> str:
+        closures = len(next(iter(self.closures.values())))
+        return f"Recoding({self.records:,} records, {closures:,} closures, {self.batches:,} batches added)"
+
+
+def recoding_of(released: Frame, settings: Settings) -> Recoding:
+    """The recoding of a released frame.
+
+    Raises
+    ------
+    InputError
+        Where new records could not be released like those of the frame.
+    """
+    raise_problems(recoding_problems(settings))
+    return Recoding(settings, *_counted(released, settings))
+
+
+def recoding_problems(settings: Settings) -> list[str]:
+    """Sentences for settings whose releases cannot take new records."""
+    found = []
+    if not settings.method.homogeneous:
+        found.append(
+            f"Records of method '{settings.method.name}' do not read the same in groups, so that there are no closures "
+            "to use again; choose another method."
+        )
+    if settings.render != "text":
+        found.append(
+            f"A release with render = '{settings.render}' does not show its closures as texts; set render to 'text'."
+        )
+    if settings.person:
+        found.append(
+            "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
+            "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
+            "previous= (--save-history) instead of a recoding if the same people come again."
+        )
+    return found
+
+
+def _counted(released: Frame, settings: Settings) -> tuple[pa.Table, list[int]]:
+    """The distinct rows of a release in its quasi-identifiers and sensitive columns, and how often each occurs."""
+    names = [*settings.quasi_identifiers, *settings.sensitive]
+    table = texts_of(released, names)
+    table = table.cast(pa.schema([(name, pa.large_string()) for name in names]))
+    return _grouped(table, [1] * table.num_rows)
+
+
+def _grouped(rows: pa.Table, counts: Sequence[int]) -> tuple[pa.Table, list[int]]:
+    """Make equal rows one; in an order that says nothing of the records'."""
+    names = rows.column_names
+    plain = [f"c{j:04}" for j in range(len(names))]
+    table = rows.rename_columns(plain).append_column("n", pa.array(counts, pa.int64()))
+    found = table.group_by(plain).aggregate([("n", "sum")])
+    found = found.sort_by([(name, "ascending") for name in plain])
+    return found.select(plain).rename_columns(names), found["n_sum"].to_pylist()

@@ -1,0 +1,243 @@
+"""Several records per person: rules that count persons, and what identifiers that repeat say about groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.audit.persons import most_pairs
+from shoal.audit.requirements import LDiversity, PSensitive, Requirement
+from shoal.audit.verdict import Persons
+from shoal.encoding.encode import Table
+from shoal.encoding.forms import Ints, Records
+from shoal.encoding.frames import Frame, arrow_values, plain_column
+from shoal.encoding.other_columns import canonical_texts
+from shoal.encoding.rows import fold_all
+from shoal.errors import LONGEST, Infeasible
+from shoal.kernels.persons.counting import Crowd, complying_groups, make_crowd
+from shoal.kernels.shared.groups import members
+from shoal.kernels.shared.rules import Rules
+
+MOST_RECORDS = 50  # of a person, on average
+REPEATING = 1.5  # records per value, from which values repeat too often for namesakes
+# How often records of one person agree in a quasi-identifier, where chance is 0 and always is 1.
+AGREEING, ALWAYS = 0.5, 0.99
+UNUSUAL = 0.05  # groups with a single value that chance explains, of those there are
+
+
+@dataclass(frozen=True)
+class People:
+    """Who each record belongs to, and what their groups must keep to when persons are counted."""
+
+    person: Records  # a number per record, without gaps
+    rules: Rules
+    values: Ints  # what each record counts as in each tally of the rules
+
+    @classmethod
+    def of(cls, person: Records, rules: Rules, values: Ints) -> People:
+        """Let the shares of values in the table be those among persons, each counted once for every value."""
+        share = rules.share.copy()
+        for t in range(values.shape[1]):
+            first, last = rules.start[t], rules.start[t + 1]
+            having = np.unique(person * (last - first) + values[:, t] - first)
+            counts = np.bincount(having % (last - first), minlength=last - first)
+            share[first:last] = counts / having.size
+        return cls(person, rules._replace(share=share), values)
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """The same with room to count, as kernels take it."""
+        tallied = int(self.rules.start[-1])
+        pair = np.zeros(self.values.shape, dtype=np.int64)
+        pairs = 0
+        for t in range(self.values.shape[1]):
+            key = self.person * tallied + self.values[:, t]
+            numbers, place = np.unique(key, return_inverse=True)
+            pair[:, t] = place.reshape(-1) + pairs
+            pairs += numbers.size
+        return make_crowd(
+            self.person, self.values, pair, int(self.person.max()) + 1, max(1, pairs), tallied
+        )
+
+    def comply(self, groups: Ints) -> tuple[npt.NDArray[np.bool_], Records]:
+        """Whether each group complies, and how many persons it has; records without a group (−1) do not count."""
+        placed = np.flatnonzero(groups >= 0)
+        order, bounds = members(groups[placed], int(groups.max(initial=-1)) + 1)
+        return complying_groups(self.rules, self.crowd, placed[order], bounds)
+
+
+def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: list[str]) -> Records:
+    """A number for the person of each record; texts that differ only in spaces, case or Unicode form are one person.
+
+    A record without one may be anybody's, also somebody's who is in its group already. To count it as a person of its
+    own would promise too much, so that it is refused: a sentence is added to `problems`.
+    """
+    folded = fold_all(canonical_texts(frame, name, missing).fill_null(""))
+    unknown = pc.sum(pc.equal(folded, "")).as_py() or 0
+    if unknown:
+        problems.append(
+            f"{unknown:,} of {len(folded):,} records have no value in column '{name[:LONGEST]}', which tells persons "
+            "apart; give each of them the value of its person, or one of its own where you know that it is somebody "
+            "else's, or leave these records out."
+        )
+    return np.asarray(folded.dictionary_encode().indices).astype(np.int64)
+
+
+def is_monotone(requirement: Requirement) -> bool:
+    """Whether what holds for the persons of two groups holds for those of their union."""
+    is_distinct = isinstance(requirement, LDiversity) and requirement.kind == "distinct"
+    return is_distinct or isinstance(requirement, PSensitive)
+
+
+def check_feasible_for(
+    person: Records, table: Table, k: int, requirements: Sequence[Requirement] = ()
+) -> None:
+    """Refuse, with the numbers and the nearest setting that can be kept, what the persons of a table cannot meet.
+
+    One group of all records must comply, to which groups that do not are united in the end.
+    """
+    persons, problems = int(person.max(initial=-1)) + 1, []
+    if k > persons:
+        problems.append(
+            f"k = {k} needs at least {k} persons and the table has {persons}; choose k of at most {persons}."
+        )
+    for requirement in requirements:
+        for column in requirement.over(list(table.sensitive)):
+            secret = table.sensitive[column]
+            having = np.unique(person * secret.size + secret.codes)
+            counts = np.bincount(having % secret.size, minlength=secret.size).astype(np.float64)
+            kinds = requirement.kinds(secret.all_labels)
+            if kinds is None:
+                level = requirement.levels(
+                    counts[None, :],
+                    secret.all_labels,
+                    counts / counts.sum(),
+                    np.array([float(persons)]),
+                )
+                remedy = requirement.remedy(column, counts, float(level[0]))
+            else:
+                kind = np.array(kinds)[having % secret.size].tolist()
+                level = np.array([float(most_pairs(kind, (having // secret.size).tolist()))])
+                remedy = (
+                    f"only {level[0]:.0f} different persons have as many different values; choose "
+                    f"{'p' if isinstance(requirement, PSensitive) else 'l'} of at most {level[0]:.0f}"
+                )
+            if not requirement.is_met(level).all():
+                what = requirement.describe(column)
+                problems.append(
+                    f"Counted by persons, all records as one group miss {what}: {remedy}."
+                )
+    if problems:
+        raise Infeasible("\n".join(problems))
+
+
+def count_persons(
+    frame: Frame, groups: Ints, identifiers: Sequence[str], k: int, codes: Ints
+) -> tuple[Persons, ...]:
+    """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
+
+    `groups` and `codes` have the group and the quasi-identifiers of each record of the frame. A record without a value
+    counts as a person of its own.
+    """
+    numbered = {name: _numbered(arrow_values(frame, name)) for name in identifiers}
+    likely = most_likely_person({name: (own, codes) for name, own in numbered.items()})
+    if likely is None:
+        return ()
+    person = numbered[likely.name]
+    persons = int(person.max()) + 1
+    pairs = np.unique(groups.astype(np.int64) * persons + person)
+    found = np.bincount(pairs // persons)
+    is_told = likely.matters(found, np.bincount(groups), k)
+    return (Persons(likely.name, persons, int(found.min())),) if is_told else ()
+
+
+@dataclass(frozen=True)
+class Likely:
+    """An identifier that may tell persons apart."""
+
+    name: str
+    agrees: bool  # whether records with one value agree in what does not change about a person
+    shares: npt.NDArray[np.float64]  # of the records that have each value
+
+    def matters(self, found: Records, sizes: Records, k: int) -> bool:
+        """Whether somebody must be told how few of its values a group has; `found` has their number for every group.
+
+        Where records do not agree, as those of a doctor or of people of one name, only groups with a single value
+        matter, and only if there are many more than groups of these sizes would have by chance.
+        """
+        if self.agrees:
+            return bool(found.min() < k)
+        some, number = np.unique(sizes, return_counts=True)
+        by_chance = sum(
+            own * float((self.shares**size).sum()) for size, own in zip(some, number, strict=True)
+        )
+        return bool(by_chance < UNUSUAL * np.count_nonzero(found == 1))
+
+
+def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> Likely | None:
+    """The identifier that repeats as a person does who has several records, None if none does.
+
+    For every identifier there is a number of each record's value, without gaps, and the record's quasi-identifiers.
+    Records of one person agree in what does not change, like the year of birth. Of identifiers whose records always
+    agree, the one with fewest values is the person's, others are those of visits or devices; of all others, the one
+    whose records agree most.
+    """
+    ranks = {}
+    for name, (own, codes) in numbered.items():
+        records, persons = own.size, int(own.max(initial=-1)) + 1
+        if persons < 2 or not records / MOST_RECORDS <= persons < records:
+            continue  # each value has one record, or very many: nobody's identifier
+        varied = [column for column in codes.T if np.ptp(column)]
+        agreeing = max((agreement(own, column) or 0.0 for column in varied), default=0.0)
+        if agreeing >= ALWAYS:
+            ranks[name] = (2.0, -float(persons))
+        elif agreeing >= AGREEING or records >= REPEATING * persons:
+            ranks[name] = (agreeing, float(persons))
+    if not ranks:
+        return None
+    best = max(ranks, key=lambda name: ranks[name])
+    own = numbered[best][0]
+    return Likely(best, ranks[best][0] >= AGREEING, np.bincount(own) / own.size)
+
+
+def agreement(person: Records, codes: Records) -> float | None:
+    """How far records of one person agree in a column: 1 wholly, 0 as often as any two records; None without pairs.
+
+    Examples
+    --------
+    >>> agreement(np.array([0, 0, 1, 1]), np.array([5, 5, 6, 6]))
+    1.0
+    """
+    known = (person >= 0) & (codes >= 0)
+    person, codes = person[known], codes[known]
+    pairs = _pairs(person)
+    if not pairs or person.size < 2:
+        return None
+    width = int(codes.max()) + 1
+    same = _pairs(person * width + codes) / pairs
+    by_chance = _pairs(codes) / (person.size * (person.size - 1.0))
+    return 1.0 if by_chance >= 1 else (same - by_chance) / (1 - by_chance)
+
+
+def _pairs(numbers: Records) -> float:
+    counts = np.unique(numbers, return_counts=True)[1].astype(np.float64)
+    return float((counts * (counts - 1)).sum())
+
+
+def _numbered(values: pa.ChunkedArray) -> Records:
+    """A number for the value of each record, without gaps; each missing value has its own."""
+    try:
+        encoded = plain_column(values).combine_chunks().dictionary_encode()
+    except pa.ArrowNotImplementedError:
+        texts = [None if value is None else repr(value) for value in values.to_pylist()]
+        encoded = pa.array(texts, type=pa.string()).dictionary_encode()
+    codes = np.asarray(encoded.indices.cast(pa.int64()).fill_null(-1)).copy()
+    unknown = np.flatnonzero(codes < 0)
+    codes[unknown] = len(encoded.dictionary) + np.arange(unknown.size)
+    return codes

@@ -1,0 +1,1 @@
+"""Lower bounds on the loss of any release that meets k."""

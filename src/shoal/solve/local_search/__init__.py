@@ -1,0 +1,1 @@
+"""Local search that improves any partition under any objective, keeping every requirement."""

@@ -1,0 +1,237 @@
+"""The optimum for tiny tables (spec §5.16): the yardstick of every other method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.encoding.forms import Floats, Form, Ints, RangeForm, Records, SetForm, TreeForm
+from shoal.errors import InputError
+from shoal.kernels.clustering.exact import cut_subsets, subset_costs
+from shoal.kernels.shared.groups import group_costs
+from shoal.progress import Progress
+from shoal.solve.methods.base import Method, Partition
+from shoal.solve.problem import TOLERANCE, Problem
+
+REPORTED = 1024  # closures between two reports of progress
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """The allowed closures of one column, one for each set of records that a closure covers, tight ones first."""
+
+    closures: Ints  # slots × closures
+    covered: Records  # bit masks of records
+    costs: Floats  # classes × closures: what each closure costs a record
+
+    @classmethod
+    def of(cls, problem: Problem, j: int) -> Allowed:
+        """List the closures of column j that differ in the records they cover."""
+        codes = problem.codes[:, j]
+        closures, covered = _listed(problem.columns[j].form, codes)
+        first = np.sort(np.unique(covered, return_index=True)[1])
+        closures, covered = np.ascontiguousarray(closures[:, first]), covered[first]
+        return cls(closures, covered, _costs(problem, j, closures))
+
+    def cheapest(self, group: int, counts: Floats) -> int:
+        """The closure that costs a group least; the tightest of those that cost the same."""
+        covering = np.flatnonzero((self.covered & group) == group)
+        costs = counts @ self.costs[:, covering]
+        least = costs.min()
+        return int(covering[costs <= least + TOLERANCE * (1 + abs(least))][0])
+
+
+def cheapest_costs(problem: Problem, progress: Progress) -> Floats:
+    """What the cheapest closures that cover each subset of the records cost the subset: float64[2ⁿ]."""
+    counts = _counts_by_class(problem)
+    total = np.zeros(counts.shape[1])
+    for j in range(len(problem.columns)):
+        allowed = Allowed.of(problem, j)
+        if len(counts) == 1:
+            total += counts[0] * _least_above(allowed, problem.table.records)
+        else:
+            total += _least_weighed(allowed, counts, progress)
+    return total
+
+
+def cheapest_closures(problem: Problem, groups: Ints) -> Ints:
+    """The closures that cost each group least of all that cover it: slots × groups."""
+    counts = _counts_by_class(problem)
+    masks = [int((1 << np.flatnonzero(groups == g)).sum()) for g in range(int(groups.max()) + 1)]
+    parts = []
+    for j in range(len(problem.columns)):
+        allowed = Allowed.of(problem, j)
+        chosen = [allowed.cheapest(mask, counts[:, mask]) for mask in masks]
+        parts.append(allowed.closures[:, chosen])
+    return np.ascontiguousarray(np.concatenate(parts))
+
+
+def _listed(form: Form, codes: Ints) -> tuple[Ints, Records]:
+    """The closures of a form that may differ in the records they cover, a closure after all inside it."""
+    if isinstance(form, SetForm):
+        return _sets(form, codes)
+    if isinstance(form, TreeForm):
+        closures = np.arange(form.entries, dtype=np.int32)[None, :]
+    else:
+        assert isinstance(form, RangeForm)
+        closures = _ranges(form, np.unique(codes))
+    is_inside = form.holds(closures)[codes] > 0
+    return closures, (is_inside * (1 << np.arange(codes.size))[:, None]).sum(axis=0)
+
+
+def _ranges(form: RangeForm, present: Ints) -> Ints:
+    """All ranges from one value that occurs to another; null is in a range of its own and in the whole."""
+    known = present[present != form.null]
+    ranges = [(a, b) for a in known for b in known if a <= b]
+    ranges += [(form.null, form.null)] if form.has_null else []
+    ranges.sort(key=lambda ends: ends[1] - ends[0])
+    return np.array([*ranges, form.whole], dtype=np.int32).T
+
+
+def _sets(form: SetForm, codes: Ints) -> tuple[Ints, Records]:
+    """All sets of values that occur; null is in a set of its own and in the whole."""
+    closures, covered = np.zeros((form.slots, 1), dtype=np.int32), np.zeros(1, dtype=np.int64)
+    for code in np.unique(codes[codes != form.null]):
+        own = np.array(form.pack([int(code)]), dtype=np.int32)[:, None]
+        closures = np.concatenate([closures, closures | own], axis=1)
+        covered = np.concatenate([covered, covered | _mask(codes == code)])
+    null = [form.pack([form.null])] if form.has_null else []
+    others = np.array([*null, form.whole], dtype=np.int32).T
+    masks = [*([_mask(codes == form.null)] if null else []), _mask(codes >= 0)]
+    return np.concatenate([closures[:, 1:], others], axis=1), np.append(covered[1:], masks)
+
+
+def _mask(members: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
+    return int((1 << np.flatnonzero(members)).sum())
+
+
+def _costs(problem: Problem, j: int, closures: Ints) -> Floats:
+    """What closures of column j cost a record of each class: classes × closures."""
+    everything = np.repeat(problem.whole, closures.shape[1], axis=1)
+    everything[problem.table.slots[j]] = closures
+    costs = np.empty((problem.class_count, closures.shape[1]))
+    for y in range(problem.class_count):
+        one = np.zeros_like(costs)
+        one[y] = 1.0
+        costs[y] = group_costs(problem.arrays, everything, one)[j]
+    return costs
+
+
+def _counts_by_class(problem: Problem) -> Floats:
+    """The records of each class in every subset: float64[classes, 2ⁿ]."""
+    counts = np.zeros((problem.class_count, 1))
+    for y in problem.classes:
+        with_record = counts.copy()
+        with_record[y] += 1.0
+        counts = np.concatenate([counts, with_record], axis=1)
+    return counts
+
+
+def _least_above(allowed: Allowed, records: int) -> Floats:
+    """The least cost of the closures that cover each subset, where all records pay the same."""
+    least = np.full(1 << records, np.inf)
+    np.minimum.at(least, allowed.covered, allowed.costs[0])
+    for i in range(records):
+        halves = least.reshape(-1, 2, 1 << i)  # subsets without and with record i
+        np.minimum(halves[:, 0], halves[:, 1], out=halves[:, 0])
+    return least
+
+
+def _least_weighed(allowed: Allowed, counts: Floats, progress: Progress) -> Floats:
+    """The least cost of the closures that cover each subset, where records pay by their class."""
+    least = np.full(counts.shape[1], np.inf)
+    for number, covered in enumerate(allowed.covered.tolist()):
+        if number % REPORTED == 0:
+            progress("weighing groups", number, allowed.covered.size)
+        inside = _subsets(covered)
+        costs = allowed.costs[:, number] @ counts[:, inside]
+        least[inside] = np.minimum(least[inside], costs)
+    return least
+
+
+def _subsets(mask: int) -> Records:
+    """All subsets of a bit mask."""
+    found = np.zeros(1, dtype=np.int64)
+    for bit in _bits(mask):
+        found = np.concatenate([found, found | bit])
+    return found
+
+
+def _bits(mask: int) -> Iterator[int]:
+    while mask:
+        yield mask & -mask
+        mask &= mask - 1
+
+
+MOST_RECORDS = 18  # time grows like 3ⁿ and memory like 2ⁿ
+CHUNK = 4096  # subsets between two reports of progress
+
+
+@dataclass(frozen=True)
+class Exact(Method):
+    """Find a partition of least cost, for every objective and model, of a table of at most 18 records.
+
+    Dynamic programming over subsets: the least cost of S is that of a group T that meets the requirement and
+    holds the first record of S, and the least cost of S without T. Groups of any size are tried, because of
+    requirements and of objectives under which a larger closure may cost less (`entropy`, `pmi`, `wmi`); there, a group
+    pays for the cheapest closure that covers it. O(3ⁿ) in time, O(2ⁿ) in memory.
+    """
+
+    name = "exact"
+    source = "dynamic programming over subsets"
+    recoding = "local"
+    promise = "optimal"
+    growth = "3ⁿ"
+    summary = f"the optimum, for tables of at most {MOST_RECORDS} records"
+
+    def may_be_refined(self) -> bool:
+        """Return False: there is nothing to gain."""
+        return False
+
+    def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
+        n = problem.table.records
+        check_records(n)
+        progress("weighing groups", 0, 1)
+        costs = subset_costs(
+            problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
+        )
+        return best_partition(problem, costs, progress)
+
+
+def best_partition(problem: Problem, costs: Floats, progress: Progress) -> Partition:
+    """Find a partition of least cost, given what the tight closure of every subset costs: infinite if it may not be.
+
+    Where a wider closure may cost less, a subset costs what its cheapest closure does, and that is released.
+    """
+    n = problem.table.records
+    if problem.objective.monotone:
+        return Partition(cut_best(costs, n, progress))
+    costs = np.where(np.isfinite(costs), cheapest_costs(problem, progress), np.inf)
+    groups = cut_best(costs, n, progress)
+    return Partition(groups, closures=cheapest_closures(problem, groups))
+
+
+def check_records(n: int) -> None:
+    """Refuse tables that are too large."""
+    if n > MOST_RECORDS:
+        raise InputError(
+            f"Method 'exact' takes at most {MOST_RECORDS} records and the table has {n:,}; choose 'cover'."
+        )
+
+
+def cut_best(costs: Floats, n: int, progress: Progress) -> Ints:
+    """Cut n records into groups of least cost, given what every subset costs as a group: infinite if it may not be."""
+    least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
+    least[0] = 0.0
+    for start in range(1, costs.size, CHUNK):
+        progress("cutting subsets", start, costs.size)
+        cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
+    progress("cutting subsets", costs.size, costs.size)
+    groups = np.empty(n, dtype=np.int32)
+    left, number = costs.size - 1, 0
+    while left:
+        groups[choice[left] >> np.arange(n) & 1 == 1] = number
+        left, number = left ^ int(choice[left]), number + 1
+    return groups

@@ -1,0 +1,1 @@
+"""Groups of persons with several records: every one keeps k and the requirements by the persons in it."""

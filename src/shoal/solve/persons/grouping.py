@@ -1,0 +1,193 @@
+"""From a method that counts records to groups that count persons: mended, searched, exact for tiny tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.encoding.forms import Ints
+from shoal.kernels.clustering.exact import subset_costs
+from shoal.kernels.persons.counting import Crowd, missing_groups, subsets_comply
+from shoal.kernels.persons.improving import (
+    leave_persons_out,
+    mend_persons,
+    move_among_persons,
+    split_persons,
+    swap_among_persons,
+)
+from shoal.kernels.refining.search import make_search, reprice_all
+from shoal.kernels.shared.state import fill, make_state
+from shoal.progress import Progress
+from shoal.risk.persons import People
+from shoal.solve.local_search.budget import Clock, Refine
+from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.schedule import refine
+from shoal.solve.methods import Exact, Method, Mondrian, Partition
+from shoal.solve.methods.exact import best_partition, check_records
+from shoal.solve.methods.settle import suppressed_costs
+from shoal.solve.persons.raising import Job, Units, asked_again, cut_by_persons
+from shoal.solve.problem import Problem
+
+
+def exact_partition(
+    problem: Problem, people: People, method: Method, progress: Progress
+) -> Partition:
+    """Find a partition of least cost whose groups comply by their persons."""
+    records = problem.table.records
+    check_records(records)
+    progress("weighing groups", 0, 1)
+    rules = problem.rules._replace(k=1, start=problem.rules.start[:1])
+    none = np.zeros((records, 0), dtype=np.int32)
+    costs = subset_costs(problem.arrays, rules, problem.codes, problem.classes, none)
+    costs[~subsets_comply(people.rules, people.crowd, records)] = np.inf
+    notes = () if method.name == "exact" else ("chose exact",)
+    return replace(best_partition(problem, costs, progress), notes=notes)
+
+
+# Records times groups times columns: what one pass of moves or swaps looks at, what handing out groups may take, and
+# what is done between two reports of progress.
+MOST_MOVES, MOST_SWAPS, MOST_HANDED, CHUNK = 2_500_000_000, 500_000_000, 2_500_000_000, 100_000_000
+TRIAL = 25  # the work of trying one swap, in the same unit
+NEAR = 2  # nearest groups whose members a record tries to swap with
+PASSES = 2  # of local search where no time is given
+
+
+@dataclass(frozen=True)
+class PersonSearch(Refined):
+    """A partition that changes while its persons are counted."""
+
+    crowd: Crowd
+
+    @property
+    def work(self) -> int:
+        """The work of looking for one record's best group: groups times columns."""
+        return len(self.search.s.size) * len(self.problem.columns)
+
+    @property
+    def own_work(self) -> int:
+        """The work of counting and closing a record's own group, on average: twice its records, times columns."""
+        sizes = self.search.s.size.astype(float)
+        return int(2 * (sizes**2).sum() / sizes.sum() * len(self.problem.columns))
+
+
+def search_of(problem: Problem, people: People, groups: Ints) -> PersonSearch:
+    """Start from a partition, with room for half as many groups more; sensitive values are counted by persons only."""
+    most, number = problem.table.records // problem.k, int(groups.max()) + 1
+    room = max(number, min(most, number + number // 2 + 16)) + 1
+    none = np.zeros((problem.table.records, 0), dtype=np.int32)
+    state = make_state(problem.arrays, none, 0, room)
+    fill(problem.arrays, state, problem.codes, problem.classes, groups)
+    search = make_search(
+        problem.arrays, problem.pairs, people.rules, state, problem.codes, problem.classes
+    )
+    return PersonSearch(problem, search, people.crowd)
+
+
+def mend(found: PersonSearch, progress: Progress) -> None:
+    """Unite or hand out groups that do not comply, the smallest first, until all do."""
+    search = found.search
+    sizes = search.s.size
+    while (missing := np.flatnonzero(missing_groups(search.q, found.crowd, search.s))).size:
+        if np.count_nonzero(sizes) == 1:  # what cannot be is refused before
+            raise AssertionError("All records as one group do not comply.")
+        missing = missing[np.argsort(sizes[missing], kind="stable")]
+        work = np.cumsum(sizes[missing]) * found.work
+        may_hand_out = bool(work[-1] <= MOST_HANDED)
+        parts = np.split(missing, np.flatnonzero(np.diff(work // CHUNK)) + 1)
+        for done, part in enumerate(parts):
+            progress("counting persons", done, len(parts))
+            mend_persons(search, found.crowd, part, may_hand_out)
+    reprice_all(search)
+
+
+def improve(found: PersonSearch, budget: Refine, progress: Progress) -> None:
+    """Move, split and swap while that gains: a few passes, then for as long as there is time."""
+    clock = Clock(budget, progress)
+    passes = 0
+    while _one_pass(found, progress):
+        passes += 1
+        if passes >= PASSES:
+            if not clock.goes_on("counting persons"):
+                return
+            clock.tick()
+
+
+def _one_pass(found: PersonSearch, progress: Progress) -> int:
+    """Try every neighbourhood once; returns the number of changes."""
+    search, crowd = found.search, found.crowd
+    changes = 0
+    work = found.work + found.own_work
+    records = found.dearest()[: max(1, MOST_MOVES // work)]
+    chunk = max(1, CHUNK // work)
+    for start in range(0, len(records), chunk):
+        progress("refining: moves", start, len(records))
+        changes += int(move_among_persons(search, crowd, records[start : start + chunk]))
+    groups = np.arange(len(search.s.size))
+    while groups.size:
+        groups = split_persons(search, crowd, groups)
+        changes += groups.size // 2
+    progress("refining: swaps", 0, 1)
+    sizes = search.s.size[search.s.size > 0].astype(float)
+    most = max(1, int(MOST_SWAPS // (work + TRIAL * NEAR * (sizes**2).mean())))
+    return changes + int(swap_among_persons(search, crowd, found.dearest()[:most], NEAR))
+
+
+def group_persons(
+    problem: Problem,
+    people: People,
+    method: Method,
+    budget: Refine | None,
+    seed: int,
+    progress: Progress,
+) -> Partition:
+    """Group records so that every group keeps k and all requirements by its persons.
+
+    The method groups the distinct records of persons, as if each was somebody else's. Where that leaves too few
+    persons in a group, groups of local recoding are mended and improved with persons counted exactly; in Mondrian
+    every cut counts persons, and other methods, whose groups fit together, are asked again with a larger k. A table
+    small enough for `exact` gets its optimum.
+    """
+    job = Job(problem, people, method, seed, progress)
+    chosen = method.choose(problem.table.records)
+    if isinstance(chosen, Exact):
+        return _settled(job, exact_partition(problem, people, method, progress))
+    if isinstance(chosen, Mondrian) and (split := cut_by_persons(job, chosen)):
+        return split
+    units = Units.of(problem, people)
+    if chosen.recoding != "local":
+        return asked_again(job, units)
+    partition = method.partition(units.problem, seed, progress)
+    if budget is not None and chosen.may_be_refined():
+        progress("refining", 0, 1)
+        groups, notes, _ = refine(units.problem, partition.groups, seed, progress, budget)
+        partition = replace(partition, groups=groups, notes=(*partition.notes, *notes))
+    partition = units.spread(partition)
+    progress("counting persons", 0, 1)
+    search = search_of(problem, people, partition.groups)
+    mend(search, progress)
+    if budget is not None and chosen.may_be_refined():
+        improve(search, budget, progress)
+    return _settled(job, replace(partition, groups=search.groups))
+
+
+def _settled(job: Job, partition: Partition) -> Partition:
+    """Unite groups that read the same, and mend what does not comply then, until nothing changes.
+
+    Two groups of complying persons may make one that does not: a person may have another value in each.
+    """
+    while not job.complies(partition):
+        search = search_of(job.problem, job.people, job.read(partition))
+        mend(search, job.progress)
+        partition = replace(partition, groups=search.groups, closures=None)
+    return partition
+
+
+def leave_out(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
+    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply."""
+    most = int(limit * problem.table.records)
+    if not most:
+        return groups
+    found = search_of(problem, people, groups)
+    leave_persons_out(found.search, found.crowd, suppressed_costs(problem), most)
+    return found.search.s.group

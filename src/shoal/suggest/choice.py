@@ -1,0 +1,266 @@
+"""From what each column looks like to the roles of a table, and what there is to say about it as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.encoding.by_column import ALL_COLUMNS
+from shoal.encoding.found import infer
+from shoal.encoding.models.base import is_ordered
+from shoal.encoding.source import Input
+from shoal.risk.leaks import tells
+from shoal.suggest import words
+from shoal.suggest.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict, percent
+from shoal.suggest.profile import DATE, NUMBER, Profile
+from shoal.suggest.reading import LEAST, Counts
+from shoal.suggest.singling import Grouping, greedy, grouped, sample_of
+
+MOST_QUASI = 10  # quasi-identifiers that are suggested
+MORE_QUASI = 15  # the same of a table with many records, which can bear more
+MANY = 50_000  # records of such a table
+ABOUT = tuple(concept.plain for concept in (*words.CORE, *words.OUTSIDERS_KNOW))
+
+
+class Chooser:
+    """Roles for all columns of a table, decided step by step."""
+
+    def __init__(
+        self, profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict | None], input: Input
+    ) -> None:
+        self.profiles = profiles
+        self.found: dict[str, Verdict] = {n: v for n, v in verdicts.items() if v is not None}
+        self.undecided = [name for name, verdict in verdicts.items() if verdict is None]
+        self.input = input
+        self.records = next((p.records for p in profiles.values()), 0)
+        self.most = MORE_QUASI if self.records >= MANY else MOST_QUASI
+
+    @cached_property
+    def codes(self) -> dict[str, Counts]:
+        """All columns as numbers, of the records by which they are compared."""
+        some = sample_of(self.records)
+        return {
+            name: profile.found.codes if some is None else profile.found.codes[some]
+            for name, profile in self.profiles.items()
+        }
+
+    @property
+    def compared(self) -> int:
+        """The number of records by which columns are compared."""
+        return next((codes.size for codes in self.codes.values()), 0)
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        return [name for name in self.profiles if self._role(name) == QUASI]
+
+    def _role(self, name: str) -> str | None:
+        return self.found[name].role if name in self.found else None
+
+    def choose(self) -> dict[str, Verdict]:
+        """A verdict for every column."""
+        self._leave_out_copies()
+        self._limit_known()
+        self._leave_out_the_rest()
+        for _ in range(len(self.profiles)):
+            if not self._protect_what_betrays():
+                break
+        self._find_one()
+        return {name: self.found[name] for name in self.profiles}
+
+    def _leave_out_copies(self) -> None:
+        """Of two columns that outsiders know and that tell each other, one is enough."""
+        known = self.quasi_identifiers
+        for place, name in enumerate(known):
+            for other in known[:place]:
+                if self._role(other) == QUASI and self._are_copies(name, other):
+                    reason = f"{self.found[name].reason}; left out, since '{_short(other)}' tells the same"
+                    self.found[name] = Verdict(DROP, reason, is_sure=False)
+                    break
+
+    def _are_copies(self, name: str, other: str) -> bool:
+        one, two = self.profiles[name], self.profiles[other]
+        if one.distinct != two.distinct:
+            return False
+        return tells(self._ranks(name), self._ranks(other), False) and tells(
+            self._ranks(other), self._ranks(name), False
+        )
+
+    def _limit_known(self) -> None:
+        """Of the columns that outsiders know, one about each thing first, then those that single out most."""
+        known = self.quasi_identifiers
+        start = self._grouping([])
+        chosen: list[str] = []
+        for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
+            same = [name for name in known if self.found[name].about == about]
+            start, first = greedy(start, self.codes, same, min(1, self.most - len(chosen)))
+            chosen += [name for name, _ in first]
+        rest = [name for name in known if name not in chosen]
+        _, more = greedy(start, self.codes, rest, self.most - len(chosen))
+        chosen += [name for name, _ in more]
+        for name in known:
+            if name not in chosen:
+                reason = f"{self.found[name].reason}; left out beyond {self.most} quasi-identifiers"
+                self.found[name] = Verdict(DROP, reason, is_sure=False)
+
+    def _leave_out_the_rest(self) -> None:
+        """Nothing says what these columns mean, so somebody might know them."""
+        for name in self.undecided:
+            profile = self.profiles[name]
+            rare = int(profile.found.counts[profile.found.counts < LEAST].sum())
+            what = f"unknown column with {profile.distinct:,} values"
+            if rare:
+                what += f"; {percent(rare / self.records)} of the records have a rare one"
+            self.found[name] = Verdict(DROP, what, is_sure=False, is_unknown=True)
+
+    def _protect_what_betrays(self) -> bool:
+        """Generalize or leave out unchanged columns that tell a quasi-identifier or follow from one."""
+        changed = False
+        quasi = self.quasi_identifiers
+        for name, verdict in list(self.found.items()):
+            if verdict.role not in (KEEP, SENSITIVE) or self.profiles[name].distinct < 2:
+                continue
+            told = next((other for other in quasi if self._betrays(name, other)), None)
+            if told is None:
+                continue
+            changed = True
+            reason = (
+                f"it tells '{_short(told)}' or follows from it, so it cannot be released unchanged"
+            )
+            if verdict.role == SENSITIVE:
+                reason = f"{verdict.reason}, but {reason}"
+            role = QUASI if len(quasi) < self.most else DROP
+            self.found[name] = Verdict(role, reason, is_sure=False)
+            if role == QUASI:
+                quasi.append(name)
+        return changed
+
+    def _betrays(self, name: str, other: str) -> bool:
+        one, two = self._ranks(name), self._ranks(other)
+        in_order = self._is_in_order(name) and self._is_in_order(other)
+        return tells(one, two, in_order) or tells(two, one, in_order)
+
+    def _is_in_order(self, name: str) -> bool:
+        return self.profiles[name].kind in (NUMBER, DATE) and is_ordered(self.profiles[name].typed)
+
+    def _ranks(self, name: str) -> Counts:
+        """A column as numbers from 0 on, in the order of its values where they have one."""
+        if name not in self._known_ranks:
+            codes = self.profiles[name].found.codes
+            if self._is_in_order(name):
+                values = self.profiles[name].found.values
+                if pa.types.is_large_string(values.type):
+                    values = infer(values, self.input.of_column(name))
+                rank = np.asarray(pc.rank(values, tiebreaker="dense")).astype(np.int64)
+                codes = np.append(rank, 0)[codes]
+            else:
+                codes = codes + 1
+            self._known_ranks[name] = codes
+        return self._known_ranks[name]
+
+    @cached_property
+    def _known_ranks(self) -> dict[str, Counts]:
+        return {}
+
+    def _find_one(self) -> None:
+        """Suggest at least one quasi-identifier where there is a column for it."""
+        if self.quasi_identifiers:
+            return
+        unsure = [
+            name
+            for name, verdict in self.found.items()
+            if verdict.role == DROP and not verdict.is_sure and self.profiles[name].distinct > 1
+        ]
+        known = [name for name in unsure if not self.found[name].is_unknown]
+        _, added = greedy(self._grouping([]), self.codes, known or unsure, 3)
+        for name, _ in added:
+            reason = f"{self.found[name].reason}; nothing else can be generalized"
+            self.found[name] = Verdict(QUASI, reason, is_sure=False)
+
+    def _grouping(self, names: list[str]) -> Grouping:
+        return grouped(self.codes, names, self.compared)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else f"{name[:40]}…"
+
+
+Missing = tuple[str, ...] | Mapping[str, tuple[str, ...]]
+
+TOLD = 0.001  # share of records that kept columns single out, from which on it is told
+RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
+
+
+def missing_texts(
+    profiles: Mapping[str, Profile],
+    verdicts: Mapping[str, Verdict],
+    given: Input,
+) -> tuple[Missing, list[str]]:
+    """Texts that stand for a missing value, added to those given, and remarks on those of some columns only.
+
+    A text that is a value in another column is listed for its own columns alone.
+    """
+    released = {n: p for n, p in profiles.items() if verdicts[n].role in RELEASED}
+    found: dict[str, list[str]] = {}
+    for name, profile in released.items():
+        for text in profile.missing:
+            found.setdefault(text, []).append(name)
+    said = given.missing
+    texts = dict(said) if isinstance(said, Mapping) else {ALL_COLUMNS: said}
+    remarks = []
+    for text, where in found.items():
+        others = [
+            name
+            for name, profile in released.items()
+            if name not in where and text not in profile.maybe_missing and _holds(profile, text)
+        ]
+        for name in where if others else [ALL_COLUMNS]:
+            texts[name] = tuple(dict.fromkeys((*texts.get(name, ()), text)))
+        if others:
+            remarks.append(
+                f"{text} counts as missing in {_listed(where)} only: in {_listed(others)} it seems to be a value."
+            )
+    texts = {name: own for name, own in texts.items() if own}
+    return (texts if texts.keys() - {ALL_COLUMNS} else texts.get(ALL_COLUMNS, ())), remarks
+
+
+def _holds(profile: Profile, text: str) -> bool:
+    return len(profile.found.without([text]).values) < profile.distinct
+
+
+def _listed(names: list[str]) -> str:
+    shown_names = ", ".join(f"'{name[:40]}'" for name in names[:3])
+    return shown_names + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[str]:
+    """That records are not persons, and what to do about it."""
+    if not persons:
+        return []
+    profile = profiles[persons[0]]
+    return [
+        f"Persons repeat: column '{profile.name[:40]}' has {profile.distinct:,} values in {profile.known:,} records. "
+        + (
+            "It is named as 'person', so that k counts persons and not records."
+            if profile.known == profile.records
+            else "k counts records, and a group may be one person: give every record the number of its person and name "
+            "the column as 'person'."
+        )
+    ]
+
+
+def about_kept(chooser: Chooser, verdicts: Mapping[str, Verdict]) -> list[str]:
+    """How much all columns that are released unchanged would tell somebody who knows them."""
+    kept = [name for name, verdict in verdicts.items() if verdict.role == KEEP]
+    if not kept:
+        return []
+    alone = grouped(chooser.codes, kept, chooser.compared).singled()
+    if alone.unique < TOLD:
+        return []
+    return [
+        f"The {len(kept)} kept columns single out {percent(alone.unique)} of the records to somebody who knows them "
+        "all: keep only what nobody outside can know."
+    ]

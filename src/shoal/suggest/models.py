@@ -1,0 +1,221 @@
+"""Which generalization model fits a kind of column, and how wide the bins of a sensitive number must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shoal.encoding.forms import Floats
+from shoal.encoding.models import MODELS, Model
+from shoal.encoding.models.base import is_ordered
+from shoal.suggest import words
+from shoal.suggest.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile
+from shoal.suggest.reading import LEAST, in_order
+
+Options = Mapping[str, Any]
+MOST_BINS = 40  # into which most values of a column of numbers fall
+LONGEST_CODE = 12  # signs
+
+
+def _always(profile: Profile) -> Options | None:
+    return {}
+
+
+def _is_read_in_order(profile: Profile) -> Options | None:
+    """An interval needs values that can be read as numbers or dates."""
+    return {} if is_ordered(profile.typed) else None
+
+
+def _bands(profile: Profile) -> Options | None:
+    """The order of categories, if none of them is that of a few records only: settings name them."""
+    values = in_order(profile.found.values) if profile.rarest >= LEAST else None
+    return None if values is None else {"values": tuple(values)}
+
+
+def _are_dates(profile: Profile) -> Options | None:
+    """A calendar needs values that can be read as dates."""
+    return {} if pa.types.is_temporal(profile.typed) else None
+
+
+def _are_codes(profile: Profile) -> Options | None:
+    """A prefix means something where codes have at least three signs; of numbers all as many, or zeros are lost."""
+    values = profile.found.values
+    texts = values.cast(pa.large_string())
+    lengths = pc.min_max(pc.utf8_length(texts)).as_py()
+    if (
+        lengths["min"] is None
+        or lengths["min"] < 3
+        or pc.any(pc.match_substring(texts, "*")).as_py()
+    ):
+        return None
+    if profile.is_whole or not pa.types.is_large_string(values.type):
+        are_digits = pc.all(pc.match_substring_regex(texts, "^[0-9]+$")).as_py()
+        is_fit = are_digits and not pa.types.is_floating(values.type)
+        return {} if is_fit and lengths["min"] == lengths["max"] else None
+    dots = pc.min_max(pc.count_substring(texts, ".")).as_py()
+    if dots["min"] == dots["max"] >= 1 and lengths["min"] < lengths["max"]:
+        return {"separator": "."}
+    return {} if lengths["max"] <= LONGEST_CODE else None
+
+
+def _bins(profile: Profile) -> Options | None:
+    """Bins where the ends of ranges would print values that one record alone has, if they are wide enough to help."""
+    if not is_ordered(profile.typed) or pa.types.is_temporal(profile.typed) or not profile.alone:
+        return None
+    step = _step(profile)
+    return None if step is None else {"step": step}
+
+
+def _step(profile: Profile) -> int | float | None:
+    """A round number of which a few dozen cover most values; 5 for ages; None where values are so few or coarse."""
+    numbers = numbers_of(profile)
+    if numbers is None:
+        return None
+    if words.AGE.found_in(profile.words):
+        return 5
+    low, high = np.quantile(numbers, (0.05, 0.95))
+    width = (high - low) / MOST_BINS
+    if not (0 < width < np.inf):
+        return None
+    power = 10.0 ** np.floor(np.log10(width))
+    step = float(next(m * power for m in (1, 2, 5, 10) if m * power >= width * (1 - 1e-9)))
+    if step >= 1:
+        return None if profile.is_whole and step < 2 else round(step)
+    return None if profile.is_whole else float(f"{step:.0e}")
+
+
+def numbers_of(profile: Profile) -> Floats | None:
+    """The values as numbers, None where they cannot be read as such."""
+    values = profile.found.values
+    if pa.types.is_large_string(values.type):
+        values = pc.replace_substring(values, ",", ".")
+    try:
+        numbers = np.asarray(values.cast(pa.float64(), safe=False))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+    return np.repeat(numbers, profile.found.counts)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A model for a kind of column: its name, options for a column or None where it does not fit, and why."""
+
+    model: str
+    why: str
+    options: Callable[[Profile], Options | None] = _always
+
+
+_FINER = 'a value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"'
+_SUPPRESSION = Choice("suppression", _FINER)
+MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
+    DATE: (
+        Choice("calendar", "day, month, quarter, year, decade", _are_dates),
+        Choice("interval", "from a day to another", _is_read_in_order),
+        _SUPPRESSION,
+    ),
+    NUMBER: (
+        Choice(
+            "interval",
+            "bins like 20–24, since ends of ranges would print values that one record alone has",
+            _bins,
+        ),
+        Choice("interval", "numbers have an order: 24–30", _is_read_in_order),
+        _SUPPRESSION,
+    ),
+    CODE: (
+        Choice("prefix", "the first signs say the larger unit: 021**", _are_codes),
+        Choice("suppression", f"codes have no order: {_FINER}"),
+    ),
+    BANDS: (Choice("order", "categories with an order", _bands), _SUPPRESSION),
+    FLAG: (Choice("suppression", "a value or *"),),
+    CATEGORY: (_SUPPRESSION,),
+}  # the first model that this version knows and that fits is taken
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The model that was chosen for a column."""
+
+    name: str
+    options: Options
+    why: str
+
+    def make(self) -> Model:
+        return MODELS[self.name](**self.options)
+
+
+def model_for(profile: Profile, has_order: bool = False) -> Chosen:
+    """Choose a model by the kind of a column; one whose categories have an order themselves keeps it."""
+    if has_order:
+        return Chosen(
+            "order", {}, "low .. high, in the order that the categories have in the table"
+        )
+    for choice in MODEL_RULES[profile.kind]:
+        options = choice.options(profile)
+        if options is not None:
+            return Chosen(choice.model, options, choice.why)
+    raise AssertionError(f"no model for {profile.kind}")
+
+
+RARE = 0.05  # share of records that may have a coarse value of fewer than LEAST records
+MOST_STEPS = 200  # bins from which the search for a step begins
+FEWEST_BINS = 3  # fewer tell nothing
+
+
+def coarse_options(profile: Profile) -> Mapping[str, Any] | None:
+    """Options of an interval whose bins nearly all hold ten records, None where there is none that tells something.
+
+    The bins are the narrowest of 1, 2 or 5 times a power of ten. Large values that would stand alone become one value.
+    """
+    if not is_ordered(profile.typed) or pa.types.is_temporal(profile.typed):
+        return None
+    numbers = numbers_of(profile)
+    if numbers is None or numbers.size < FEWEST_BINS * LEAST or not np.isfinite(numbers).all():
+        return None
+    for step in _steps(numbers, profile.is_whole):
+        high = _high(numbers, step)
+        bins = np.floor(np.minimum(numbers, high) / step)
+        counts = np.unique(bins, return_counts=True)[1]
+        if counts.size < FEWEST_BINS:
+            return None
+        if counts[counts < LEAST].sum() <= RARE * numbers.size:
+            has_top = bool((numbers > high).any())
+            return {"step": step} | ({"high": high} if has_top else {})
+    return None
+
+
+def widest(options: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The options for columns that are coarsened alike: the widest bins, and the same end for all."""
+    step = max(found["step"] for found in options)
+    ends = [found["high"] for found in options if "high" in found]
+    if not ends:
+        return {"step": step}
+    return {"step": step, "high": _plain(np.ceil(max(ends) / step) * step)}
+
+
+def _steps(numbers: Floats, is_whole: bool) -> list[int | float]:
+    low, high = np.quantile(numbers, (0.05, 0.95))
+    width = (high - low) / MOST_STEPS
+    if not (0 < width < np.inf):
+        return []
+    power = int(np.floor(np.log10(width)))
+    found = [float(f"{m}e{power + p}") for p in range(5) for m in (1, 2, 5)]
+    steps = [_plain(step) for step in found if step >= width]
+    return [step for step in steps if step >= 2] if is_whole else steps
+
+
+def _high(numbers: Floats, step: float) -> int | float:
+    """The largest end of a bin that at least ten records reach or exceed."""
+    reached = np.partition(numbers, -LEAST)[-LEAST]
+    return _plain(np.floor(reached / step) * step)
+
+
+def _plain(number: float) -> int | float:
+    """A whole number as such, others without the dust of binary fractions."""
+    rounded = float(f"{number:.10g}")
+    return int(rounded) if rounded == int(rounded) else rounded

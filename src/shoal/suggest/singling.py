@@ -1,0 +1,193 @@
+"""How many records columns single out, alone and together, and which column tells persons apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from shoal.risk.patterns import are_names_of_persons
+from shoal.risk.persons import agreement
+from shoal.suggest import words
+from shoal.suggest.findings import A_PERSON, FEW, IDENTIFIER, QUASI, Verdict
+from shoal.suggest.profile import Profile
+from shoal.suggest.reading import Counts
+
+RANKED = 50_000  # records, drawn from larger tables, by which columns are compared
+PAIRED = 8  # columns of which all pairs and triples are compared
+SHOWN = 3  # sets of each size that are told
+MOST_CELLS = 1 << 22  # numbers up to which groups are counted without sorting
+
+
+@dataclass(frozen=True)
+class Singled:
+    """What columns together tell apart.
+
+    `unique` is the share of records whose values no other record has, `distinction` the number of distinct
+    combinations per record, `separation` the share of all pairs of records that differ.
+    """
+
+    columns: tuple[str, ...]
+    unique: float
+    distinction: float
+    separation: float
+
+
+class Grouping:
+    """Records by their values in some columns; a missing value is a value of its own."""
+
+    def __init__(self, records: int) -> None:
+        self.records = records
+        self.columns: tuple[str, ...] = ()
+        self._numbers = np.zeros(records, dtype=np.int64)
+        self._size = 1
+
+    def with_column(self, name: str, codes: Counts) -> Grouping:
+        """The same records, also by another column."""
+        width = int(codes.max(initial=-1)) + 2
+        numbers = self._numbers * width + (codes + 1)
+        if self._size * width > MOST_CELLS:
+            numbers = np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+        else:
+            occurs = np.bincount(numbers, minlength=1) > 0
+            numbers = (np.cumsum(occurs) - 1)[numbers]
+        found = Grouping(self.records)
+        found.columns = (*self.columns, name)
+        found._numbers = numbers
+        found._size = int(numbers.max(initial=0)) + 1
+        return found
+
+    def sizes(self, codes: Counts | None = None) -> Counts:
+        """The numbers of records that agree, if another column counts as well."""
+        numbers, size = self._numbers, self._size
+        if codes is not None:
+            width = int(codes.max(initial=-1)) + 2
+            numbers, size = numbers * width + (codes + 1), size * width
+        if size > MOST_CELLS:
+            return np.unique(numbers, return_counts=True)[1]
+        counts = np.bincount(numbers, minlength=size)
+        return counts[counts > 0]
+
+    def singled(self) -> Singled:
+        sizes = self.sizes()
+        return Singled(self.columns, *_figures(sizes, self.records))
+
+
+def _figures(sizes: Counts, records: int) -> tuple[float, float, float]:
+    unique = np.count_nonzero(sizes == 1) / max(1, records)
+    pairs = float(records) * (records - 1)
+    same = float((sizes.astype(np.float64) * (sizes - 1)).sum())
+    return float(unique), sizes.size / max(1, records), 1 - same / pairs if pairs else 0.0
+
+
+def grouped(codes: Mapping[str, Counts], names: Sequence[str], records: int) -> Grouping:
+    """Records by their values in some columns."""
+    found = Grouping(records)
+    for name in names:
+        found = found.with_column(name, codes[name])
+    return found
+
+
+def gain(before: Grouping, codes: Counts) -> tuple[float, float]:
+    """What a column adds to others: records singled out, and pairs told apart, as shares."""
+    unique, _, separation = _figures(before.sizes(codes), before.records)
+    plain = _figures(before.sizes(), before.records)
+    return unique - plain[0], separation - plain[2]
+
+
+def greedy(
+    start: Grouping,
+    codes: Mapping[str, Counts],
+    names: Sequence[str],
+    most: int,
+    least: float = -1.0,
+) -> tuple[Grouping, list[tuple[str, float]]]:
+    """Add columns one by one, each time the one that singles out most further records.
+
+    Stops after `most` columns, or where the next one would add no more than the share `least`. Columns that add
+    as much are told apart by the pairs they separate, then by their order.
+    """
+    left, found = list(names), start
+    added: list[tuple[str, float]] = []
+    while left and len(added) < most:
+        gains = {name: gain(found, codes[name]) for name in left}
+        best = max(left, key=lambda name: (round(gains[name][0], 9), round(gains[name][1], 9)))
+        if gains[best][0] <= least:
+            break
+        found = found.with_column(best, codes[best])
+        left.remove(best)
+        added.append((best, gains[best][0]))
+    return found, added
+
+
+def ranking(codes: Mapping[str, Counts], names: Sequence[str], records: int) -> tuple[Singled, ...]:
+    """All columns alone, then the pairs and triples that single out most records, most telling first."""
+    alone = _ranked([grouped(codes, [name], records).singled() for name in names])
+    first = [single.columns[0] for single in alone[:PAIRED]]
+    found = list(alone)
+    for size in (2, 3):
+        sets = [grouped(codes, some, records).singled() for some in combinations(first, size)]
+        found += _ranked(sets)[:SHOWN]
+    return tuple(found)
+
+
+def _ranked(sets: list[Singled]) -> list[Singled]:
+    return sorted(sets, key=lambda s: (-s.unique, -s.separation, s.columns))
+
+
+def sample_of(records: int) -> Counts | None:
+    """The records by which columns are compared, None for all; drawn by a fixed seed, so that results repeat."""
+    if records <= RANKED:
+        return None
+    return np.sort(np.random.default_rng(0).choice(records, RANKED, replace=False))
+
+
+REPEATED = 0.98  # distinct values per record, up to which an identifier repeats
+KNOWN = 0.5  # share of records with a value
+AGREED = (
+    0.8  # how far records of one value agree in birth, sex and origin: 0 as strangers, 1 wholly
+)
+NAMED_AGREED = 0.5  # the same where the name says a person as well
+LASTING = (words.BIRTH.plain, words.SEX.plain, words.RACE.plain)  # what a person's records agree in
+
+
+def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]) -> list[str]:
+    """Identifiers that repeat like those of persons with several records, the most likely first."""
+    lasting = [
+        profiles[name].found.codes
+        for name, verdict in verdicts.items()
+        if verdict.role == QUASI and verdict.about in LASTING and profiles[name].distinct > 1
+    ]
+    found = []
+    for name, profile in profiles.items():
+        if verdicts[name].role != IDENTIFIER or not _repeats(profile) or _is_other(profile):
+            continue
+        agreed = [
+            a for codes in lasting if (a := agreement(profile.found.codes, codes)) is not None
+        ]
+        if _is_person(profile, verdicts[name], float(np.mean(agreed)) if agreed else None):
+            found.append(profile)
+    return [p.name for p in sorted(found, key=lambda p: (p.distinct, not _is_named(p)))]
+
+
+def _repeats(profile: Profile) -> bool:
+    is_known = profile.known >= KNOWN * profile.records
+    return is_known and FEW < profile.distinct < REPEATED * profile.known
+
+
+def _is_other(profile: Profile) -> bool:
+    """Whether a column is about somebody else, as a doctor or a parent."""
+    return words.OTHER_PERSON.found_in(profile.words) or words.PARENT.found_in(profile.words)
+
+
+def _is_named(profile: Profile) -> bool:
+    """Whether a name says the number of a person, not the person's own name, which several may have."""
+    return words.PERSON.found_in(profile.words) and not are_names_of_persons(profile.texts)
+
+
+def _is_person(profile: Profile, verdict: Verdict, agreed: float | None) -> bool:
+    if agreed is None:
+        return verdict.about == A_PERSON and not are_names_of_persons(profile.texts)
+    return agreed >= (NAMED_AGREED if _is_named(profile) else AGREED)

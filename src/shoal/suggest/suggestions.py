@@ -1,0 +1,385 @@
+"""Roles, models and missing codes for a table, each with its reason: `shoal.suggest`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.data.databases import is_address, reading_of
+from shoal.data.files.encoding import guess_encoding
+from shoal.data.files.header import BelowTitles, TotalBelow
+from shoal.data.files.table_file import formula_columns
+from shoal.data.open import open_table
+from shoal.encoding.frames import Frame, arrow_column, order_of
+from shoal.encoding.models import Interval, Model
+from shoal.encoding.source import Input, Source
+from shoal.errors import InputError, raise_problems, shown
+from shoal.settings.input import read_input
+from shoal.settings.settings import Settings
+from shoal.suggest import words
+from shoal.suggest.batteries import with_batteries
+from shoal.suggest.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
+from shoal.suggest.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict
+from shoal.suggest.models import Chosen, model_for
+from shoal.suggest.profile import PLAIN, Profile, profile_of
+from shoal.suggest.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
+from shoal.suggest.rules import verdict_of
+from shoal.suggest.singling import Singled, greedy, grouped, person_columns, ranking
+
+USUAL_K = 10
+
+
+@dataclass(frozen=True)
+class ColumnSuggestion:
+    """What is suggested for one column, and why; no value of the column is in it.
+
+    `role` is "identifier", "quasi-identifier", "sensitive", "keep" or "drop" (not released). `holds` says what the
+    values are, `shapes` what most of them look like (9 for a digit, a and A for letters). `missing` are texts that
+    stand for a missing value, `maybe_missing` those that may do so. `model` with its `options` generalizes a
+    quasi-identifier; a sensitive or kept column that has one is coarsened by it in all records alike. `is_unknown` says
+    that a column is left out because nothing tells what it means, and `battery` names the similar columns that were
+    decided together with this one.
+    """
+
+    name: str
+    role: str
+    reason: str
+    is_sure: bool
+    holds: str = ""
+    values: int = 0
+    shapes: tuple[str, ...] = ()
+    model: str | None = None
+    model_reason: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    maybe_missing: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    is_unknown: bool = False
+    battery: str = ""
+
+
+@dataclass(frozen=True)
+class Suggestions:
+    """Suggested roles of a table, with reasons; `print` shows them as a table.
+
+    `singled` ranks quasi-identifiers, alone and in pairs and triples, by the share of records they single out;
+    `together` adds one after the other. `compared` is the number of records this was counted on. `remarks` are about
+    the whole table.
+    """
+
+    columns: tuple[ColumnSuggestion, ...]
+    records: int
+    k: int
+    input: Input
+    remarks: tuple[str, ...]
+    singled: tuple[Singled, ...]
+    together: tuple[Singled, ...]
+    compared: int
+    persons: tuple[str, ...] = ()  # identifiers that repeat
+    person: str | None = None  # the one of them by which k counts
+    models: Mapping[str, Model] = field(default_factory=dict, repr=False)
+
+    def of(self, role: str) -> tuple[str, ...]:
+        """The columns with a role."""
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    @property
+    def unsure(self) -> tuple[str, ...]:
+        """The columns whose role or model a person must look at first."""
+        return tuple(c.name for c in self.columns if not c.is_sure or c.doubts)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The columns that are left out because nothing tells what they mean."""
+        return tuple(column.name for column in self.columns if column.is_unknown)
+
+    def settings(self) -> Settings:
+        """These suggestions as settings for `shoal.anonymize`; read the reasons first."""
+        protected = self.of(QUASI)
+        return Settings(
+            quasi_identifiers={n: model for n, model in self.models.items() if n in protected},
+            sensitive=self.of(SENSITIVE),
+            identifiers=self.of(IDENTIFIER),
+            person=self.person,
+            keep=self.of(KEEP),
+            coarsen={n: model for n, model in self.models.items() if n not in protected},
+            others="drop" if self.of(DROP) else "refuse",
+            k=self.k,
+            input=self.input,
+        )
+
+    def to_toml(self, title: str = "a table") -> str:
+        """These suggestions as a settings file, with every reason as a comment."""
+        from shoal.suggest.toml import settings_text
+
+        return settings_text(self, title)
+
+    def __str__(self) -> str:
+        from shoal.suggest.toml import printed
+
+        return printed(self)
+
+
+def suggest(
+    data: Any,
+    /,
+    *,
+    k: int | None = None,
+    input: Input | Mapping[str, Any] | None = None,
+    table: str | None = None,
+    query: str | None = None,
+) -> Suggestions:
+    """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
+
+    Values count, not only names: patterns of identifiers with their check digits, free text, dates, codes, several
+    records per person, and how many records columns single out. Words are known in seven languages. What is not
+    clear is marked unsure. A column is left out if it may name a person or if nothing tells what it means; similar
+    columns such as Q1 to Q40 are decided together. A sensitive number that is nearly unique is coarsened. No value
+    that fewer than ten records have is in the result, except marks of a missing one like "?". Suggestions are a
+    start: no table says what an attacker knows.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars or Arrow frame, the path of a CSV, Parquet, JSON-lines or Excel file, or the address of a
+        database.
+    k
+        The least number of records that shall read the same (default 10, less for a table of few records).
+    input
+        How to read a file, like ``{"encoding": "cp1252"}``; what is not said is found out.
+    table
+        The table to read from a database, like "health.patients".
+    query
+        A SELECT to read from a database, in place of a table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import shoal
+    >>> people = pd.DataFrame({"name": [f"P{i}" for i in range(60)], "age": [20 + i % 30 for i in range(60)]})
+    >>> for column in shoal.suggest(people).columns:
+    ...     print(column.name, column.role, column.model)
+    name identifier None
+    age quasi-identifier interval
+    """
+    problems: list[str] = []
+    given = read_input(input or Input(), problems)
+    reading = reading_of(data, table, query)
+    if reading:
+        given = replace(given, table=table, query=query)
+    if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
+        problems.append(
+            f"The 'k' parameter must be a whole number of at least 1. Got {shown(k)} instead."
+        )
+    raise_problems(problems)
+    source, given, remarks = _opened(data, given)
+    frame = source.data
+    if not frame.shape[0]:
+        raise InputError("The table has no records to guess from; give at least one.")
+    usable, broken = _columns(frame, given)
+    return _suggested(source, given, k, usable, broken, remarks)
+
+
+def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
+    """Open a table; a text file that is not UTF-8 in the encoding that its letters suggest.
+
+    Titles above the column names and a total below the records are skipped, which remarks tell.
+    """
+    remarks: list[str] = []
+    while True:
+        try:
+            return open_table(table, given), given, remarks
+        except BelowTitles as error:  # which is raised only where nothing is said of the row
+            given = replace(given, header_row=error.row)
+            remarks.append(
+                f"The column names are in row {error.row}; the rows above it are skipped (header_row)."
+            )
+        except TotalBelow:
+            given = replace(given, skip_last=1)
+            remarks.append("The last row looks like a total; it is left out (skip_last).")
+        except InputError:
+            is_path = isinstance(table, str | os.PathLike) and not is_address(table)
+            guess = guess_encoding(table) if is_path and given.encoding is None else None
+            if guess is None:
+                raise
+            given = replace(given, encoding=guess)
+            remarks.append(
+                f"The file is not UTF-8; it is read as {guess}. Check letters with accents."
+            )
+
+
+def _columns(frame: Frame, given: Input) -> tuple[dict[str, Found], dict[str, str]]:
+    """The columns that can be read, and for the others a sentence why not."""
+
+    def read(name: str) -> Found | str:
+        try:
+            found = found_column(name, arrow_column(frame, name))
+            return found.as_text() if given.is_text(name) else found
+        except InputError as error:
+            return error.problems[0]
+
+    with ThreadPoolExecutor() as threads:
+        found = dict(zip(frame.columns, threads.map(read, frame.columns), strict=True))
+    usable = {name: column for name, column in found.items() if isinstance(column, Found)}
+    return usable, {name: why for name, why in found.items() if isinstance(why, str)}
+
+
+def _suggested(
+    source: Source,
+    given: Input,
+    k: int | None,
+    usable: Mapping[str, Found],
+    broken: Mapping[str, str],
+    remarks: list[str],
+) -> Suggestions:
+    frame = source.data
+    writing, looked = _looked_at(source, given, usable)
+    input = writing.input
+    profiles = {name: profile for name, (profile, _) in looked.items()}
+    single = {name: verdict for name, (_, verdict) in looked.items()}
+    chooser = Chooser(profiles, with_batteries(profiles, single), input)
+    verdicts = chooser.choose()
+    models = {
+        name: model_for(profiles[name], order_of(frame, name) is not None)
+        for name in chooser.quasi_identifiers
+    }
+    models |= {
+        name: _coarse(verdict.coarsen, input.encoding)
+        for name, verdict in verdicts.items()
+        if verdict.coarsen
+    }
+    missing, about_missing = missing_texts(profiles, verdicts, given)
+    input = replace(input, missing=missing)
+    persons = person_columns(profiles, verdicts)
+    named = [name for name in persons[:1] if profiles[name].known == profiles[name].records]
+    counted = profiles[named[0]].distinct if named else frame.shape[0]
+    columns = tuple(
+        _unreadable(name, broken[name])
+        if name in broken
+        else _column(profiles[name], verdicts[name], models.get(name))
+        for name in frame.columns
+    )
+    together = _together(chooser)
+    return Suggestions(
+        columns=columns,
+        records=frame.shape[0],
+        k=k or _usual_k(counted),
+        input=input,
+        remarks=(
+            *remarks,
+            *writing.remarks,
+            *about_missing,
+            *about_persons(profiles, persons),
+            *about_kept(chooser, verdicts),
+        ),
+        singled=ranking(chooser.codes, chooser.quasi_identifiers, chooser.compared),
+        together=together,
+        compared=chooser.compared,
+        persons=tuple(persons),
+        person=named[0] if named else None,
+        models={name: chosen.make() for name, chosen in models.items()},
+    )
+
+
+def _looked_at(
+    source: Source, given: Input, usable: Mapping[str, Found]
+) -> tuple[Writing, dict[str, tuple[Profile, Verdict | None]]]:
+    """How the table is written, and of each usable column its profile and what that says on its own."""
+    names = words.names_in_words(source.data.columns)
+    usable = {name: found.without(given.missing_in(name)) for name, found in usable.items()}
+    with ThreadPoolExecutor() as threads:
+        markers = dict(
+            zip(
+                usable,
+                threads.map(text_markers, usable.values()),
+                strict=True,
+            )
+        )
+        plain = {name: found.without(markers[name]) for name, found in usable.items()}
+        told = [found for name, found in plain.items() if not given.is_text(name)]
+        writing = writing_of(told, given)
+
+        def look(name: str) -> tuple[Profile, Verdict | None]:
+            profile = profile_of(
+                usable[name],
+                names[name],
+                markers[name],
+                writing.input,
+                writing.doubts.get(name),
+                source.dialect is not None,
+            )
+            return profile, _formulas(usable[name]) or verdict_of(profile)
+
+        return writing, dict(zip(usable, threads.map(look, usable), strict=True))
+
+
+def _usual_k(records: int) -> int:
+    return USUAL_K if records >= 3 * USUAL_K else max(2, records // 3)
+
+
+def _formulas(column: Found) -> Verdict | None:
+    """A column that no CSV file may hold."""
+    if column.is_text and formula_columns(pa.table({"column": column.values})):
+        reason = "it holds texts that a spreadsheet would run as a formula"
+        return Verdict(DROP, reason, is_sure=False)
+    return None
+
+
+def _unreadable(name: str, why: str) -> ColumnSuggestion:
+    return ColumnSuggestion(name, DROP, why, is_sure=False)
+
+
+def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnSuggestion:
+    return ColumnSuggestion(
+        name=profile.name,
+        role=verdict.role,
+        reason=verdict.reason,
+        is_sure=verdict.is_sure,
+        holds=PLAIN[profile.kind] if profile.known else "nothing",
+        values=profile.distinct,
+        shapes=profile.shapes(LEAST),
+        model=model.name if model else None,
+        model_reason=model.why if model else "",
+        options=model.options if model else {},
+        missing=profile.missing,
+        maybe_missing=profile.maybe_missing,
+        doubts=profile.doubts if verdict.role in RELEASED else (),
+        is_unknown=verdict.is_unknown,
+        battery=verdict.battery,
+    )
+
+
+def _coarse(options: Mapping[str, Any], encoding: str | None) -> Chosen:
+    """The bins of a sensitive number; without an open end where the file cannot hold its sign."""
+    ends = () if _can_write("≥", encoding) else ("high",)
+    kept = {name: value for name, value in options.items() if name not in ends}
+    return Chosen(Interval.name, kept, "wide enough for values to repeat")
+
+
+def _can_write(text: str, encoding: str | None) -> bool:
+    """Whether a release in the encoding of the input can hold a text."""
+    try:
+        text.encode(encoding or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _together(chooser: Chooser) -> tuple[Singled, ...]:
+    """Quasi-identifiers added one by one, those first that single out most; counted on all records."""
+    _, order = greedy(
+        grouped(chooser.codes, [], chooser.compared),
+        chooser.codes,
+        chooser.quasi_identifiers,
+        len(chooser.profiles),
+    )
+    found, steps = grouped({}, [], chooser.records), []
+    for name, _ in order:
+        found = found.with_column(name, chooser.profiles[name].found.codes)
+        steps.append(found.singled())
+    return tuple(steps)

@@ -1,0 +1,302 @@
+"""Suggestions as a settings file that a person reads and corrects, and as a plain table."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from shoal.encoding.source import Input
+from shoal.errors import listed
+from shoal.suggest.batteries import in_short
+from shoal.suggest.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, percent
+
+if TYPE_CHECKING:
+    from shoal.suggest.suggestions import ColumnSuggestion, Suggestions
+
+
+LONGEST = 30  # characters of a name
+
+
+def printed(suggestions: Suggestions) -> str:
+    """All columns, one per line, then what the quasi-identifiers single out, then remarks."""
+    rows = [("column", "role", "model", "values", "why")]
+    for column in suggestions.columns:
+        rows.append(
+            (
+                shortened(column.name),
+                column.role + ("" if column.is_sure else " ?"),
+                column.model or "",
+                f"{column.values:,}",
+                why(column),
+            )
+        )
+    widths = [max(len(row[place]) for row in rows) for place in range(4)]
+    lines = [
+        "  ".join(
+            [*(text.ljust(width) for text, width in zip(row[:4], widths, strict=True)), row[4]]
+        )
+        for row in rows
+    ]
+    lines += singled_lines(suggestions)
+    return "\n".join([*lines, *suggestions.remarks, *list_lines(suggestions)])
+
+
+def short_lists(suggestions: Suggestions) -> dict[str, list[str]]:
+    """What to look at in the end, by title: columns left out as unknown, unsure ones, and removed ones.
+
+    Similar columns that were decided together are one entry.
+    """
+    unknown = suggestions.unknown
+    unsure = [name for name in suggestions.unsure if name not in unknown]
+    labels = {column.name: column.battery for column in suggestions.columns}
+    lists = {
+        "Left out, meaning unknown": unknown,
+        "Unsure": unsure,
+        "Removed, identifiers": suggestions.of(IDENTIFIER),
+    }
+    return {title: in_short(names, labels) for title, names in lists.items() if names}
+
+
+def list_lines(suggestions: Suggestions) -> list[str]:
+    """The short lists, a line each."""
+    return [
+        f"{title}: {one_line(listed(names))}" for title, names in short_lists(suggestions).items()
+    ]
+
+
+def why(column: ColumnSuggestion) -> str:
+    """The reason in one line, with the shape of values and doubts."""
+    parts = [column.reason]
+    if column.shapes:
+        parts.append(" or ".join(column.shapes))
+    if column.missing:
+        parts.append("missing: " + " ".join(text or '""' for text in column.missing))
+    if column.maybe_missing:
+        parts.append("perhaps missing: " + " ".join(column.maybe_missing))
+    return one_line("; ".join([*parts, *column.doubts]))
+
+
+def singled_lines(suggestions: Suggestions) -> list[str]:
+    """How many records quasi-identifiers single out, added one by one."""
+    if not suggestions.together:
+        return []
+    steps = suggestions.together
+    all_found = next((n for n, step in enumerate(steps, 1) if step.unique == 1), len(steps))
+    names = [shortened(step.columns[-1]) for step in steps[:all_found]]
+    width = max(map(len, names)) + 2
+    lines = ["Records singled out by quasi-identifiers, added one by one:"]
+    for number, name in enumerate(names):
+        shown = ("+ " if number else "  ") + name
+        lines.append(f"  {shown.ljust(width)}  {percent(steps[number].unique)}")
+    if all_found < len(steps):
+        rest = ", ".join(shortened(step.columns[-1]) for step in steps[all_found:])
+        add = "adds" if all_found == len(steps) - 1 else "add"
+        lines.append(f"  every record is already unique; {rest} {add} nothing")
+    if suggestions.compared < suggestions.records:
+        lines.append(
+            f"  (chosen and ordered on a sample of {suggestions.compared:,} of {suggestions.records:,} records)"
+        )
+    return lines
+
+
+def shortened(name: str) -> str:
+    """A name that fits into a line."""
+    plain = one_line(name)
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
+
+
+def one_line(text: str) -> str:
+    """A text without signs that would break a line or a terminal."""
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text)
+
+
+MANY = 4  # columns with the same reason, from which on they share a comment
+WIDEST = 32  # characters of a name before the comments of all move
+LINE = 90  # characters of names in a line
+
+_HEADER = """\
+# Settings for {title}, suggested from its names and values: read every line, for
+# no table says what an attacker knows. UNSURE marks what to look at first.
+"""
+_FOOTER = """
+[requirement]
+k = {k}  # at least this many records read the same; larger is safer and costs more
+
+# Without this, all records of a group may share a sensitive value; see `shoal requirements`.
+# [[requirement.diversity]]
+# l = 2  # no sensitive value has more than 1/l of a group's records
+# kind = "frequency"  # or distinct, entropy, recursive (then also c)
+# columns = ["COLUMN"]  # by default all sensitive columns
+
+[objective]
+measure = "lm"  # what to minimize, see `shoal measures`
+
+[method]
+name = "auto"  # see `shoal methods`
+refine = "quick"  # false for the method's own groups, 60.0 to improve them for a minute
+seed = 0
+
+[output]
+keep_order = false  # true keeps the order of records, which can identify them
+render = "text"  # "bounds": two columns per interval; "midpoint": one number
+"""
+_LISTS = (
+    ("identifiers", IDENTIFIER, "removed"),
+    (
+        "sensitive",
+        SENSITIVE,
+        "released; taken as unknown to outsiders, and requirements are about them",
+    ),
+    ("keep", KEEP, "released unchanged, and nothing protects them"),
+)
+
+
+def settings_text(suggestions: Suggestions, title: str) -> str:
+    """The whole file."""
+    columns = "".join(_list(suggestions, *entry) for entry in _LISTS)
+    return "".join(
+        [
+            _HEADER.format(title=one_line(title)),
+            _comments(suggestions.remarks),
+            f"\n[columns]\n{_person(suggestions)}{columns}{_others(suggestions)}\n",
+            _coarsened(suggestions),
+            _comments(singled_lines(suggestions)),
+            _quasi_identifiers(suggestions),
+            _FOOTER.format(k=suggestions.k),
+            _input(suggestions.input),
+        ]
+    )
+
+
+def _with(suggestions: Suggestions, role: str) -> list[ColumnSuggestion]:
+    return [column for column in suggestions.columns if column.role == role]
+
+
+def _list(suggestions: Suggestions, key: str, role: str, meaning: str) -> str:
+    columns = _with(suggestions, role)
+    if not columns:
+        return f"{key} = []  # {meaning}\n"
+    return "\n".join([f"{key} = [  # {meaning}", *_listed(columns), "]\n"])
+
+
+def _person(suggestions: Suggestions) -> str:
+    if suggestions.person is None:
+        return ""
+    return f"person = {quoted(suggestions.person)}  # k counts its values: its persons have several records\n"
+
+
+def _others(suggestions: Suggestions) -> str:
+    dropped = _with(suggestions, DROP)
+    if not dropped:
+        return (
+            'others = "refuse"  # a table with columns not listed here; or "drop" or "keep" them\n'
+        )
+    return "\n".join(
+        [
+            'others = "drop"  # columns not listed here are not released; "refuse" stops at new ones',
+            "# Not released, unless you name them above or below:",
+            *(f"# {line}" for line in _listed(dropped)),
+            "",
+        ]
+    )
+
+
+def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
+    """Names with their reasons; many columns with the same reason share it."""
+    by_reason: dict[str, list[str]] = {}
+    for column in columns:
+        by_reason.setdefault(_why(column), []).append(f"{quoted(column.name)},")
+    few = [
+        (f"{quoted(column.name)},", reason)
+        for column in columns
+        if len(by_reason[reason := _why(column)]) < MANY
+    ]
+    width = min(WIDEST, max((len(name) for name, _ in few), default=0))
+    lines = [f"  {name.ljust(width)}  # {reason}" for name, reason in few]
+    for reason, names in by_reason.items():
+        if len(names) >= MANY:
+            lines.append(f"  # these {len(names)}: {reason}")
+            lines += [f"  {line}" for line in _wrapped(names)]
+    return lines
+
+
+def _wrapped(names: Sequence[str]) -> list[str]:
+    """Names in lines of usual length; a name is never cut."""
+    lines = [""]
+    for name in names:
+        if lines[-1] and len(lines[-1]) + len(name) > LINE:
+            lines.append("")
+        lines[-1] += f" {name}" if lines[-1] else name
+    return lines
+
+
+def _quasi_identifiers(suggestions: Suggestions) -> str:
+    columns = _with(suggestions, QUASI)
+    if not columns:
+        return "# No quasi-identifier was found; name at least one: [quasi_identifiers.COLUMN]\n"
+    return "\n".join(
+        f"[quasi_identifiers.{quoted(column.name)}]  # {column.values:,} values; {_why(column)}\n"
+        f"{_model(column)}"
+        for column in columns
+    )
+
+
+def _coarsened(suggestions: Suggestions) -> str:
+    """Sensitive and kept columns that have a model, which makes them coarser in all records alike."""
+    lines = [
+        f"{quoted(column.name)} = {_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
+        for column in suggestions.columns
+        if column.role in (SENSITIVE, KEEP) and column.model
+    ]
+    return f"[columns.coarsen]  # coarser in all records alike\n{''.join(lines)}\n" if lines else ""
+
+
+def _model(column: ColumnSuggestion) -> str:
+    options = "".join(f"\n{key} = {_value(value)}" for key, value in column.options.items())
+    return f'model = "{column.model}"{options}  # {column.model_reason}\n'
+
+
+def _why(column: ColumnSuggestion) -> str:
+    unsure = not column.is_sure or column.doubts
+    return f"UNSURE: {why(column)}" if unsure else why(column)
+
+
+def _comments(lines: Sequence[str]) -> str:
+    return "".join(f"# {one_line(line)}\n" for line in lines)
+
+
+def _input(reading: Input) -> str:
+    said = {f.name: getattr(reading, f.name) for f in fields(reading)}
+    said = {
+        name: value for name, value in said.items() if value and value != getattr(Input(), name)
+    }
+    if not said:
+        return ""
+    long = {n: v for n, v in said.items() if isinstance(v, Mapping) and len(v) > MANY}
+    plain = [f"{name} = {_value(value)}\n" for name, value in said.items() if name not in long]
+    tables = [
+        f"\n[input.{name}]\n" + "".join(f"{_key(key)} = {_value(v)}\n" for key, v in value.items())
+        for name, value in long.items()
+    ]
+    return "".join(["\n[input]\n", *plain, *tables])
+
+
+def _value(value: Any) -> str:
+    """A text, or a list or table of texts, as TOML."""
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_value(item)}' for key, item in value.items())} }}"
+    return quoted(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
+
+
+def quoted(name: str) -> str:
+    """A name as TOML: like JSON, which leaves DEL as it is."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
