@@ -11,7 +11,7 @@ from typing import Any
 
 import shoal
 from benchmarks.tables import Table
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.solve.methods import Method
 
 REPEATS = 3

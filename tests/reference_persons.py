@@ -12,11 +12,11 @@ import reference
 from reference import Group, Meets, Objective
 from tables import Sample
 
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 
 TOLERANCE = 1e-9
 Having = list[tuple[Any, Any]]  # persons and values, each pair once

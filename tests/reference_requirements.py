@@ -15,11 +15,11 @@ from reference import Group, Meets, Objective, cells
 from tables import Sample
 
 import shoal
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.errors import Infeasible
 from shoal.risk.limits import check_feasible
 from shoal.solve.problem import Problem

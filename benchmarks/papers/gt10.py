@@ -14,7 +14,7 @@ from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale, below, n
 from benchmarks.tables import Table
 from benchmarks.timing import Run, measure
 from shoal.assess.risk import risk_of_groups
-from shoal.audit.requirements.diversity import LDiversity
+from shoal.audits.requirements.diversity import LDiversity
 from shoal.encoding.encode import Table as Encoded
 from shoal.encoding.encode import encode
 from shoal.encoding.forms import Ints

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale, below
 from benchmarks.timing import ENOUGH, REPEATS, WARM_UP
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import encode
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import open_frame

@@ -9,7 +9,7 @@ from functools import cache
 from benchmarks.tables import Table, Tables
 from benchmarks.timing import Run, measure
 from shoal import LDiversity, TCloseness
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.kernels.compile.ahead import missing
 
 MOST_TIMES = 3.0  # CPU of the whole call, as a multiple of the same with k alone

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from shoal.api.read_release import ReadRelease as ReadRelease
     from shoal.api.read_release import read_release as read_release
     from shoal.api.release import Release as Release
-    from shoal.audit.requirements.alpha import AlphaK as AlphaK
-    from shoal.audit.requirements.closeness import TCloseness as TCloseness
-    from shoal.audit.requirements.diversity import LDiversity as LDiversity
-    from shoal.audit.requirements.sensitivity import PSensitive as PSensitive
+    from shoal.audits.requirements.alpha import AlphaK as AlphaK
+    from shoal.audits.requirements.closeness import TCloseness as TCloseness
+    from shoal.audits.requirements.diversity import LDiversity as LDiversity
+    from shoal.audits.requirements.sensitivity import PSensitive as PSensitive
     from shoal.data.databases import DatabaseTable as DatabaseTable
     from shoal.encoding.models import Calendar as Calendar
     from shoal.encoding.models import Hierarchy as Hierarchy
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from shoal.solve.methods import Sequential as Sequential
     from shoal.solve.methods import TopDown as TopDown
     from shoal.solve.methods import TwoMeans as TwoMeans
-    from shoal.suggest.suggestions import Suggestions as Suggestions
-    from shoal.suggest.suggestions import suggest as suggest
+    from shoal.suggestions.suggest import Suggestions as Suggestions
+    from shoal.suggestions.suggest import suggest as suggest
 
 # The same for programs that run: a name is loaded when it is first used. A test compares the two.
 _HOMES = {
@@ -84,10 +84,10 @@ _HOMES = {
         "read_release",
     ),
     "shoal.api.release": ("Release",),
-    "shoal.audit.requirements.alpha": ("AlphaK",),
-    "shoal.audit.requirements.closeness": ("TCloseness",),
-    "shoal.audit.requirements.diversity": ("LDiversity",),
-    "shoal.audit.requirements.sensitivity": ("PSensitive",),
+    "shoal.audits.requirements.alpha": ("AlphaK",),
+    "shoal.audits.requirements.closeness": ("TCloseness",),
+    "shoal.audits.requirements.diversity": ("LDiversity",),
+    "shoal.audits.requirements.sensitivity": ("PSensitive",),
     "shoal.data.databases": ("DatabaseTable",),
     "shoal.encoding.models": (
         "Calendar",
@@ -130,7 +130,7 @@ _HOMES = {
         "TopDown",
         "TwoMeans",
     ),
-    "shoal.suggest.suggestions": (
+    "shoal.suggestions.suggest": (
         "Suggestions",
         "suggest",
     ),

@@ -12,7 +12,7 @@ import pytest
 from stored import KINDS, Server, filled_duckdb, filled_sqlite
 
 import shoal
-from shoal.audit.sql import audit_sql
+from shoal.audits.sql import audit_sql
 from shoal.pipeline.prove import examine_table
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tables import Sample
 
 import shoal
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.solve.methods import METHODS
 
 GROUPING = [name for name, method in METHODS.items() if method.homogeneous]

@@ -16,10 +16,10 @@ from hypothesis import given
 from tables import partitioned_samples
 
 import shoal
-from shoal.audit import compatibility
-from shoal.audit.compatibility import count_counterparts, examine_compatibility, read_originals
-from shoal.audit.readings import cover_of, line_of
-from shoal.audit.texts import Reader, read_cells, written
+from shoal.audits import compatibility
+from shoal.audits.compatibility import count_counterparts, examine_compatibility, read_originals
+from shoal.audits.readings import cover_of, line_of
+from shoal.audits.texts import Reader, read_cells, written
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame

@@ -31,8 +31,8 @@ from shoal import (
     Settings,
     Suppression,
 )
-from shoal.audit.coarsened import prove_coarsened
-from shoal.audit.texts import Reader
+from shoal.audits.coarsened import prove_coarsened
+from shoal.audits.texts import Reader
 from shoal.encoding.frames import open_frame
 from shoal.encoding.other_columns import coarsened
 from shoal.encoding.source import Input, Source

@@ -19,10 +19,10 @@ from reference_clustering import Cost, lacking, none_lacking
 from reference_proposals import propose
 
 import shoal
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import Table, encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels.covering.proposals import propose_points

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from partitions import swept
 
 import shoal
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import Table, encode
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models.base import labels_of

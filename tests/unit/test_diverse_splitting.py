@@ -16,9 +16,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from shoal import Cancelled, Interval, Suppression
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.diversity import LDiversity
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.diversity import LDiversity
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels.splitting import mondrian as kernels

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audit.texts import same_text, same_value
+from shoal.audits.texts import same_text, same_value
 from shoal.data.engines.opening import missing
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame

@@ -19,7 +19,7 @@ ORDER = (
     "shoal",
     "api",
     "reuse",
-    "suggest",
+    "suggestions",
     "pipeline",
     "report",
     "assess",
@@ -31,7 +31,7 @@ ORDER = (
     "encoding",
     "progress",
     "atomic",
-    "audit",
+    "audits",
     "errors",
     "kernels",
 )
@@ -111,17 +111,17 @@ MAKERS = ("solve", "encoding", "kernels")
 
 
 def test_the_audit_imports_nothing_of_the_package_but_its_errors() -> None:
-    assert rooms_imported_by("audit", PACKAGE) == {"audit", "errors"}
+    assert rooms_imported_by("audits", PACKAGE) == {"audits", "errors"}
     assert rooms_imported_by("errors", PACKAGE) == set()
 
 
 def test_what_makes_a_release_imports_nothing_of_the_audit() -> None:
-    assert not [room for room in MAKERS if "audit" in rooms_imported_by(room, PACKAGE)]
+    assert not [room for room in MAKERS if "audits" in rooms_imported_by(room, PACKAGE)]
 
 
 def test_the_audit_loads_nothing_of_the_package_but_its_errors() -> None:
     """Asked of Python itself, for imports that no reading of the files finds."""
-    found = sorted((PACKAGE / "audit").rglob("*.py"))
+    found = sorted((PACKAGE / "audits").rglob("*.py"))
     names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in found]
     names = [name.removesuffix(".__init__") for name in names]
     code = (
@@ -144,10 +144,10 @@ def rooms_imported_by(room: str, package: Path) -> set[str]:
     "code", ["from shoal.encoding import encode", "import shoal.kernels.shared.rules"]
 )
 def test_an_import_of_the_audit_is_found(tmp_path: Path, code: str) -> None:
-    package = made_package(tmp_path, "audit/deep/texts.py", f"def late():\n    {code}")
+    package = made_package(tmp_path, "audits/deep/texts.py", f"def late():\n    {code}")
     (package / "encoding").mkdir()
     (package / "kernels").mkdir()
-    assert rooms_imported_by("audit", package) & {"encoding", "kernels"}
+    assert rooms_imported_by("audits", package) & {"encoding", "kernels"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audit.compatibility import examine_compatibility, read_originals
+from shoal.audits.compatibility import examine_compatibility, read_originals
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels import assess as compatibility

@@ -17,10 +17,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels.clustering.p_sensitive import best_match, lacking, make_pool, refill

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from partitions import assert_tidy, lists
 
 import shoal
-from shoal.audit.persons import Crowd, most_pairs, read_crowd
+from shoal.audits.persons import Crowd, most_pairs, read_crowd
 from shoal.encoding.frames import open_frame
 from shoal.errors import AuditFailed, Infeasible, InputError
 from shoal.kernels.persons.improving import (

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audit.sql import audit_sql
+from shoal.audits.sql import audit_sql
 
 DOCS = Path(__file__).parents[2] / "docs"
 ODD = 'a"ge; DROP TABLE t; --'

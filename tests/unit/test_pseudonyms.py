@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.audit.persons import prove_replaced, read_replaced
+from shoal.audits.persons import prove_replaced, read_replaced
 from shoal.encoding.frames import open_frame
 from shoal.encoding.other_columns import DIGITS, Key, canonical_texts, read_key, write_key
 from shoal.errors import AuditFailed, InputError

@@ -24,7 +24,7 @@ from pages import SECTIONS, Page, section
 
 import shoal
 from shoal import InputError
-from shoal.audit.verdict import Persons, Unprotected
+from shoal.audits.verdict import Persons, Unprotected
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
 from shoal.pipeline.prove import judged

@@ -28,7 +28,7 @@ from shoal import (
     PSensitive,
     TCloseness,
 )
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.encoding.encode import Table, encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.rules import count_values, keeps_limits

@@ -23,7 +23,7 @@ from shoal import (
     PSensitive,
     TCloseness,
 )
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 
 
 def anonymize(table: Any, **job: Any) -> shoal.Release:

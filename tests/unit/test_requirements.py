@@ -24,9 +24,9 @@ from shoal import (
     Settings,
     TCloseness,
 )
-from shoal.audit import groups as audit_of_groups
-from shoal.audit.requirements import REQUIREMENTS
-from shoal.audit.requirements.base import Requirement
+from shoal.audits import groups as audit_of_groups
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.base import Requirement
 from shoal.cli import options
 from shoal.settings.settings import make_settings
 

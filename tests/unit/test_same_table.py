@@ -160,7 +160,10 @@ def test_a_table_gets_the_same_suggestions_as_a_csv_file(
     table = TABLES[name]
     as_file = _written(".csv")(table, tmp_path)
     assert _seen(CONTAINERS[container](table, tmp_path)) == _seen(as_file)
-    found, file = shoal.suggest(CONTAINERS["arrow"](table, tmp_path)), shoal.suggest(as_file)
+    found, file = (
+        shoal.suggest(CONTAINERS["arrow"](table, tmp_path)),
+        shoal.suggest(as_file),
+    )
     assert (found.input.date_format, found.input.missing) == (
         file.input.date_format,
         file.input.missing,

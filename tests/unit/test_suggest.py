@@ -27,11 +27,17 @@ from suggested_unseen import TABLES as UNSEEN
 import shoal
 from shoal.risk.patterns import identifier_pattern
 from shoal.risk.persons import agreement
-from shoal.suggest import profile as shapes
-from shoal.suggest.profile import shapes_of
-from shoal.suggest.reading import date_formats, found_column, in_order, number_codes, text_markers
-from shoal.suggest.singling import greedy, grouped
-from shoal.suggest.words import names_in_words
+from shoal.suggestions import profile as shapes
+from shoal.suggestions.profile import shapes_of
+from shoal.suggestions.reading import (
+    date_formats,
+    found_column,
+    in_order,
+    number_codes,
+    text_markers,
+)
+from shoal.suggestions.singling import greedy, grouped
+from shoal.suggestions.words import names_in_words
 
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
 CASES = (*OWN, *PUBLIC, *UNSEEN, *MESSY, *NEW)
@@ -366,7 +372,10 @@ def test_decimal_points_beside_commas_are_unsure(tmp_path: Path) -> None:
 
 def test_names_and_notes_of_few_records_are_not_released() -> None:
     table = pa.table({"name": [1, 2, 3, 4, 5], "note": list("abcde"), "x": [1, 1, 2, 2, 3]})
-    assert [column.role for column in shoal.suggest(table).columns][:2] == ["identifier", "drop"]
+    assert [column.role for column in shoal.suggest(table).columns][:2] == [
+        "identifier",
+        "drop",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.shared.rules import keeps_limits
 from shoal.solve.methods.settle import suppress
 from shoal.solve.problem import Problem

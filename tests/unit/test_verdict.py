@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.assess.singled import identified
-from shoal.audit.verdict import Unprotected, judge
+from shoal.audits.verdict import Unprotected, judge
 from shoal.encoding.frames import open_frame
 
 Shell = Callable[..., tuple[int, str, str]]

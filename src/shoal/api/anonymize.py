@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import pyarrow as pa
 
 from shoal.api.release import Release
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.data.databases import DatabaseTable, reading_of
 from shoal.data.engines.opening import EngineName
 from shoal.encoding.frames import FrameT

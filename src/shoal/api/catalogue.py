@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING, fields
 from typing import Any, cast
 
-from shoal.audit.requirements import REQUIREMENTS
+from shoal.audits.requirements import REQUIREMENTS
 from shoal.solve.measures import MEASURES, MeasureName
 from shoal.solve.methods import METHODS, Method, MethodName
 

@@ -20,8 +20,8 @@ from shoal.assess.classification import (
 )
 from shoal.assess.comparison import read_comparison
 from shoal.assess.risk import THRESHOLD
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.verdict import Audit
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.verdict import Audit
 from shoal.data.databases import reading_of
 from shoal.data.open import AnyTable, open_table, stored_in
 from shoal.encoding.encode import column_problems

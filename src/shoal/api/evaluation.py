@@ -17,7 +17,7 @@ from shoal.assess.queries import Queries, compare_answers
 from shoal.assess.risk import THRESHOLD, Risks, compare_risks
 from shoal.assess.rules import Rules, compare_rules
 from shoal.assess.singled import Kept, singled_out
-from shoal.audit.verdict import Audit, Examination, Verdict
+from shoal.audits.verdict import Audit, Examination, Verdict
 from shoal.encoding.closed import Closed
 from shoal.encoding.frames import Frame, open_frame
 from shoal.errors import raise_problems, shown

@@ -20,7 +20,7 @@ from shoal.assess.distributions import Distributions, compare_distributions
 from shoal.assess.downcoding import Downcoding, measure_downcoding
 from shoal.assess.risk import Risks, compare_risks
 from shoal.assess.singled import Kept, singled_out
-from shoal.audit.verdict import Audit, Examination, Verdict
+from shoal.audits.verdict import Audit, Examination, Verdict
 from shoal.data.databases import IfExists, stored_place
 from shoal.encoding.closed import Closed, loosened
 from shoal.encoding.forms import Floats, Ints, Records

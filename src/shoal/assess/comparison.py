@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audit.verdict import refuse_identifiers
+from shoal.audits.verdict import refuse_identifiers
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Column, Sensitive, Table, encode
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, Records, SetForm

@@ -19,7 +19,7 @@ from shoal.errors import InputError, raise_problems
 from shoal.report.summary import evaluation_lines
 
 if TYPE_CHECKING:
-    from shoal.audit.verdict import Examination, Verdict
+    from shoal.audits.verdict import Examination, Verdict
     from shoal.errors import ShoalError
 
 
@@ -173,7 +173,7 @@ def _examined(
 
 def _sql(relation: str, promised: Any) -> str:
     """The audit of a table in a database, as a query."""
-    from shoal.audit.sql import audit_sql
+    from shoal.audits.sql import audit_sql
     from shoal.encoding.render import bound_names
     from shoal.errors import InputError
 

@@ -31,9 +31,9 @@ from shoal.kernels.compile.ahead import (
 from shoal.kernels.compile.cache import cache_folder, cache_note, carried_folder, carried_note
 from shoal.kernels.compile.jit import is_known, ways
 from shoal.pipeline.estimate import STAGE
-from shoal.suggest.batteries import in_short
-from shoal.suggest.suggestions import Suggestions
-from shoal.suggest.toml import list_lines
+from shoal.suggestions.batteries import in_short
+from shoal.suggestions.suggest import Suggestions
+from shoal.suggestions.toml import list_lines
 
 MANY = 50_000  # records, from which on a run takes more than some seconds and a dry run comes first
 ROLES = {
@@ -204,7 +204,7 @@ def init(
     """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
     from shoal.data.files.table_file import write_text
     from shoal.settings.input import read_input
-    from shoal.suggest.suggestions import suggest
+    from shoal.suggestions.suggest import suggest
 
     problems: list[str] = []
     source = outputs.chosen_table(table, None, reading, problems)

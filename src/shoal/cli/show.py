@@ -15,7 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from shoal.api.release import Release
-from shoal.audit.verdict import Audit
+from shoal.audits.verdict import Audit
 from shoal.cli import say
 from shoal.pipeline.estimate import STAGE as COMPILING
 from shoal.pipeline.estimate import Estimate

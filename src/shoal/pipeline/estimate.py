@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.compile.ahead import Ahead, Signature, missing, worthwhile
 from shoal.kernels.compile.cache import telling
 from shoal.pipeline.plan import Outlook

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from shoal.assess.singled import identified
-from shoal.audit.coarsened import prove_coarsened
-from shoal.audit.compatibility import Originals, examine_compatibility, read_originals
-from shoal.audit.groups import examine_frame, examine_texts
-from shoal.audit.persons import Crowd, Replaced, prove_replaced, read_crowd, read_replaced
-from shoal.audit.series import Witness, examine_series
-from shoal.audit.texts import Reader, texts_of
-from shoal.audit.verdict import (
+from shoal.audits.coarsened import prove_coarsened
+from shoal.audits.compatibility import Originals, examine_compatibility, read_originals
+from shoal.audits.groups import examine_frame, examine_texts
+from shoal.audits.persons import Crowd, Replaced, prove_replaced, read_crowd, read_replaced
+from shoal.audits.series import Witness, examine_series
+from shoal.audits.texts import Reader, texts_of
+from shoal.audits.verdict import (
     Audit,
     Examination,
     Persons,

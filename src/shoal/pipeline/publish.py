@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.audit.verdict import Audit
+from shoal.audits.verdict import Audit
 from shoal.data.databases import COUNT, DatabaseTable, IfExists, Written, write_stored
 from shoal.data.files.table_file import formula_problems, read_texts, write
 from shoal.data.files.types import texts_of

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.api.release import Release
-from shoal.audit.texts import texts_of
-from shoal.audit.verdict import Examination, Places
+from shoal.audits.texts import texts_of
+from shoal.audits.verdict import Examination, Places
 from shoal.data.engines.opening import engine_for
 from shoal.data.open import open_table, stored_in
 from shoal.encoding.closed import Closed, loosened

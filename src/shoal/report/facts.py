@@ -9,7 +9,7 @@ from datetime import datetime
 from shoal.assess.histograms import Histogram
 from shoal.assess.risk import Risks
 from shoal.assess.singled import Kept
-from shoal.audit.verdict import Persons, Verdict
+from shoal.audits.verdict import Persons, Verdict
 from shoal.solve.bounds.certificate import Certificate
 
 

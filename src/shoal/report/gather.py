@@ -22,8 +22,8 @@ from shoal.assess.distributions import Distributions
 from shoal.assess.risk import Risks
 from shoal.assess.scales import scale_of, texts_of
 from shoal.assess.singled import Kept, values_of
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.verdict import Examination, Places, Verdict
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.verdict import Examination, Places, Verdict
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
 from shoal.encoding.frames import Frame

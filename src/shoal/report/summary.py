@@ -11,7 +11,7 @@ from shoal.assess.queries import Errors
 from shoal.assess.risk import AttributeDisclosure, Risk, Risks
 from shoal.assess.rules import Agreement, Rules
 from shoal.assess.singled import Kept
-from shoal.audit.verdict import Audit, Proof, Verdict
+from shoal.audits.verdict import Audit, Proof, Verdict
 from shoal.report.figures import NAME
 from shoal.report.markup import Markup, cut, element
 from shoal.report.words import coarseness

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from shoal.audit.requirements import REQUIREMENTS
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import Requirement
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import Requirement
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Prefix
 
 WORDS = {

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.audit.verdict import Audit
+from shoal.audits.verdict import Audit
 from shoal.data.files.table_file import formula_problems, read_texts, write
 from shoal.data.open import open_table
 from shoal.encoding.forms import Records

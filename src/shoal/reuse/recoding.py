@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.atomic import write_whole
-from shoal.audit.groups import examine_texts
-from shoal.audit.texts import texts_of
-from shoal.audit.verdict import Examination
+from shoal.audits.groups import examine_texts
+from shoal.audits.texts import texts_of
+from shoal.audits.verdict import Examination
 from shoal.data.files.formats import OwnFile, place_problems, read_own
 from shoal.encoding.frames import Frame
 from shoal.encoding.source import Input

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.audit.readings import Cover, cover_of, line_of
-from shoal.audit.texts import Cells, Reader, read_cells
+from shoal.audits.readings import Cover, cover_of, line_of
+from shoal.audits.texts import Cells, Reader, read_cells
 from shoal.encoding.forms import STAR, Floats, Records
 from shoal.encoding.forms.sets import members_of
 from shoal.encoding.frames import Frame, open_frame

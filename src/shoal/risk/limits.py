@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.audit.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
+from shoal.audits.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
 from shoal.encoding.encode import Sensitive, Table
 from shoal.encoding.forms import Floats, Ints, TreeForm
 from shoal.encoding.models import Hierarchy

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audit.persons import most_pairs
-from shoal.audit.requirements import LDiversity, PSensitive, Requirement
-from shoal.audit.verdict import Persons
+from shoal.audits.persons import most_pairs
+from shoal.audits.requirements import LDiversity, PSensitive, Requirement
+from shoal.audits.verdict import Persons
 from shoal.encoding.encode import Table
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_values, plain_column

@@ -11,8 +11,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.requirements import REQUIREMENTS
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import Model
 from shoal.encoding.source import Input
 from shoal.settings.input import read_input

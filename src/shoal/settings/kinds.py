@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import narwhals as nw
 import numpy as np
 
-from shoal.audit.requirements import REQUIREMENTS
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.base import Requirement
 from shoal.errors import REASONS, near_miss, shown
 from shoal.solve.methods import METHODS, Auto, Cover, Method
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.requirements import REQUIREMENTS
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import Hierarchy, Model
 from shoal.errors import shown
 from shoal.settings.input import read_input

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
 from shoal.encoding.models import Order
 from shoal.encoding.render import SINGLE, STYLES, bound_names
 from shoal.errors import listed, near_miss, shown

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.atomic import write_whole
-from shoal.audit.requirements import REQUIREMENTS
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.settings.kinds import plain, requirement_kinds, unknown_keys

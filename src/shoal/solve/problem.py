@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.encoding.closed import Closed, merge_equal
 from shoal.encoding.encode import Column, Table
 from shoal.encoding.forms import Floats, Ints, Records, TreeForm

@@ -22,9 +22,9 @@ from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
-from shoal.suggest.singling import grouped
-from shoal.suggest.suggestions import Suggestions, suggest
-from shoal.suggest.toml import short_lists
+from shoal.suggestions.singling import grouped
+from shoal.suggestions.suggest import Suggestions, suggest
+from shoal.suggestions.toml import short_lists
 
 LEAST = 10  # records that a value must have to be named
 BARS = 8

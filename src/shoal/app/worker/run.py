@@ -25,7 +25,7 @@ from shoal.pipeline.plan import Plan, prepare
 from shoal.pipeline.run import make_release
 from shoal.settings.settings import Settings, make_settings
 from shoal.solve.methods import Method, Mondrian, TopDown
-from shoal.suggest.singling import grouped
+from shoal.suggestions.singling import grouped
 
 # Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer overstate the loss: on the
 # census of 299,285 people, 50,000 of them lose twice what all lose.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import narwhals as nw
 import numpy as np
 
-from shoal.audit.verdict import Examination, Persons
+from shoal.audits.verdict import Examination, Persons
 from shoal.data.engines.base import HASHES, RESERVED, Engine, Lazy, inner, outer
 from shoal.encoding.encode import Table
 from shoal.encoding.other_columns import Roles

@@ -9,7 +9,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from shoal.audit.verdict import Audit, Examination
+from shoal.audits.verdict import Audit, Examination
 from shoal.data.engines.base import RESERVED, Lazy, outer, speaking_of
 from shoal.data.engines.memory import most_at_once, most_rows
 from shoal.data.engines.opening import RELEASE, Opened

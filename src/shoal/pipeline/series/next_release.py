@@ -15,8 +15,8 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.series import Witness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.series import Witness
 from shoal.encoding.encode import Sensitive
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_column

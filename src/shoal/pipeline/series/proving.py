@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from shoal.audit.series import is_night, misspelled, value_keys
-from shoal.audit.texts import texts_of
-from shoal.audit.verdict import Examination, Proof, judge
+from shoal.audits.series import is_night, misspelled, value_keys
+from shoal.audits.texts import texts_of
+from shoal.audits.verdict import Examination, Proof, judge
 from shoal.data.open import texts_in
 from shoal.encoding.frames import open_frame
 from shoal.errors import InputError

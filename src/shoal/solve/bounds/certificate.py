@@ -16,7 +16,7 @@ from math import ceil, inf, isfinite
 
 import numpy as np
 
-from shoal.audit.requirements.base import Requirement
+from shoal.audits.requirements.base import Requirement
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import Floats
 from shoal.kernels.shared.groups import group_costs

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audit.requirements.base import Floats, Labels, Requirement, ceil, is_list_of, is_number
-from shoal.audit.texts import moment, same_value, written
+from shoal.audits.requirements.base import Floats, Labels, Requirement, ceil, is_list_of, is_number
+from shoal.audits.texts import moment, same_value, written
 from shoal.errors import shown
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ t][0-9]{2}:")

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
-from shoal.suggest import words
-from shoal.suggest.reading import (
+from shoal.suggestions import words
+from shoal.suggestions.reading import (
     Counts,
     Found,
     has_thousands,

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from shoal.encoding.forms import Floats
 from shoal.encoding.models import MODELS, Model
 from shoal.encoding.models.base import is_ordered
-from shoal.suggest import words
-from shoal.suggest.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile
-from shoal.suggest.reading import LEAST, in_order
+from shoal.suggestions import words
+from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile
+from shoal.suggestions.reading import LEAST, in_order
 
 Options = Mapping[str, Any]
 MOST_BINS = 40  # into which most values of a column of numbers fall

@@ -14,11 +14,11 @@ from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
 from shoal.risk.leaks import tells
-from shoal.suggest import words
-from shoal.suggest.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict, percent
-from shoal.suggest.profile import DATE, NUMBER, Profile
-from shoal.suggest.reading import LEAST, Counts
-from shoal.suggest.singling import Grouping, greedy, grouped, sample_of
+from shoal.suggestions import words
+from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict, percent
+from shoal.suggestions.profile import DATE, NUMBER, Profile
+from shoal.suggestions.reading import LEAST, Counts
+from shoal.suggestions.singling import Grouping, greedy, grouped, sample_of
 
 MOST_QUASI = 10  # quasi-identifiers that are suggested
 MORE_QUASI = 15  # the same of a table with many records, which can bear more

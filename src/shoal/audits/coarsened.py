@@ -15,10 +15,10 @@ from typing import Any
 
 import narwhals as nw
 
-from shoal.audit.ranges import UNREADABLE
-from shoal.audit.readings import OR_HIGHER, OR_LOWER, folds_of
-from shoal.audit.spans import End, days_of, end_days, ends_of, unit_of
-from shoal.audit.texts import ColumnReader, Reader, moment, read_cells
+from shoal.audits.ranges import UNREADABLE
+from shoal.audits.readings import OR_HIGHER, OR_LOWER, folds_of
+from shoal.audits.spans import End, days_of, end_days, ends_of, unit_of
+from shoal.audits.texts import ColumnReader, Reader, moment, read_cells
 from shoal.errors import AuditFailed
 
 Check = Callable[[str], bool]  # whether a text is coarse enough

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.requirements.base import (
+from shoal.audits.requirements.base import (
     TOLERANCE,
     Floats,
     Labels,

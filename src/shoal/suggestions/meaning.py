@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.suggest import words
-from shoal.suggest.findings import DROP, FEW, QUASI, SENSITIVE, Concept, Verdict, percent, says
-from shoal.suggest.models import coarse_options, numbers_of
-from shoal.suggest.profile import CODE, DATE, FLAG, NUMBER, Profile, are_years
+from shoal.suggestions import words
+from shoal.suggestions.findings import DROP, FEW, QUASI, SENSITIVE, Concept, Verdict, percent, says
+from shoal.suggestions.models import coarse_options, numbers_of
+from shoal.suggestions.profile import CODE, DATE, FLAG, NUMBER, Profile, are_years
 
 MANY_ALONE = (
     0.05  # share of records with a sensitive value of their own, from which on it is coarsened

@@ -21,15 +21,15 @@ from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems, shown
 from shoal.settings.input import read_input
 from shoal.settings.settings import Settings
-from shoal.suggest import words
-from shoal.suggest.batteries import with_batteries
-from shoal.suggest.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
-from shoal.suggest.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict
-from shoal.suggest.models import Chosen, model_for
-from shoal.suggest.profile import PLAIN, Profile, profile_of
-from shoal.suggest.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
-from shoal.suggest.rules import verdict_of
-from shoal.suggest.singling import Singled, greedy, grouped, person_columns, ranking
+from shoal.suggestions import words
+from shoal.suggestions.batteries import with_batteries
+from shoal.suggestions.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
+from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict
+from shoal.suggestions.models import Chosen, model_for
+from shoal.suggestions.profile import PLAIN, Profile, profile_of
+from shoal.suggestions.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
+from shoal.suggestions.rules import verdict_of
+from shoal.suggestions.singling import Singled, greedy, grouped, person_columns, ranking
 
 USUAL_K = 10
 
@@ -115,12 +115,12 @@ class Suggestions:
 
     def to_toml(self, title: str = "a table") -> str:
         """These suggestions as a settings file, with every reason as a comment."""
-        from shoal.suggest.toml import settings_text
+        from shoal.suggestions.toml import settings_text
 
         return settings_text(self, title)
 
     def __str__(self) -> str:
-        from shoal.suggest.toml import printed
+        from shoal.suggestions.toml import printed
 
         return printed(self)
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from shoal.risk.patterns import are_names_of_persons
 from shoal.risk.persons import agreement
-from shoal.suggest import words
-from shoal.suggest.findings import A_PERSON, FEW, IDENTIFIER, QUASI, Verdict
-from shoal.suggest.profile import Profile
-from shoal.suggest.reading import Counts
+from shoal.suggestions import words
+from shoal.suggestions.findings import A_PERSON, FEW, IDENTIFIER, QUASI, Verdict
+from shoal.suggestions.profile import Profile
+from shoal.suggestions.reading import Counts
 
 RANKED = 50_000  # records, drawn from larger tables, by which columns are compared
 PAIRED = 8  # columns of which all pairs and triples are compared

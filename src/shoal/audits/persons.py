@@ -12,8 +12,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from shoal.audit.texts import Cells, read_cells, same_text
-from shoal.audit.verdict import Persons, Places
+from shoal.audits.texts import Cells, read_cells, same_text
+from shoal.audits.verdict import Persons, Places
 from shoal.errors import AuditFailed, InputError
 
 

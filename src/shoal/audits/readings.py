@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.ranges import (
+from shoal.audits.ranges import (
     ANYTHING,
     Line,
     RangeLine,
@@ -22,10 +22,10 @@ from shoal.audit.ranges import (
     members,
     stretches,
 )
-from shoal.audit.requirements.base import Tree
-from shoal.audit.spans import days_of, end_days
-from shoal.audit.texts import Cells, ColumnReader
-from shoal.audit.verdict import Places
+from shoal.audits.requirements.base import Tree
+from shoal.audits.spans import days_of, end_days
+from shoal.audits.texts import Cells, ColumnReader
+from shoal.audits.verdict import Places
 
 _LAST = "\U0010ffff"  # sorts after every sign that a code may go on with
 

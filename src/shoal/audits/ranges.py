@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.spans import End, days_of, end_days, ends_of
-from shoal.audit.texts import Cells, ColumnReader, moment
-from shoal.audit.verdict import Places
+from shoal.audits.spans import End, days_of, end_days, ends_of
+from shoal.audits.texts import Cells, ColumnReader, moment
+from shoal.audits.verdict import Places
 
 Stretches = tuple[tuple[int, int], ...]  # first place, and the one after the last
 Texts = Sequence[str | None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shoal.audit.requirements import AlphaK, LDiversity, PSensitive, Requirement
+from shoal.audits.requirements import AlphaK, LDiversity, PSensitive, Requirement
 from shoal.errors import InputError
 
 _TEMPLATE = re.compile(r"\{\{ ?[\w.()', ]+ ?\}\}")  # of dbt and the like, which put the name there

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from shoal.risk.patterns import word_set, words_of
-from shoal.suggest.findings import Concept, abbreviations, apart, concept, first_of
+from shoal.suggestions.findings import Concept, abbreviations, apart, concept, first_of
 
 __all__ = ["Concept", "first_of", "names_in_words", "word_set", "words_of"]
 

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audit.spans import days_of, ends_of
-from shoal.audit.verdict import Places
+from shoal.audits.spans import days_of, ends_of
+from shoal.audits.verdict import Places
 from shoal.errors import InputError
 
 _AFTER_ALL = date.max.toordinal() + 1

@@ -16,10 +16,10 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.ranges import RangeLine
-from shoal.audit.readings import Cover, OrderLine, cover_of, cover_of_bounds, line_of
-from shoal.audit.texts import Cells, Reader, combined, read_cells
-from shoal.audit.verdict import Audit, Examination, Places, refuse_identifiers
+from shoal.audits.ranges import RangeLine
+from shoal.audits.readings import Cover, OrderLine, cover_of, cover_of_bounds, line_of
+from shoal.audits.texts import Cells, Reader, combined, read_cells
+from shoal.audits.verdict import Audit, Examination, Places, refuse_identifiers
 from shoal.errors import InputError
 
 Words = npt.NDArray[np.uint64]

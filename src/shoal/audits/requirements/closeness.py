@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.audit.requirements.base import (
+from shoal.audits.requirements.base import (
     Floats,
     Labels,
     Requirement,

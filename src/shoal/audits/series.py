@@ -19,8 +19,8 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import pyarrow as pa
 
-from shoal.audit.texts import combined, decimal_of, moment, numbered, same_value
-from shoal.audit.verdict import Places, Proof
+from shoal.audits.texts import combined, decimal_of, moment, numbered, same_value
+from shoal.audits.verdict import Places, Proof
 
 Signature = Sequence[str | None]
 

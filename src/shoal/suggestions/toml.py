@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.source import Input
 from shoal.errors import listed
-from shoal.suggest.batteries import in_short
-from shoal.suggest.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, percent
+from shoal.suggestions.batteries import in_short
+from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, percent
 
 if TYPE_CHECKING:
-    from shoal.suggest.suggestions import ColumnSuggestion, Suggestions
+    from shoal.suggestions.suggest import ColumnSuggestion, Suggestions
 
 
 LONGEST = 30  # characters of a name

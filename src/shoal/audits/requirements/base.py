@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audit.texts import same_value
+from shoal.audits.texts import same_value
 from shoal.errors import shown
 
 

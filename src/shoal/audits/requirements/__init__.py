@@ -5,11 +5,11 @@ to while groups change is said a second time in `risk/limits.py`, in code that s
 are monotone: what holds for two groups holds for their union.
 """
 
-from shoal.audit.requirements.alpha import AlphaK
-from shoal.audit.requirements.base import TOLERANCE, Labels, Requirement
-from shoal.audit.requirements.closeness import TCloseness
-from shoal.audit.requirements.diversity import LDiversity
-from shoal.audit.requirements.sensitivity import PSensitive
+from shoal.audits.requirements.alpha import AlphaK
+from shoal.audits.requirements.base import TOLERANCE, Labels, Requirement
+from shoal.audits.requirements.closeness import TCloseness
+from shoal.audits.requirements.diversity import LDiversity
+from shoal.audits.requirements.sensitivity import PSensitive
 
 REQUIREMENTS: dict[str, type[Requirement]] = {
     kind.name: kind for kind in (LDiversity, PSensitive, AlphaK, TCloseness)

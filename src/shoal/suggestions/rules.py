@@ -14,10 +14,18 @@ from shoal.risk.patterns import (
     part_of_texts,
     words_per_text,
 )
-from shoal.suggest import meaning, words
-from shoal.suggest.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, Verdict, percent, says
-from shoal.suggest.profile import CODE, DATE, FLAG, NUMBER, Profile, digits_are_alike, is_row_number
-from shoal.suggest.reading import LEAST
+from shoal.suggestions import meaning, words
+from shoal.suggestions.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, Verdict, percent, says
+from shoal.suggestions.profile import (
+    CODE,
+    DATE,
+    FLAG,
+    NUMBER,
+    Profile,
+    digits_are_alike,
+    is_row_number,
+)
+from shoal.suggestions.reading import LEAST
 
 ALL_DIFFERENT = 0.9  # distinct values per record of an identifier
 MOST_RECORDS = 50  # of a person, on average, as for `shoal.risk.persons`

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shoal.suggest import words
-from shoal.suggest.findings import DROP, IDENTIFIER, SENSITIVE, Verdict, says
-from shoal.suggest.meaning import meant, secret
-from shoal.suggest.models import widest
-from shoal.suggest.profile import BANDS, CATEGORY, Profile
+from shoal.suggestions import words
+from shoal.suggestions.findings import DROP, IDENTIFIER, SENSITIVE, Verdict, says
+from shoal.suggestions.meaning import meant, secret
+from shoal.suggestions.models import widest
+from shoal.suggestions.profile import BANDS, CATEGORY, Profile
 
 FEWEST = 3  # numbered columns that make a battery
 FEWEST_ALIKE = 4  # columns with the same scale and no number that make one

@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audit.persons import Crowd, Gathered
-from shoal.audit.requirements import Labels, Requirement
-from shoal.audit.texts import (
+from shoal.audits.persons import Crowd, Gathered
+from shoal.audits.requirements import Labels, Requirement
+from shoal.audits.texts import (
     ColumnReader,
     Reader,
     ascending,
@@ -30,7 +30,7 @@ from shoal.audit.texts import (
     texts_of,
     value_set,
 )
-from shoal.audit.verdict import Audit, Examination, Places, Proof, refuse_identifiers
+from shoal.audits.verdict import Audit, Examination, Places, Proof, refuse_identifiers
 from shoal.errors import AuditFailed, near_miss, raise_problems
 
 CELLS, GROUPS = 1 << 16, 1 << 13  # counts and groups looked at together at most
