@@ -44,8 +44,7 @@ demo: $(STAMP)-package ## Anonymize the sample table, end to end
 
 # What waits for the network goes beside what computes: Java and chromium are fetched and the oldest versions are installed
 # and tried while shoal is installed, test tools while kernels are compiled, those of tests as well, each once; then style
-# and types are checked. Tests have the machine to themselves: some must not wait long. Files run in the order of
-# folders, of which the slow ones (browser, databases, spark) come first: so all workers end at about the same time.
+# and types are checked. Tests have the machine to themselves: some must not wait long.
 test: $(STAMP)-venv ## Check style and types, run all tests, and the usual path on the oldest versions
 	@trap 'kill $$fetching $$oldest $$compiling 2>/dev/null; exit 130' INT TERM; status=0; \
 	$(beside) java browser & fetching=$$!; \
@@ -83,7 +82,7 @@ test-oldest: $(STAMP)-oldest-test ## Run all tests on the oldest versions that a
 	$(OLDEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Tests that call kernels or methods; of random examples, a few are enough here.
-KERNEL_TESTS = $(shell grep -lE '^from shoal\.(kernels|methods|refine|bounds)' tests/unit/test_*.py)
+KERNEL_TESTS = $(shell grep -lE '^from shoal\.(kernels|solve)' tests/*/test_*.py)
 
 # Compiled code that checks every index is kept apart from what users run.
 boundscheck: $(STAMP)-test ## Run the tests of kernels with every index of an array checked

@@ -17,9 +17,9 @@ def commands() -> str:
     """Every command with its arguments and options, as Markdown."""
     import typer.main
 
-    from shoal.cli.app import app
+    from shoal.cli.app import commands
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(commands)
     return "\n\n".join(
         f"## shoal {name}\n\n{command.help}\n\n{_table(command.params)}"
         for name, command in group.commands.items()  # type: ignore[attr-defined]

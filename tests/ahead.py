@@ -2,7 +2,7 @@
 
 Tests also call functions that are only linked into kernels of runs. Compiled in the processes that have just compiled
 those, they take less time than in a test, which would compile what they share again. `python -m tests.ahead --list
-tests/unit` runs tests and writes in `ahead.json` which kernels they call beyond those of runs; what is not on that
+tests/solve` runs tests and writes in `ahead.json` which kernels they call beyond those of runs; what is not on that
 list is compiled by the first test that calls it.
 """
 

@@ -26,7 +26,7 @@ import sys
 from pathlib import Path
 from shoal import samples
 from shoal.cli.run import Outputs, run
-from shoal.settings import make_settings
+from shoal.settings.settings import make_settings
 records, folder, certify = sys.argv[1:]
 run(
     samples.adult()[: int(records)],

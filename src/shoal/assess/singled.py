@@ -44,7 +44,7 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from shoal.encoding import open_frame
+    >>> from shoal.encoding.frames import open_frame
     >>> frame = open_frame(pd.DataFrame({"ward": [1, 1, 2], "bed": ["a", "b", "a"]}))
     >>> [(item.columns, item.alone) for item in singled_out(frame, ["ward", "bed"])]
     [(('ward',), 1), (('bed',), 1), (('ward', 'bed'), 3)]

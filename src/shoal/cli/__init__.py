@@ -44,9 +44,9 @@ def main() -> NoReturn:
         _fail(_stopped(), STOPPED)
     code = None
     try:
-        from shoal.cli.app import app
+        from shoal.cli.app import commands
 
-        code = app(prog_name="shoal", standalone_mode=False)
+        code = commands(prog_name="shoal", standalone_mode=False)
         if code == STOPPED:
             _fail(_stopped(), STOPPED)
         _flush()

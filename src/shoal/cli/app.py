@@ -40,7 +40,7 @@ def measures() -> None:
 NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")
 
 
-def open_app(
+def app(
     browser: Annotated[
         bool,
         typer.Option("--browser/--no-browser", help="Open the browser, or show the address only."),
@@ -60,7 +60,7 @@ def open_app(
     serve(folder, port, browser, say)
 
 
-app = typer.Typer(
+commands = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -68,7 +68,7 @@ app = typer.Typer(
 )
 
 
-@app.callback(invoke_without_command=True)
+@commands.callback(invoke_without_command=True)
 def shoal(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
@@ -90,7 +90,7 @@ for command in (
     prepare.init,
     hierarchy.hierarchy,
     anonymize.demo,
-    open_app,
+    app,
     prepare.compile,
     prepare.doctor,
     prepare.key,
@@ -98,4 +98,4 @@ for command in (
     requirements,
     measures,
 ):
-    app.command("app" if command is open_app else None)(command)
+    commands.command()(command)

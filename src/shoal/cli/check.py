@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from xml.sax.saxutils import escape, quoteattr
 
 import typer
-from rich.cells import cell_len, set_cell_size
 
-from shoal.api.evaluation import Evaluation
 from shoal.cli import arguments as a
 from shoal.cli import outputs, say
 from shoal.cli.gathering import Given, gathers, promise_given, reading_given
 from shoal.errors import InputError, raise_problems
-from shoal.report.summary import evaluation_lines
 
 if TYPE_CHECKING:
     from shoal.audits.verdict import Examination, Verdict
     from shoal.errors import ShoalError
-
-
-def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
-    """Say whether a release is safe and what is left of its use."""
-    if as_json:
-        written = {"report": str(report)} if report else {}
-        say(json.dumps({**found.to_dict(), **written}))
-        return
-    lines = evaluation_lines(found)
-    if report:
-        lines.append(("report", f"{report}, to be opened in a browser"))
-    width = max(cell_len(name) for name, _ in lines)
-    for name, text in lines:
-        line = f"{set_cell_size(name, width)}  {text}".rstrip()
-        say(line)
 
 
 def junit_of(name: str, examination: Examination, k: int) -> str:
@@ -239,6 +220,7 @@ def evaluate(
 ) -> None:
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
     from shoal.api.evaluate import evaluate as compare
+    from shoal.cli.show import show_evaluation
     from shoal.data.databases import is_address
     from shoal.settings.settings import make_settings
 

@@ -1,8 +1,9 @@
-"""What a run looks like on the screen: bars while it works, a summary at its end."""
+"""What runs, evaluations and suggestions look like on the screen: bars, then a summary."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,15 +15,22 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from shoal.api.evaluation import Evaluation
 from shoal.api.release import Release
 from shoal.audits.verdict import Audit
 from shoal.cli import say
+from shoal.cli.arguments import Place
+from shoal.data.databases import DatabaseTable, without_password
+from shoal.errors import listed
 from shoal.pipeline.estimate import STAGE as COMPILING
 from shoal.pipeline.estimate import Estimate
 from shoal.pipeline.plan import Outlook
 from shoal.progress import Progress as Report
 from shoal.progress import silent
-from shoal.report.summary import brief_lines, coarsened_lines, levels
+from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
+from shoal.suggestions.batteries import in_short
+from shoal.suggestions.suggest import Suggestions
+from shoal.suggestions.toml import list_lines
 
 STAGES = {
     "reading": "reading",
@@ -247,3 +255,64 @@ def blocks(entries: Mapping[str, Mapping[str, str]]) -> None:
         for fact, text in facts.items():
             table.add_row(fact, text)
         console.print(table)
+
+
+def show_evaluation(found: Evaluation, as_json: bool, report: Path | None) -> None:
+    """Say whether a release is safe and what is left of its use."""
+    if as_json:
+        written = {"report": str(report)} if report else {}
+        say(json.dumps({**found.to_dict(), **written}))
+        return
+    lines = evaluation_lines(found)
+    if report:
+        lines.append(("report", f"{report}, to be opened in a browser"))
+    width = max(cell_len(name) for name, _ in lines)
+    for name, text in lines:
+        line = f"{set_cell_size(name, width)}  {text}".rstrip()
+        say(line)
+
+
+MANY = 50_000  # records, from which on a run takes more than some seconds and a dry run comes first
+
+
+ROLES = {
+    "quasi-identifier": "quasi-identifiers",
+    "sensitive": "sensitive",
+    "keep": "kept as they are",
+    "drop": "not released",
+}
+
+
+def tell(found: Suggestions, table: Place, settings: Path) -> None:
+    """Sum up suggestions that were written to a settings file."""
+    labels = {column.name: column.battery for column in found.columns}
+    for role, plain in ROLES.items():
+        names = [name for name in found.of(role) if name not in found.unknown]
+        if names:
+            say(f"{plain:20}  {listed(in_short(names, labels))}")
+    for remark in found.remarks:
+        say(remark)
+    for line in list_lines(found):
+        say(line)
+    if not found.of("quasi-identifier"):
+        say(f"Wrote {settings}. Name at least one quasi-identifier in it.")
+        return
+    named, lacks = _written(table)
+    command = f"shoal anonymize {named} --settings {shlex.quote(str(settings))}"
+    if lacks:
+        say(
+            "The password is not shown below; supply it with PGPASSWORD, a password file (PGPASSFILE, ~/.pgpass) or a "
+            "service file."
+        )
+    say(f"Wrote {settings}. Check every role in it, then run:")
+    if found.records > MANY:
+        say(f"  {command} --dry-run")
+    say(f"  {command} --output release.csv")
+
+
+def _written(table: Place) -> tuple[str, bool]:
+    """A table as it was typed, for a shell, and whether a password was left out; the settings know the table in it."""
+    if not isinstance(table, DatabaseTable):
+        return shlex.quote(str(table)), False
+    address, lacks = without_password(str(table.address))
+    return shlex.quote(address), lacks

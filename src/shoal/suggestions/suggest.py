@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.data.databases import is_address, reading_of
-from shoal.data.files.encoding import guess_encoding
 from shoal.data.files.header import BelowTitles, TotalBelow
 from shoal.data.files.table_file import formula_columns
+from shoal.data.files.text import guess_encoding
 from shoal.data.open import open_table
 from shoal.encoding.frames import Frame, arrow_column, order_of
 from shoal.encoding.models import Interval, Model

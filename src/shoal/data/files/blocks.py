@@ -13,9 +13,7 @@ from typing import IO, cast
 
 import pyarrow as pa
 
-from shoal.data.files import csv as delimited
-from shoal.data.files import encoding as text
-from shoal.data.files import json_lines
+from shoal.data.files import csv, json_lines, text
 from shoal.data.files.formats import suffix_of
 from shoal.data.files.header import check_names, check_total
 from shoal.data.files.types import (
@@ -111,7 +109,7 @@ def _delimited_tables(
         with closing(_blocks(path, input)) as blocks:
             for block in blocks:
                 if not lines:
-                    table, own = delimited.read_block(path, block, _like_the_first(input, found))
+                    table, own = csv.read_block(path, block, _like_the_first(input, found))
                     encoding, mark = _encoding_of(path, input.encoding)
                     found.append(replace(own, encoding=encoding, has_mark=bool(mark)))
                     names = names or table.column_names
@@ -121,7 +119,7 @@ def _delimited_tables(
                         )
                 else:
                     with text.counting_from(lines, rows):
-                        table = delimited.read_rest(path, block, names, found[-1].delimiter)
+                        table = csv.read_rest(path, block, names, found[-1].delimiter)
                 lines, rows = lines + block.count(b"\n"), rows + table.num_rows
                 for name in names:
                     types.add(name, typed_without_loss(table[name], input.of_column(name)))

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.files import encoding as text
-from shoal.data.files.encoding import encoding_problems
+from shoal.data.files import text
 from shoal.data.files.header import (
     BelowTitles,
     HeaderCheck,
@@ -27,6 +26,7 @@ from shoal.data.files.header import (
     is_total_word,
     likely_header_row,
 )
+from shoal.data.files.text import encoding_problems
 from shoal.data.files.types import typed_without_loss
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, shown

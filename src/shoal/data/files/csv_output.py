@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.data.files import encoding as text
+from shoal.data.files import text
 from shoal.data.files.types import encoding_problems, type_problems
 from shoal.encoding.found import has_time
 from shoal.encoding.source import Dialect

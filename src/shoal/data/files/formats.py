@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from shoal.atomic import exists_already, real_target, reason
-from shoal.data.files import csv as delimited
-from shoal.data.files import csv_output as delimited_output
-from shoal.data.files import excel, json_lines, parquet, statistics
+from shoal.data.files import csv, csv_output, excel, json_lines, parquet, statistics
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError
 
@@ -33,9 +31,7 @@ class Format:
     write: Callable[[pa.Table, Path, str, Dialect | None], None]
 
 
-_DELIMITED = Format(
-    delimited.read, delimited.read_texts, delimited_output.problems, delimited_output.write
-)
+_DELIMITED = Format(csv.read, csv.read_texts, csv_output.problems, csv_output.write)
 _JSON_LINES, _PARQUET, _EXCEL, _STATISTICS = (
     Format(form.read, form.read_texts, form.problems, form.write)
     for form in (json_lines, parquet, excel, statistics)

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from shoal.data.files import encoding as text
+from shoal.data.files import text
 from shoal.data.files.csv_output import BATCH, TEXT, content, joined
 from shoal.data.files.header import check_names
 from shoal.data.files.types import (

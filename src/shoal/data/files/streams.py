@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.data.files import csv_output as delimited_output
-from shoal.data.files import json_lines
+from shoal.data.files import csv_output, json_lines
 from shoal.data.files.csv_output import BATCH
 from shoal.data.files.formats import suffix_of
 from shoal.data.files.table_file import formula_columns
@@ -83,7 +82,7 @@ def copy_to(
         names = schema_of(sources).names
         encoding = (dialect or Dialect()).encoding
         batches = _encodable(batches_of(sources, kinds), target, encoding, spelled)
-        delimited_output.write_batches(names, batches, target, suffix, dialect)
+        csv_output.write_batches(names, batches, target, suffix, dialect)
 
 
 def split_to(sources: Sequence[Path], folder: Path, kinds: Types | None = None) -> list[Path]:

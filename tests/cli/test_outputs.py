@@ -268,7 +268,7 @@ CHILD = f"""
 import sys, time
 import pyarrow as pa
 import shoal.data.files.json_lines
-from shoal.data.files import write
+from shoal.data.files.table_file import write
 
 path, stall = sys.argv[1], sys.argv[2] == "stall"
 lines, seen = shoal.data.files.json_lines._lines, 0

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal import Settings
 from shoal.assess.comparison import comparison_of, pair_records
-from shoal.cli.app import app
+from shoal.cli.app import commands
 from shoal.report.gather import MEASURED
 from shoal.report.markup import number
 from shoal.solve.measures import MEASURES, column_losses, loss
@@ -386,7 +386,7 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, release: str, *more: str) -> Any:
     files = [str(folder / name) for name in ("people.csv", release)]
     settings = ["--settings", str(folder / "people.toml"), "--queries", "0"]
-    return CliRunner().invoke(app, ["evaluate", *files, *settings, *more])
+    return CliRunner().invoke(commands, ["evaluate", *files, *settings, *more])
 
 
 def test_the_command_writes_the_report_and_names_it(folder: Path) -> None:

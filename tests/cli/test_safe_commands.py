@@ -16,6 +16,7 @@ import pytest
 import shoal
 from shoal.api.release import Release
 from shoal.cli.show import progress_bar
+from shoal.data.files import table_file
 
 Shell = Callable[..., tuple[int, str, str]]
 PEOPLE = "name,age,ward,ill\n" + "".join(
@@ -221,7 +222,7 @@ def test_a_finished_release_is_not_lost_when_it_cannot_be_written(
     assert code == 2
     (saved,) = tmp_path.glob("shoal-*/release.parquet")
     assert str(saved) in err
-    assert shoal.data.files.read(saved).num_rows == 60
+    assert table_file.read(saved).num_rows == 60
 
 
 def test_a_report_that_fails_leaves_the_release(

@@ -376,10 +376,10 @@ def test_kernels_can_be_compiled_before_the_first_run(
     cold: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "shoal.cli.prepare.missing",
+        "shoal.cli.first_run.missing",
         lambda parts: [signature for signature in CHEAP if not signature.is_kept()],
     )
-    monkeypatch.setattr("shoal.cli.prepare.needed", lambda parts: CHEAP)
+    monkeypatch.setattr("shoal.cli.first_run.needed", lambda parts: CHEAP)
     code, said, _ = shell("compile", "--processes", 2)
     assert code == 0
     assert said.startswith("Compiled 3 of 3 kernels. ")
@@ -401,7 +401,7 @@ def test_a_wheel_carries_kernels_that_are_used(cold: Path, tmp_path: Path) -> No
     code = f"""
 import sys; sys.path.insert(0, {str(installed)!r})
 import numba, numpy as np
-from shoal.kernels import cache
+from shoal.kernels.compile import cache
 from shoal.kernels.shared.groups import members
 members(np.array([0, 1, 0], np.int32), 2)
 print(cache.carried_folder(), sum(members.stats.cache_hits.values()), numba.config.CPU_NAME)
@@ -416,7 +416,7 @@ def test_kernels_for_another_place_are_ignored(
 ) -> None:
     compiled = tmp_path / "compiled"
     compiled.mkdir()
-    monkeypatch.setattr(cache, "__file__", str(tmp_path / "cache.py"))
+    monkeypatch.setattr(cache, "SOURCES", tmp_path)
     (compiled / "made_for.json").write_text(json.dumps(cache.environment()))
     cache._carried.cache_clear()
     assert cache.carried_folder() == compiled

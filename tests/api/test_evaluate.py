@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.assess.singled import Kept, singled_out
-from shoal.cli.app import app
+from shoal.cli.app import commands
 from shoal.encoding.frames import open_frame
 
 PEOPLE = pd.DataFrame(
@@ -46,7 +46,7 @@ def files(tmp_path: Path) -> Path:
 def run(folder: Path, *more: str) -> Any:
     files = [str(folder / name) for name in ("people.csv", "release.csv")]
     settings = ["--settings", str(folder / "people.toml")]
-    return CliRunner().invoke(app, ["evaluate", *files, *settings, *more])
+    return CliRunner().invoke(commands, ["evaluate", *files, *settings, *more])
 
 
 def test_files_frames_and_the_release_itself_say_the_same(files: Path) -> None:

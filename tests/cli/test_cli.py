@@ -21,6 +21,7 @@ from compiled import needs_jit
 
 import shoal
 from shoal import AuditFailed, cli, samples
+from shoal.data.files import table_file
 from shoal.data.files.table_file import read
 from shoal.data.open import open_table
 from shoal.pipeline.estimate import SECONDS, estimate_run
@@ -62,7 +63,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pa.Table:
             "ill": ["abc"[i % 7 % 3] for i in range(60)],
         }
     )
-    shoal.data.files.write(table, "people.csv")
+    table_file.write(table, "people.csv")
     Path("zip.csv").write_text(TREE)
     return table
 
@@ -405,7 +406,7 @@ AWKWARD = [
 
 def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> None:
     table = pa.table({name: [i, i + 1] * 5 for i, name in enumerate(AWKWARD)})
-    shoal.data.files.write(table, "odd table.csv")
+    table_file.write(table, "odd table.csv")
     code, out, _ = shell("init", "odd table.csv", "-o", "odd settings.toml")
     assert code == 0
     assert "'odd table.csv' --settings 'odd settings.toml'" in out
@@ -441,7 +442,7 @@ def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> 
 
 def test_init_lets_what_cannot_be_generalized_be_removed(shell: Shell, people: pa.Table) -> None:
     table = people.append_column("tags", [[["x"]] * 60]).append_column("void", pa.nulls(60))
-    shoal.data.files.write(table, "people.parquet")
+    table_file.write(table, "people.parquet")
     assert shell("init", "people.parquet")[0] == 0
     settings = shoal.Settings.load("people.toml")
     assert settings.identifiers == ("name",)
@@ -468,7 +469,7 @@ def test_semicolons_and_a_byte_order_mark_are_read(
 def test_small_tables_are_released(
     shell: Shell, people: pa.Table, ages: list[int], k: int, expected: list[Any]
 ) -> None:
-    shoal.data.files.write(pa.table({"age": ages}), "a.csv")
+    table_file.write(pa.table({"age": ages}), "a.csv")
     assert shell("anonymize", "a.csv", "-q", "age", "-k", k, "-o", "b.csv")[0] == 0
     assert read("b.csv")["age"].to_pylist() == expected
 
@@ -568,7 +569,7 @@ def test_a_broken_method_is_caught_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(Cover, "partition", lonely)
     lone = people.set_column(1, "age", [[99, *people["age"].to_pylist()[1:]]])
-    shoal.data.files.write(lone, "people.csv", overwrite=True)
+    table_file.write(lone, "people.csv", overwrite=True)
     before = {path.name for path in Path().iterdir()}
     run = ("anonymize", "people.csv", *ROLES, "-k", 2, "-o", "a.csv", "--save-settings", "a.toml")
     code, out, err = shell(*run)
@@ -633,7 +634,7 @@ MOMENTS = ["reading", "grouping", "auditing", "writing", "unnamed", "named"]
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_a_killed_run_leaves_a_whole_release_or_none(name: str, tmp_path: Path) -> None:
     settings = tmp_path / "adult.toml"
-    shoal.data.files.write(samples.adult()[:3000], tmp_path / "adult.parquet")
+    table_file.write(samples.adult()[:3000], tmp_path / "adult.parquet")
     shoal.Settings.load(samples.adult_settings()).save(settings)
     for moment in MOMENTS:
         (tmp_path / moment).mkdir()

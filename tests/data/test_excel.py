@@ -202,7 +202,7 @@ FULL_DISK = """
 import resource, sys
 import pyarrow as pa
 from shoal.errors import InputError
-from shoal.data.files import write
+from shoal.data.files.table_file import write
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 for records in (10, 100_000):
