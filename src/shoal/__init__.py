@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.errors import Cancelled as Cancelled
     from shoal.errors import Infeasible as Infeasible
     from shoal.errors import InputError as InputError
+    from shoal.errors import NotAvailable as NotAvailable
     from shoal.errors import Refused as Refused
     from shoal.errors import ShoalError as ShoalError
     from shoal.pipeline.series.history import History as History
@@ -104,6 +105,7 @@ _HOMES = {
         "Cancelled",
         "Infeasible",
         "InputError",
+        "NotAvailable",
         "Refused",
         "ShoalError",
     ),

@@ -42,6 +42,10 @@ class InputError(ShoalError, ValueError):
         super().__init__("\n".join(self.problems))
 
 
+class NotAvailable(InputError):
+    """What a table on an engine, or its release, cannot tell or do; read the table into memory instead."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Why a column is not released unless somebody allows it."""

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import pyarrow as pa
 
-from shoal.api.release import Release
+from shoal.api.release import Release, make_release
 from shoal.audits.requirements.base import Requirement
 from shoal.data.databases import DatabaseTable, reading_of
 from shoal.data.engines.opening import EngineName
@@ -16,7 +16,6 @@ from shoal.encoding.frames import FrameT
 from shoal.encoding.models import Model
 from shoal.encoding.render import Style
 from shoal.encoding.source import Input
-from shoal.pipeline.run import make_release
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress, following
 from shoal.settings.problems import Others
@@ -306,4 +305,12 @@ def anonymize(
         series=None if previous is None else True,
     )
     with following(progress) as report:
-        return make_release(data, settings, report, order_seed, engine, memory, None, previous)
+        return make_release(
+            data,
+            settings,
+            report,
+            order_seed=order_seed,
+            engine=engine,
+            memory=memory,
+            previous=previous,
+        )

@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.api.anonymize import Previous
 from shoal.api.evaluation import Evaluation, Foreign, evaluate_release
+from shoal.api.release import make_release
 from shoal.assess.among import risks_among
 from shoal.assess.classification import (
     Classification,
@@ -32,7 +33,6 @@ from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.pipeline.plan import with_formats
 from shoal.pipeline.prove import examine_table, examine_unordered
-from shoal.pipeline.run import make_release
 from shoal.pipeline.series.proving import examine_night
 from shoal.settings.settings import Settings, make_settings
 

@@ -12,7 +12,7 @@ from shoal.encoding.other_columns import coarsened
 from shoal.encoding.render import read_release, single_problems
 from shoal.errors import raise_problems
 from shoal.kernels.shared.groups import count_outside
-from shoal.pipeline.plan import encode_source
+from shoal.pipeline.carriers.memory import encode_source
 from shoal.settings.settings import Settings, make_settings
 from shoal.solve.measures import Aggregate, MeasureName, compile_measure
 from shoal.solve.measures import loss as measure_loss

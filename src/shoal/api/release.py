@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,18 +18,16 @@ from shoal.assess.comparison import Comparison, comparison_of
 from shoal.assess.distributions import Distributions, compare_distributions
 from shoal.assess.downcoding import Downcoding, measure_downcoding
 from shoal.assess.risk import Risks, compare_risks
-from shoal.assess.singled import Kept, singled_out
-from shoal.audits.verdict import Audit, Examination, Verdict
+from shoal.assess.singled import Kept
+from shoal.audits.verdict import Examination, Verdict
 from shoal.data.databases import IfExists, stored_place
-from shoal.encoding.closed import Closed, loosened
-from shoal.encoding.forms import Floats, Ints, Records
-from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
-from shoal.encoding.source import Dialect, Stored
+from shoal.encoding.closed import loosened
+from shoal.encoding.forms import Ints
+from shoal.encoding.frames import Frame, FrameT, open_frame
 from shoal.errors import InputError, raise_problems
-from shoal.pipeline.prove import Known
-from shoal.pipeline.publish import Saving
-from shoal.pipeline.series.history import History
-from shoal.progress import Progress, following
+from shoal.pipeline.carriers.released import dialect_for
+from shoal.pipeline.run import Result, run
+from shoal.progress import Progress, following, silent
 from shoal.report import Making, write_report
 from shoal.report.summary import brief_facts, brief_html
 from shoal.reuse.recoding import Recoding, recoding_of
@@ -46,7 +43,7 @@ UNASKED = (
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Release(Generic[FrameT]):
+class Release(Result[FrameT]):
     """A released table that has passed its audit.
 
     `Release[pandas.DataFrame]` is one whose `data` is of that kind. Two releases are equal only if they are the
@@ -55,10 +52,12 @@ class Release(Generic[FrameT]):
     Attributes
     ----------
     data
-        The released table, a frame of the same kind as the input (Arrow for a file).
+        The released table, a frame of the same kind as the input (Arrow for a file). That of a large table reads what
+        its engine staged, until `close` or the end of the process.
     groups
         The group of every input record, in input order, −1 for those left out. Never written to disk: it
-        would link records.
+        would link records. Records of large tables have no numbers: `groups` and `is_released` raise
+        `NotAvailable` there.
     is_released
         Whether each input record is in the release, in input order.
     suppressed
@@ -83,22 +82,16 @@ class Release(Generic[FrameT]):
         Seconds by stage.
     """
 
-    data: FrameT
-    settings: Settings
-    audit: Audit
-    closed: Closed = field(repr=False)
-    is_released: npt.NDArray[np.bool_] = field(repr=False)  # of every input record
-    known: Known = field(default_factory=Known, repr=False)  # for the audit of saved files
-    duals: Floats | None = field(default=None, repr=False)  # for the certificate, per record
-    # A number for the person of each released record, in input order, where persons are counted.
-    persons: Records | None = field(default=None, repr=False)
-    history: History | None = field(default=None, repr=False)
-    removed: Sequence[str] = ()
-    dialect: Dialect | None = None
-    stored: Stored | None = field(default=None, repr=False)  # of a table of a database
-    notes: Sequence[str] = ()
-    reading_notes: Sequence[str] = ()
-    seconds: dict[str, float] = field(default_factory=dict)
+    @property
+    def data(self) -> FrameT:
+        return self.released.data
+
+    @property
+    def is_released(self) -> npt.NDArray[np.bool_]:
+        if self.in_release is None:
+            self.released.lacks("groups")
+        assert self.in_release is not None
+        return self.in_release
 
     @cached_property
     def groups(self) -> Ints:
@@ -176,6 +169,7 @@ class Release(Generic[FrameT]):
     @property
     def recoding(self) -> Recoding:
         """The closures of this release, to be used for new records; see `shoal.Recoding`."""
+        self.released.lacks("recoding")
         return recoding_of(open_frame(self.data), self.settings)
 
     @property
@@ -190,12 +184,12 @@ class Release(Generic[FrameT]):
 
     def alone_in(self, columns: Sequence[str]) -> list[Kept]:
         """How many released records are alone with their value in each of some columns, and in all together."""
-        return singled_out(self.shown, columns)
+        return self.released.alone_in(columns)
 
     @property
     def shown(self) -> Frame:
         """The released records of which a report shows some."""
-        return open_frame(self.data)
+        return self.released.shown
 
     @cached_property
     def risk(self) -> Risks:
@@ -315,14 +309,20 @@ class Release(Generic[FrameT]):
         The address of a database takes the name of a `table` in it; one that exists is replaced only if `if_exists`
         is "replace", and never if the release was made from it. The records go to a staging table, are audited
         there, and get their name in the same transaction.
+
+        A release of a large table also goes to a folder of Parquet files: a path that ends in a slash, or without a
+        suffix. On Spark it is a table of the catalogue, like "health.released", or the folder that a path names.
         """
-        data, columns = arrow_table(open_frame(self.data)), self.closed.table.columns
-        saving = Saving(data, columns, self.settings, self.known, self.audit)
         place = stored_place(path, table, if_exists)
         if place is not None:
-            saving.into_database(place, if_exists, self.stored)
+            self.released.into_database(place, if_exists)
         else:
-            saving.into_file(Path(path), overwrite, self.dialect or Dialect(), delimiter, encoding)
+            dialect = dialect_for(self.dialect, path, delimiter, encoding)
+            self.released.into_file(path, overwrite, dialect)
+
+    def close(self) -> None:
+        """Remove what an engine staged for this release; its `data` can no longer be read then."""
+        self.released.close()
 
     def save_report(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write a report for people, one HTML file, whole or not at all.
@@ -351,3 +351,10 @@ class Release(Generic[FrameT]):
             f"Release({self.audit.records:,} records in {self.audit.groups:,} groups, k = {self.k}, "
             f"{self.settings.objective} = {self.loss():.4g})"
         )
+
+
+def make_release(
+    table: Any, settings: Settings, progress: Progress = silent, **how: Any
+) -> Release[Any]:
+    """Anonymize a table by complete settings; see `pipeline.run.run` for what else it takes."""
+    return Release(**vars(run(table, settings, progress, **how)))

@@ -43,7 +43,7 @@ def anonymize(
     json: a.Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.cli.run import Outputs, look_ahead, look_ahead_on, run, run_large
+    from shoal.cli.run import Manner, Outputs, look_ahead, run
     from shoal.data.files.formats import input_problems
     from shoal.reuse.recoding import recoding_problems
     from shoal.settings.settings import make_settings
@@ -109,26 +109,20 @@ def anonymize(
     raise_problems(problems)
     wanted = Outputs(
         target,
-        save_settings,
-        report,
-        overwrite,
-        output_delimiter,
-        output_encoding,
-        certify,
-        save_recoding,
-        save_history,
-        previous or ([] if save_history else None),
-        save_mapping,
-        if_exists or "fail",
+        settings=save_settings,
+        report=report,
+        overwrite=overwrite,
+        delimiter=output_delimiter,
+        encoding=output_encoding,
+        certify=certify,
+        recoding=save_recoding,
+        history=save_history,
+        previous=previous or ([] if save_history else None),
+        mapping=save_mapping,
+        if_exists=if_exists or "fail",
     )
-    if on != "memory" and not dry_run:
-        run_large(source, chosen, wanted, on, memory, quiet, verbose, json)
-    elif on != "memory":
-        look_ahead_on(source, chosen, wanted, on, memory, quiet, json)
-    elif dry_run:
-        look_ahead(source, chosen, wanted, json)
-    else:
-        run(source, chosen, wanted, quiet, verbose, json)
+    work = look_ahead if dry_run else run
+    work(source, chosen, wanted, Manner(on, memory, quiet, verbose, json))
 
 
 def demo(
@@ -140,7 +134,7 @@ def demo(
 ) -> None:
     """Anonymize the sample table, 48,842 people of a US census."""
     from shoal import samples
-    from shoal.cli.run import Outputs, run
+    from shoal.cli.run import Manner, Outputs, run
     from shoal.settings.settings import make_settings
 
     try:
@@ -157,4 +151,5 @@ def demo(
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
     report = folder / "adult-report.html"
     wanted = Outputs(output, settings, report, overwrite=True)
-    run(samples.adult(), make_settings(samples.adult_settings()), wanted, quiet, False, json)
+    how = Manner(quiet=quiet, json=json)
+    run(samples.adult(), make_settings(samples.adult_settings()), wanted, how)

@@ -6,13 +6,14 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from shoal.api.release import Release
+from shoal.api.release import Release, make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, summary
 from shoal.data.databases import DatabaseTable, target_problems
@@ -23,10 +24,8 @@ from shoal.encoding.frames import arrow_values
 from shoal.encoding.source import Dialect, Source
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.kernels.compile.cache import cache_note
-from shoal.pipeline.carriers.lazy_release import LargeRelease
 from shoal.pipeline.estimate import CERTIFICATE, estimate_run, wanting
-from shoal.pipeline.plan import prepare
-from shoal.pipeline.run import make_release
+from shoal.pipeline.run import plan_run
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
 
@@ -72,100 +71,74 @@ class Outputs:
         )
 
 
-def run(
-    table: Any, settings: Settings, wanted: Outputs, quiet: bool, verbose: bool, json: bool
-) -> None:
+@dataclass(frozen=True)
+class Manner:
+    """Where a run takes place, and what is said of it."""
+
+    engine: str = "memory"
+    memory: str | None = None
+    quiet: bool = False
+    verbose: bool = False
+    json: bool = False
+
+
+def run(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
     """Anonymize, write and tell."""
     start = time.perf_counter()
-    assert wanted.table is not None
-    with progress_bar(quiet or json) as progress:
-        progress("reading", 0, 1)
-        source = open_table(table, settings.input)
-        raise_problems(output_problems(source, settings, wanted))
-        later = () if wanted.certify is None else (CERTIFICATE,)
-        with wanting(*later):
-            release = make_release(source, settings, progress, previous=wanted.previous)
-        check_stop()
-        progress("writing", 0, 1)
-        _save(release, wanted)
-        _report(release, wanted, quiet, progress)
-    note = cache_note()
-    if note and not quiet:
-        say(f"shoal: {note}", error=True)
-    if not quiet:
-        seconds = time.perf_counter() - start
-        certified = wanted.certify is not None
-        summary(release, wanted.table, seconds, json, verbose, certified, wanted.report)
-
-
-def run_large(
-    table: Any,
-    settings: Settings,
-    wanted: Outputs,
-    engine: str,
-    memory: str | None,
-    quiet: bool,
-    verbose: bool,
-    json: bool,
-) -> None:
-    """Anonymize a table that is not in memory, on an engine, write and tell."""
-    start = time.perf_counter()
-    assert wanted.table is not None
-    with progress_bar(quiet or json) as progress:
+    with progress_bar(how.quiet or how.json) as progress:
+        if how.engine == "memory":
+            progress("reading", 0, 1)
+            table = open_table(table, settings.input)
+            raise_problems(output_problems(table, settings, wanted))
         later = () if wanted.certify is None else (CERTIFICATE,)
         with wanting(*later):
             release = make_release(
-                table, settings, progress, engine=engine, memory=memory, beside=wanted.folder
+                table,
+                settings,
+                progress,
+                engine=None if how.engine == "memory" else how.engine,
+                memory=how.memory,
+                beside=wanted.folder,
+                previous=wanted.previous,
             )
-        assert isinstance(release, LargeRelease)
-        try:
+        with closing(release):
             check_stop()
             progress("writing", 0, 1)
-            wanted.save(release)
-            _wrote(release, wanted)
-            _report(release, wanted, quiet, progress)
-            if not quiet:
-                seconds = time.perf_counter() - start
-                certified = wanted.certify is not None
-                summary(release, wanted.table, seconds, json, verbose, certified, wanted.report)
-        finally:
-            release.close()
+            _save(release, wanted)
+            _report(release, wanted, how.quiet, progress)
+            if not how.quiet:
+                _tell(release, wanted, how, time.perf_counter() - start)
 
 
-def look_ahead(table: Any, settings: Settings, wanted: Outputs, json: bool) -> None:
+def _tell(release: Release, wanted: Outputs, how: Manner, seconds: float) -> None:
+    """Say where kernels could not be kept, and sum up the release."""
+    assert wanted.table is not None
+    if note := cache_note():
+        say(f"shoal: {note}", error=True)
+    certified = wanted.certify is not None
+    summary(release, wanted.table, seconds, how.json, how.verbose, certified, wanted.report)
+
+
+def look_ahead(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
     """Check everything and say what would be done."""
-    source = open_table(table, settings.input)
-    problems = output_problems(source, settings, wanted)
-    try:
-        plan = prepare(source, settings)
-    except InputError as error:
-        raise_problems([*problems, *error.problems])
-    raise_problems(problems)
-    show_plan(plan, estimate_run(plan), json)
-
-
-def look_ahead_on(
-    table: Any,
-    settings: Settings,
-    wanted: Outputs,
-    engine: str,
-    memory: str | None,
-    quiet: bool,
-    json: bool,
-) -> None:
-    """Check and count a table that is not in memory, and say what would be done."""
-    from shoal.data.engines.opening import open_large
-    from shoal.pipeline.carriers.lazy import look_ahead_large
-
-    with progress_bar(quiet or json) as progress:
-        opened = open_large(
-            table, settings.input, engine, memory=memory, beside=wanted.folder, progress=progress
-        )
+    problems: list[str] = []
+    with progress_bar(how.quiet or how.json or how.engine == "memory") as progress:
+        if how.engine == "memory":
+            table = open_table(table, settings.input)
+            problems = output_problems(table, settings, wanted)
         try:
-            plan = look_ahead_large(opened, settings, progress)
-        finally:
-            opened.close()
-    show_plan(plan, estimate_run(plan), json)
+            plan = plan_run(
+                table,
+                settings,
+                progress,
+                engine=how.engine,
+                memory=how.memory,
+                beside=wanted.folder,
+            )
+        except InputError as error:
+            raise_problems([*problems, *error.problems])
+        raise_problems(problems)
+    show_plan(plan, estimate_run(plan), how.json)
 
 
 def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
@@ -201,23 +174,15 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
 
 
 def _save(release: Release, wanted: Outputs) -> None:
-    """Write the release; where that fails, put it where it is not lost."""
+    """Write the release and what else is wanted; where the release cannot be written, put it where it is not lost."""
     assert wanted.table is not None
-    if (
-        wanted.history and release.history
-    ):  # first: a release that no history knows of would be unsafe
+    if wanted.history and release.history:  # first: no history may lack a release
         release.history.save(wanted.history, overwrite=wanted.overwrite)
         WRITTEN.append(wanted.history)
     try:
         wanted.save(release)
     except InputError as error:
         raise InputError([*error.problems, *_rescued(release)]) from None
-    _wrote(release, wanted)
-
-
-def _wrote(release: Release, wanted: Outputs) -> None:
-    """Note that the release is written, and write its settings."""
-    assert wanted.table is not None
     WRITTEN.append(wanted.table)
     if wanted.settings:
         release.settings.save(wanted.settings)

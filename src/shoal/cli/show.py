@@ -24,7 +24,7 @@ from shoal.data.databases import DatabaseTable, without_password
 from shoal.errors import listed
 from shoal.pipeline.estimate import STAGE as COMPILING
 from shoal.pipeline.estimate import Estimate
-from shoal.pipeline.plan import Outlook
+from shoal.pipeline.plan import Plan
 from shoal.progress import Progress as Report
 from shoal.progress import silent
 from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
@@ -158,7 +158,7 @@ def _how(release: Release, seconds: float) -> list[tuple[str, str]]:
     ]
 
 
-def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
+def show_plan(plan: Plan[Any], guess: Estimate, as_json: bool) -> None:
     """Say what a run would do."""
     roles, problem = plan.roles, plan.problem
     models = {column.name: column.model.name for column in problem.columns}
@@ -208,11 +208,11 @@ def show_plan(plan: Outlook, guess: Estimate, as_json: bool) -> None:
         say(f"{name:{width}}  {text}")
 
 
-def _uncoarsened(plan: Outlook) -> list[str]:
+def _uncoarsened(plan: Plan[Any]) -> list[str]:
     return [name for name in plan.roles.kept if name not in plan.settings.coarsen]
 
 
-def _of_persons(plan: Outlook) -> str:
+def _of_persons(plan: Plan[Any]) -> str:
     return f" persons, told apart by {plan.settings.person}" if plan.settings.person else ""
 
 

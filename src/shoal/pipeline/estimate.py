@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.compile.ahead import Ahead, Signature, missing, worthwhile
 from shoal.kernels.compile.cache import telling
-from shoal.pipeline.plan import Outlook
+from shoal.pipeline.plan import Plan
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
 from shoal.solve.counted.aside import solved_at_once
@@ -62,7 +63,7 @@ class Estimate:
     compiles: bool  # whether kernels are compiled first, which is in the seconds
 
 
-def estimate_run(plan: Outlook) -> Estimate:
+def estimate_run(plan: Plan[Any]) -> Estimate:
     """Guess how long a run takes, from measurements of other tables."""
     settings, records = plan.settings, plan.problem.table.records
     scanned = 0.0

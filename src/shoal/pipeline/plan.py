@@ -1,32 +1,20 @@
-"""Everything that is decided and checked before the work: roles, codes, feasibility; and the groups of a plan."""
+"""Everything that is decided and checked before the work: roles, codes, leaks, feasibility."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-import numpy as np
-import pyarrow as pa
-
-from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Column, Table, column_problems, encode
-from shoal.encoding.forms import Ints, Records
+from shoal.encoding.encode import Column, Table, column_problems
 from shoal.encoding.found import in_words
-from shoal.encoding.frames import Frame
 from shoal.encoding.models import Interval, Order
 from shoal.encoding.other_columns import (
     Roles,
-    canonical_texts,
-    coarse_input,
-    coarsened,
-    pseudonyms_of,
-    range_columns,
-    read_key,
-    repeat_problems,
     roles_of,
 )
 from shoal.encoding.render import bound_names
-from shoal.encoding.source import Dialect, Source
+from shoal.encoding.source import Dialect
 from shoal.errors import (
     LONGEST,
     InputError,
@@ -36,72 +24,62 @@ from shoal.errors import (
     raise_refusals,
     refusal_lines,
 )
-from shoal.progress import Progress, Watch
-from shoal.risk.leaks import Leaks, leaks
-from shoal.risk.limits import check_feasible
-from shoal.risk.persons import People, check_feasible_for, person_numbers
+from shoal.progress import Watch, silent
+from shoal.risk.leaks import Leaks
 from shoal.settings.problems import Others
 from shoal.settings.settings import Settings
-from shoal.solve.counted.parts import refine_in_memory
-from shoal.solve.local_search.budget import Refine
-from shoal.solve.methods import Partition
-from shoal.solve.persons.grouping import group_persons
-from shoal.solve.problem import Closing, Problem, relative_weights
+from shoal.solve.problem import Problem, relative_weights
+
+if TYPE_CHECKING:
+    from shoal.pipeline.carriers.base import Carrier
+
+CarrierT = TypeVar("CarrierT", bound="Carrier")
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What is known of a run before it: columns with roles, encoded, the requirements feasible."""
+class Plan(Generic[CarrierT]):
+    """A table that is ready to be anonymized: columns with roles, encoded, the requirements feasible."""
 
-    settings: Settings
+    settings: Settings  # with what was found out about the table
     roles: Roles
     problem: Problem
+    carrier: CarrierT
+    allowed: tuple[Refusal, ...] = ()  # what released columns give away because somebody allowed it
 
     @property
     def reading_notes(self) -> tuple[str, ...]:
         """What was found out about how the table is written, which the user must hear of."""
         return tuple(note for column in self.problem.columns if (note := _reading_note(column)))
 
-
-@dataclass(frozen=True)
-class Plan(Outlook):
-    """A table that is ready to be anonymized."""
-
-    source: Source  # with its unprotected columns coarsened
-    given: Source  # as it came
-    pseudonyms: Mapping[str, pa.Array] = field(default_factory=dict)  # of all records, by column
-    people: People | None = None  # where persons are counted
-    allowed: tuple[Refusal, ...] = ()  # what released columns give away because somebody allowed it
-
     @property
-    def spelled_out(self) -> Settings:
+    def resolved_settings(self) -> Settings:
         """The settings that make the same release again: every model, every kept column by its name."""
-        return spelled_out(self.settings, self.problem.columns, self.roles)
+        return resolved_settings(self.settings, self.problem.columns, self.roles)
 
     @property
-    def told_apart(self) -> list[str]:
-        """Identifiers that may tell persons apart, where nobody said which one does."""
+    def person_keys(self) -> list[str]:
+        """Identifiers that may identify persons, where nobody said which one does."""
         if self.settings.person:
             return []
         return [*self.settings.identifiers, *self.settings.pseudonyms]
 
-    def close(self, groups: Ints, closing: Closing) -> tuple[Frame, Closed]:
-        """The records to release and their closures.
 
-        Where records are left out (−1), the others are coarsened and encoded anew, so that nothing that comes after
-        knows of them: not the domain of a column, not the length of codes, nor what is measured of a release.
-        """
-        kept = np.flatnonzero(groups >= 0)
-        if kept.size == groups.size:
-            return self.source.data, self.problem.close(groups, closing)
-        settings = self.settings
-        source = replace(self.given, data=self.given.data[kept.tolist()])
-        source = coarsened(source, settings.coarsen, settings.input)
-        encoded = encode_source(source, self.spelled_out, may_be_empty=True)
-        closed = problem_of(encoded, replace(settings, requirements=())).close(
-            groups[kept], closing.of(kept)
-        )
-        return source.data, replace(closed, left_out=groups.size - kept.size)
+def prepare(carrier: CarrierT, settings: Settings, watch: Watch | None = None) -> Plan[CarrierT]:
+    """Check everything that can be checked before the work, and encode.
+
+    Raises
+    ------
+    InputError
+        With every problem of the columns: no role, mixed types, what unchanged columns reveal, …
+    Infeasible
+        Where no release can meet the requirements.
+    """
+    roles, problems = check_roles(carrier.columns, settings)
+    table = carrier.encode(settings, roles, problems, watch or Watch(silent))
+    settings = with_formats(settings, table.columns)
+    allowed = refuse(problems, *carrier.leaks(table, roles, settings))
+    carrier.check_feasible(table, settings)
+    return Plan(settings, roles, problem_of(table, settings), carrier, allowed)
 
 
 def _reading_note(column: Column) -> str:
@@ -117,7 +95,9 @@ def _reading_note(column: Column) -> str:
     return ""
 
 
-def spelled_out(settings: Settings, columns: Sequence[Column], roles: Roles | None) -> Settings:
+def resolved_settings(
+    settings: Settings, columns: Sequence[Column], roles: Roles | None
+) -> Settings:
     """Settings with the model of every column and, given the roles, every kept column by its name."""
     settings = replace(
         settings,
@@ -128,46 +108,6 @@ def spelled_out(settings: Settings, columns: Sequence[Column], roles: Roles | No
         return settings
     others: Others = "drop" if settings.others == "drop" else "refuse"
     return replace(settings, keep=roles.kept, others=others)
-
-
-def prepare(source: Source, settings: Settings) -> Plan:
-    """Check everything that can be checked before the work, and encode.
-
-    Raises
-    ------
-    InputError
-        With every problem of the columns: no role, mixed types, what unchanged columns betray, …
-    Infeasible
-        Where no release can meet the requirements.
-    """
-    roles, problems = check_roles(source.data.columns, settings)
-    given, coarse = source, _coarsened(source, settings, problems)
-    source = coarse or source
-    frame = source.data
-    linking: list[Refusal] = []
-    pseudonyms = _pseudonyms(frame, settings, problems, linking)
-    person = _persons(frame, settings, problems)
-    try:
-        encoded = encode_source(source, settings)
-    except InputError as error:
-        raise_problems([*problems, *error.problems])
-    if coarse is None:  # what a column gives away that could not be coarsened does not matter
-        raise_problems(problems)
-    settings = with_formats(settings, encoded.columns)
-    source = replace(source, dialect=formatted(source.dialect, settings))
-    kept = [name for name in roles.kept if name in frame.columns]
-    found = leaks(frame, encoded, kept, settings.allow, settings.identified_limit)
-    allowed = refuse(problems, Leaks.of(linking, settings.allow), found)
-    if person is None:
-        check_feasible(encoded, settings.k, settings.requirements)
-        problem = problem_of(encoded, settings)
-        return Plan(settings, roles, problem, source, given, pseudonyms, None, allowed)
-    # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
-    required = () if settings.series else settings.requirements
-    check_feasible_for(person, encoded, settings.k, required)
-    problem = problem_of(encoded, settings)
-    people = People.of(person, problem.rules, problem.values)
-    return Plan(settings, roles, problem, source, given, pseudonyms, people, allowed)
 
 
 def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
@@ -231,72 +171,6 @@ def _named(settings: Settings) -> list[str]:
     return list(dict.fromkeys(named))
 
 
-def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:
-    """The table with its unprotected columns coarsened, None where that cannot be."""
-    try:
-        return coarsened(source, settings.coarsen, settings.input)
-    except InputError as error:
-        problems += error.problems
-        return None
-
-
-def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:
-    """A number for the person of each record, None where records are counted."""
-    if settings.person is None or settings.person not in frame.columns:
-        return None
-    try:
-        missing = settings.input.missing_in(settings.person)
-        person = person_numbers(frame, settings.person, missing, problems)
-    except InputError as error:
-        problems += error.problems
-        return None
-    if settings.series and np.unique(person).size < person.size:
-        problems.append(
-            f"A series needs exactly one record per person, and some persons in column '{settings.person[:LONGEST]}' "
-            "have several; people with several records cannot be released repeatedly: aggregate the table to one "
-            "record per person first."
-        )
-    return person
-
-
-def _pseudonyms(
-    frame: Frame, settings: Settings, problems: list[str], linking: list[Refusal]
-) -> dict[str, pa.Array]:
-    """The pseudonyms of all records, by column; adds to `problems`, and to `linking` where they link records."""
-    if not settings.pseudonyms:
-        return {}
-    found: dict[str, pa.Array] = {}
-    try:
-        key = read_key(settings.key_file)
-    except InputError as error:
-        problems += error.problems
-        return {}
-    for name in settings.pseudonyms:
-        if name not in frame.columns:
-            continue
-        try:
-            texts = canonical_texts(frame, name, settings.input.missing_in(name))
-        except InputError as error:
-            problems += error.problems
-            continue
-        linking += [Refusal(name, "links", sentence) for sentence in repeat_problems(name, texts)]
-        found[name] = pseudonyms_of(texts, key)
-    return found
-
-
-def encode_source(source: Source, settings: Settings, may_be_empty: bool = False) -> Table:
-    """Encode a table, coarsened already, by its settings."""
-    return encode(
-        source.data,
-        settings.quasi_identifiers,
-        settings.sensitive,
-        (*settings.removed, *settings.pseudonyms),
-        coarse_input(settings.input, settings.coarsen),
-        may_be_empty,
-        range_columns(settings.coarsen),
-    )
-
-
 def problem_of(encoded: Table, settings: Settings) -> Problem:
     """All that a method sees of an encoded table."""
     return Problem.of(
@@ -324,33 +198,3 @@ def _render_problems(columns: Sequence[str], settings: Settings) -> list[str]:
         for name in columns
         if name in wanted
     ]
-
-
-def group(plan: Plan, watch: Watch) -> Partition:
-    """Group and refine, by records or by persons."""
-    problem, settings = plan.problem, plan.settings
-    method, seed, people = settings.method, settings.seed, plan.people
-    if people is not None:
-        budget = _budget(settings) if settings.refine else None
-        return watch(
-            "grouping",
-            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
-        )
-    partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
-    if settings.refine and method.choose(problem.table.records).may_be_refined():
-        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
-    return partition
-
-
-def _budget(settings: Settings) -> Refine:
-    return settings.refine if isinstance(settings.refine, Refine) else Refine()
-
-
-def _refine(
-    problem: Problem, partition: Partition, settings: Settings, progress: Progress
-) -> Partition:
-    """Improve what a method made."""
-    budget = _budget(settings)
-    found = refine_in_memory(problem, partition.groups, settings.seed, progress, budget)
-    notes = (*partition.notes, *found.notes)
-    return replace(partition, groups=found.groups, notes=notes, duals=found.duals)

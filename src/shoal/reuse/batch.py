@@ -22,7 +22,8 @@ from shoal.encoding.render import assemble
 from shoal.encoding.rows import shuffled
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import Infeasible, InputError, raise_problems
-from shoal.pipeline.plan import Plan, group, prepare
+from shoal.pipeline.carriers.memory import Memory, group
+from shoal.pipeline.plan import Plan, prepare
 from shoal.pipeline.prove import Known, examine, known_of
 from shoal.progress import Watch, silent
 from shoal.reuse.taking import NOBODY, Coverage, coverage_of, take
@@ -131,7 +132,7 @@ def make_batch(
     """Release what can be released of new records, and prove it of the batch and of all batches together."""
     source = _joined(open_table(table, settings.input), held, settings.input)
     settings = replace(settings, k=batch_k)
-    plan = prepare(source, replace(settings, k=1, requirements=()))
+    plan = prepare(Memory(source), replace(settings, k=1, requirements=()))
     closure = _taken(plan, settings, recoding.closures)
     texts: Texts = {
         name: np.array([*own, None], dtype=object)[closure].tolist()
@@ -161,17 +162,19 @@ def make_batch(
     return _released(batch, plan, texts, order_seed) if is_released.any() else batch
 
 
-def _released(batch: Batch[Any], plan: Plan, texts: Texts, order_seed: int | None) -> Batch[Any]:
+def _released(
+    batch: Batch[Any], plan: Plan[Memory], texts: Texts, order_seed: int | None
+) -> Batch[Any]:
     """The batch with its records rendered and audited."""
     settings, kept = batch.settings, np.flatnonzero(batch.is_released)
     order = np.arange(kept.size) if settings.keep_order else shuffled(kept.size, order_seed)
-    released = replace(plan.given, data=plan.given.data[kept.tolist()])
+    released = replace(plan.carrier.given, data=plan.carrier.given.data[kept.tolist()])
     frame = coarsened(released, settings.coarsen, settings.input).data
     generalized = {
         name: {name: pa.array(own, pa.string()).take(pa.array(kept[order]))}
         for name, own in texts.items()
     }
-    pseudonyms = {name: own.take(pa.array(kept)) for name, own in plan.pseudonyms.items()}
+    pseudonyms = {name: own.take(pa.array(kept)) for name, own in plan.carrier.pseudonyms.items()}
     rendered = assemble(frame, generalized, order, plan.roles.unchanged, pseudonyms)
     known = known_of(frame, settings, order)
     audit = examine(rendered, known, settings).prove()
@@ -186,11 +189,11 @@ def _released(batch: Batch[Any], plan: Plan, texts: Texts, order_seed: int | Non
     )
 
 
-def _taken(plan: Plan, settings: Settings, closures: Texts) -> Records:
+def _taken(plan: Plan[Memory], settings: Settings, closures: Texts) -> Records:
     """The closure that takes each new record, −1 for none."""
     models = {column.name: column.model for column in plan.problem.columns}
     coverage: Coverage = coverage_of(
-        plan.source.data, closures, models, settings.weights, settings.input
+        plan.carrier.source.data, closures, models, settings.weights, settings.input
     )
     rules, values = compile_rules(plan.problem.table, settings.k, settings.requirements)
     people = People(np.arange(coverage.records, dtype=np.int64), rules, values)
@@ -211,11 +214,11 @@ def _regrouped(source: Source, settings: Settings, records: Records) -> Texts | 
         return None
     part = replace(source, data=source.data[records.tolist()])
     try:
-        plan = prepare(part, settings)
+        plan = prepare(Memory(part), settings)
     except (Infeasible, InputError):  # what is left of a table may be too little or too much alike
         return None
-    partition = group(plan, Watch(silent))
-    _, closed = plan.close(partition.groups, partition.closing)
+    partition, _ = group(plan, Watch(silent))
+    _, closed = plan.carrier.close_groups(plan, partition.groups, partition.closing)
     found: Texts = {}
     for j, column in enumerate(closed.table.columns):
         texts = np.array(column.form.text(closed.of_column(j)), dtype=object)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from shoal.api.release import Release
+from shoal.api.release import Release, make_release
 from shoal.app.projects import read_json, write_json, write_toml_file
 from shoal.app.worker.tables import codes_of, input_of, open_project, path_of
 from shoal.assess.risk import THRESHOLD
@@ -19,10 +19,10 @@ from shoal.data.open import open_table
 from shoal.encoding.frames import arrow_values, open_frame
 from shoal.encoding.source import Source
 from shoal.errors import REASONS, Infeasible, InputError, ShoalError
+from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.estimate import estimate_run
 from shoal.pipeline.estimate import estimate_run as guess_time
 from shoal.pipeline.plan import Plan, prepare
-from shoal.pipeline.run import make_release
 from shoal.settings.settings import Settings, make_settings
 from shoal.solve.methods import Method, Mondrian, TopDown
 from shoal.suggestions.singling import grouped
@@ -40,7 +40,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     """Losses and risks of a dry run, and about how long the real one takes."""
     settings = make_settings(Path(project) / "settings.toml", k=k)
     source = open_project(project, settings.input)
-    plan = prepare(source, settings)  # of the whole table: what cannot be is said at once
+    plan = prepare(Memory(source), settings)  # of the whole table: what cannot be is said at once
     time = guess_time(plan)
     records = source.data.shape[0]
     sampled = _sample(source)
@@ -74,7 +74,7 @@ def _warning(release: Release[Any]) -> str:
 def check(answer: Any, project: str) -> dict[str, Any]:
     """Check everything that can be checked before the work; what is wrong is raised."""
     settings = make_settings(Path(project) / "settings.toml")
-    prepare(open_project(project, input_of(project)), settings)
+    prepare(Memory(open_project(project, input_of(project))), settings)
     return {}
 
 
@@ -179,7 +179,7 @@ def run(answer: Any, project: str, run: str) -> dict[str, Any]:
     source = open_table(path_of(project), settings.input)
     records = source.data.shape[0]
 
-    def planned(plan: Plan) -> None:
+    def planned(plan: Plan[Any]) -> None:
         guess = estimate_run(plan)
         seconds = [guess.least, guess.most]
         answer("progress", {"stage": "encoding", "records": records, "seconds": seconds})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from json import dumps
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -25,6 +25,9 @@ from shoal.encoding.rows import fold_all, value_key
 from shoal.errors import Infeasible
 from shoal.kernels.refining.series import exchange_people, regroup_near
 from shoal.pipeline.plan import Plan
+
+if TYPE_CHECKING:
+    from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.series.buckets import OUT, place_people
 from shoal.pipeline.series.history import History, Night, Signature, history_of
 from shoal.pipeline.series.splitting import (
@@ -197,7 +200,7 @@ def reading_key(read: list[str | None]) -> str:
 
 
 def make_tonight(
-    plan: Plan, previous: Any, progress: Progress, order_seed: int | None = None
+    plan: Plan[Memory], previous: Any, progress: Progress, order_seed: int | None = None
 ) -> Tonight:
     """Group a table so that its release is safe beside the earlier ones of its series.
 
@@ -232,7 +235,7 @@ def make_tonight(
     kept = np.flatnonzero(groups >= 0)
     spelled = [_spelled(own, keys) for own in signatures[len(before.signatures) :]]
     together = sets_of(groups, secret.codes, drawn, 1 + max(before.sets.values(), default=NOBODY))
-    released = plan.source.data.select(name)[kept.tolist()]
+    released = plan.carrier.source.data.select(name)[kept.tolist()]
     history = replace(
         before,
         m=m,
@@ -246,7 +249,7 @@ def make_tonight(
 
 
 def _placed(
-    plan: Plan,
+    plan: Plan[Memory],
     secret: Sensitive,
     known: Ints,
     signatures: list[frozenset[int]],
@@ -284,11 +287,11 @@ def promised(settings: Settings) -> int:
     return max((ceil(item.l) for item in asked), default=1)
 
 
-def _people(plan: Plan, history: History) -> list[str]:
+def _people(plan: Plan[Memory], history: History) -> list[str]:
     """What stands for the person of each record."""
     person, input = plan.settings.person, plan.settings.input
     assert person is not None
-    texts = fold_all(canonical_texts(plan.source.data, person, input.missing_in(person)))
+    texts = fold_all(canonical_texts(plan.carrier.source.data, person, input.missing_in(person)))
     return [history.key(text) for text in texts.to_pylist()]
 
 
@@ -303,7 +306,7 @@ def _spelled(own: frozenset[int], keys: list[str | None]) -> Signature:
     return tuple(sorted(found, key=lambda key: (key is None, key or "")))
 
 
-def _check_limit(plan: Plan, signature: Ints) -> None:
+def _check_limit(plan: Plan[Memory], signature: Ints) -> None:
     """Refuse to leave out more people than the settings allow.
 
     Nobody is told why somebody is left out, not even how many for the same reason: logs may be read by others.

@@ -6,12 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.encoding.forms import Floats, Ints, Records, TreeForm
 from shoal.kernels.shared.groups import close_groups, count_classes, group_costs, members
 from shoal.pipeline.plan import Plan
+
+if TYPE_CHECKING:
+    from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress
 from shoal.solve.problem import Closing, Problem
@@ -197,7 +201,7 @@ def sets_of(groups: Ints, value: Ints, drawn: Records, first: int) -> Records:
     return found
 
 
-def part_signatures(plan: Plan, groups: Ints, signature: Ints) -> Ints:
+def part_signatures(plan: Plan[Memory], groups: Ints, signature: Ints) -> Ints:
     """Unite groups that read like one of another signature with the cheapest of their own, until none does.
 
     People of a signature that has no other group are left out (−1).
@@ -205,7 +209,7 @@ def part_signatures(plan: Plan, groups: Ints, signature: Ints) -> Ints:
     groups = groups.copy()
     while (groups >= 0).any():
         kept = np.flatnonzero(groups >= 0)
-        _, closed = plan.close(_packed(groups), Closing())
+        _, closed = plan.carrier.close_groups(plan, _packed(groups), Closing())
         alike = _alike(closed.groups, groups[kept], signature[kept])
         if not alike.size:
             break
@@ -239,7 +243,7 @@ def _alike(read: Ints, groups: Ints, signature: Ints) -> Records:
     return np.unique(groups[np.array(wrong)])
 
 
-def _partner(plan: Plan, groups: Ints, signature: Ints, people: Records) -> int:
+def _partner(plan: Plan[Memory], groups: Ints, signature: Ints, people: Records) -> int:
     """The other group of the same signature with which the people of a group cost least, −1 for none."""
     problem = plan.problem
     others = np.flatnonzero((signature == signature[people[0]]) & (groups >= 0))

@@ -1,0 +1,107 @@
+"""What a carrier does in a run: one method for each step in which memory and engines differ."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from shoal.audits.verdict import Audit, Examination, Persons
+from shoal.encoding.closed import Closed
+from shoal.encoding.encode import Table
+from shoal.encoding.forms import Floats, Records
+from shoal.encoding.other_columns import Roles
+from shoal.encoding.source import Dialect
+from shoal.pipeline.carriers.released import Released
+from shoal.progress import Watch
+from shoal.risk.leaks import Leaks
+from shoal.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from shoal.pipeline.plan import Plan
+    from shoal.pipeline.series.history import History
+
+
+class Carrier(ABC):
+    """Where the records of a run are: in a frame in memory, or on an engine.
+
+    A carrier is used for one run. Its steps are called in the order in which they stand here, and it remembers what
+    later steps need.
+    """
+
+    # Known once records are closed, where single records have numbers.
+    is_released: npt.NDArray[np.bool_] | None = None  # of every input record
+    persons: Records | None = None  # a number for the person of each released record
+    duals: Floats | None = None  # for the certificate, per record
+    history: History | None = None  # of a series
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Do the steps of a run inside this."""
+        yield
+
+    def discard(self) -> None:  # noqa: B027, in memory there is nothing
+        """Remove everything that was staged."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """The names of the table's columns."""
+
+    @property
+    @abstractmethod
+    def dialect(self) -> Dialect | None:
+        """How the CSV file is written that the table comes from."""
+
+    @abstractmethod
+    def encode(self, settings: Settings, roles: Roles, problems: list[str], watch: Watch) -> Table:
+        """The table as integers; raises all `problems` together, or adds those that can wait for leaks."""
+
+    @abstractmethod
+    def leaks(self, table: Table, roles: Roles, settings: Settings) -> Sequence[Leaks]:
+        """What released columns give away."""
+
+    @abstractmethod
+    def check_feasible(self, table: Table, settings: Settings) -> None:
+        """Raise `Infeasible` where no release can meet the requirements."""
+
+    @abstractmethod
+    def solve(self, plan: Plan[Any], watch: Watch) -> Sequence[str]:
+        """Group the records, and leave some out where that is allowed; returns what there is to say of it."""
+
+    @abstractmethod
+    def close(self, plan: Plan[Any]) -> Closed:
+        """What the groups become, without any trace of records that are left out."""
+
+    @abstractmethod
+    def render(self, plan: Plan[Any], closed: Closed) -> None:
+        """Write the closures as texts, in a random order of records."""
+
+    @abstractmethod
+    def examine(self, plan: Plan[Any], closed: Closed) -> Examination:
+        """Audit the rendered records by what they read."""
+
+    @abstractmethod
+    def count_persons(self, plan: Plan[Any], closed: Closed) -> Sequence[Persons]:
+        """The identifier that most likely tells persons apart, if some group has fewer than k of its values."""
+
+    @property
+    @abstractmethod
+    def released_columns(self) -> list[str]:
+        """The names of the columns that are released."""
+
+    @abstractmethod
+    def people(self, audit: Audit) -> int:
+        """How many people are released."""
+
+    @abstractmethod
+    def identified(self, columns: Sequence[str]) -> int:
+        """How many people alone have their values in some released columns."""
+
+    @abstractmethod
+    def released(self, plan: Plan[Any], audit: Audit, closed: Closed) -> Released[Any]:
+        """The released table where it is."""

@@ -1,0 +1,296 @@
+"""A table in memory: each step of a run on a frame, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.assess.singled import identified
+from shoal.audits.texts import texts_of
+from shoal.audits.verdict import Audit, Examination, Persons, Places
+from shoal.encoding.closed import Closed, loosened
+from shoal.encoding.encode import Table, encode
+from shoal.encoding.forms import Ints, Records
+from shoal.encoding.frames import Frame
+from shoal.encoding.other_columns import (
+    Roles,
+    canonical_texts,
+    coarse_input,
+    coarsened,
+    pseudonyms_of,
+    range_columns,
+    read_key,
+    repeat_problems,
+)
+from shoal.encoding.render import render as render_frame
+from shoal.encoding.rows import shuffled
+from shoal.encoding.source import Dialect, Source
+from shoal.errors import LONGEST, InputError, Refusal, raise_problems
+from shoal.pipeline.carriers.base import Carrier
+from shoal.pipeline.carriers.released import InMemory
+from shoal.pipeline.plan import Plan, problem_of
+from shoal.pipeline.prove import examine, known_of, released_columns
+from shoal.pipeline.series.next_release import Tonight, make_tonight
+from shoal.progress import Progress, Watch
+from shoal.risk.leaks import Leaks, leaks
+from shoal.risk.limits import check_feasible
+from shoal.risk.persons import People, check_feasible_for, count_persons, person_numbers
+from shoal.settings.settings import Settings
+from shoal.solve.counted.parts import refine_in_memory
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.methods import Partition
+from shoal.solve.methods.settle import suppress
+from shoal.solve.persons.grouping import group_persons, leave_out
+from shoal.solve.problem import Closing, Problem
+
+
+class Memory(Carrier):
+    """A frame in memory. `previous` are the earlier releases of a series; `order_seed` fixes draws, for tests only."""
+
+    def __init__(self, given: Source, previous: Any = None, order_seed: int | None = None) -> None:
+        self.given = self.source = given  # as it came, and with its unprotected columns coarsened
+        self.previous, self.order_seed = previous, order_seed
+        self.pseudonyms: Mapping[str, pa.Array] = {}  # of all records, by column
+        self.person: Records | None = None  # a number for the person of each record
+
+    @property
+    def columns(self) -> list[str]:
+        return self.given.data.columns
+
+    @property
+    def dialect(self) -> Dialect | None:
+        return self.given.dialect
+
+    def encode(self, settings: Settings, roles: Roles, problems: list[str], watch: Watch) -> Table:
+        return watch("encoding", lambda: self._encode(settings, problems))
+
+    def _encode(self, settings: Settings, problems: list[str]) -> Table:
+        coarse = _coarsened(self.given, settings, problems)
+        self.source = coarse or self.given
+        frame = self.source.data
+        self._linking: list[Refusal] = []
+        self.pseudonyms = _pseudonyms(frame, settings, problems, self._linking)
+        self.person = _persons(frame, settings, problems)
+        try:
+            encoded = encode_source(self.source, settings)
+        except InputError as error:
+            raise_problems([*problems, *error.problems])
+        if coarse is None:  # what a column gives away that could not be coarsened does not matter
+            raise_problems(problems)
+        return encoded
+
+    def leaks(self, table: Table, roles: Roles, settings: Settings) -> Sequence[Leaks]:
+        frame = self.source.data
+        kept = [name for name in roles.kept if name in frame.columns]
+        found = leaks(frame, table, kept, settings.allow, settings.identified_limit)
+        return (Leaks.of(self._linking, settings.allow), found)
+
+    def check_feasible(self, table: Table, settings: Settings) -> None:
+        if self.person is None:
+            check_feasible(table, settings.k, settings.requirements)
+            return
+        # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
+        required = () if settings.series else settings.requirements
+        check_feasible_for(self.person, table, settings.k, required)
+
+    def solve(self, plan: Plan[Memory], watch: Watch) -> Sequence[str]:
+        self._series: Tonight | None = None
+        if self.previous is None:
+            self._partition, people = group(plan, watch)
+            self._groups = watch("leaving out", lambda: _leave_out(plan, self._partition, people))
+        else:
+            self._series = watch(
+                "grouping",
+                lambda: make_tonight(plan, self.previous, watch.progress, self.order_seed),
+            )
+            self._partition = self._series.partition
+            self._groups = self._partition.groups
+        self.duals, self.is_released = self._partition.duals, self._groups >= 0
+        if self.person is not None:
+            self.persons = self.person[self.is_released]
+        return self._partition.notes
+
+    def close(self, plan: Plan[Memory]) -> Closed:
+        """Close the groups, loosened where the user chose so."""
+        self._frame, closed = self.close_groups(plan, self._groups, self._partition.closing)
+        if self._series is not None:
+            self._frame = self._series.respelled(self._frame)
+        share = plan.settings.loosen
+        return loosened(closed, share, self.order_seed) if share else closed
+
+    def close_groups(
+        self, plan: Plan[Memory], groups: Ints, closing: Closing
+    ) -> tuple[Frame, Closed]:
+        """The records to release and their closures.
+
+        Where records are left out (−1), the others are coarsened and encoded again, so that nothing that comes after
+        knows of them: not the domain of a column, not the length of codes, nor what is measured of a release.
+        """
+        settings, kept = plan.settings, np.flatnonzero(groups >= 0)
+        if kept.size == groups.size:
+            return self.source.data, plan.problem.close(groups, closing)
+        source = replace(self.given, data=self.given.data[kept.tolist()])
+        source = coarsened(source, settings.coarsen, settings.input)
+        encoded = encode_source(source, plan.resolved_settings, may_be_empty=True)
+        closed = problem_of(encoded, replace(settings, requirements=())).close(
+            groups[kept], closing.of(kept)
+        )
+        return source.data, replace(closed, left_out=groups.size - kept.size)
+
+    def render(self, plan: Plan[Memory], closed: Closed) -> None:
+        settings, records = plan.settings, closed.table.records
+        self._order: Places = (
+            np.arange(records) if settings.keep_order else shuffled(records, self.order_seed)
+        )
+        mask = pa.array(self._groups >= 0)
+        pseudonyms = {name: own.filter(mask) for name, own in self.pseudonyms.items()}
+        unchanged, style = plan.roles.unchanged, settings.render
+        self._released = render_frame(
+            self._frame, closed, self._order, unchanged, style, pseudonyms
+        )
+
+    def examine(self, plan: Plan[Memory], closed: Closed) -> Examination:
+        settings = plan.resolved_settings
+        self._known = known_of(self._frame, settings, self._order)
+        if self._series is not None:
+            self._known = replace(self._known, series=self._series.witness(self._order))
+            texts = texts_of(self._released, released_columns(self._released, settings))
+            self.history = self._series.remembered(texts, self._order)
+        found = examine(self._released, self._known, settings)
+        # Groups that read alike count as one; where none do, people are counted by their groups.
+        same = settings.method.homogeneous and found.audit.groups == np.unique(closed.groups).size
+        self._by_group = closed.groups[self._order] if same else None
+        self._protected = released_columns(self._released, settings) if same else []
+        return found
+
+    def count_persons(self, plan: Plan[Memory], closed: Closed) -> Sequence[Persons]:
+        k, codes = plan.settings.k, closed.table.codes
+        return count_persons(self._frame, closed.groups, plan.person_keys, k, codes)
+
+    @property
+    def released_columns(self) -> list[str]:
+        return self._released.columns
+
+    def people(self, audit: Audit) -> int:
+        crowd = self._known.crowd
+        return self._released.shape[0] if crowd is None else int(np.unique(crowd.person).size)
+
+    def identified(self, columns: Sequence[str]) -> int:
+        person = None if self._known.crowd is None else self._known.crowd.person
+        names = [name for name in columns if name not in self._protected]
+        return identified(self._released, names, person, self._by_group)
+
+    def released(self, plan: Plan[Memory], audit: Audit, closed: Closed) -> InMemory[Any]:
+        data, columns = self._released.to_native(), closed.table.columns
+        settings, stored = plan.resolved_settings, self.given.stored
+        return InMemory(data, columns, settings, audit, self._known, stored)
+
+
+def group(plan: Plan[Memory], watch: Watch) -> tuple[Partition, People | None]:
+    """Group and refine, by records or by persons, who are returned too."""
+    problem, settings, person = plan.problem, plan.settings, plan.carrier.person
+    method, seed = settings.method, settings.seed
+    if person is not None:
+        people = People.of(person, problem.rules, problem.values)
+        budget = _budget(settings) if settings.refine else None
+        partition = watch(
+            "grouping",
+            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
+        )
+        return partition, people
+    partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
+    if settings.refine and method.choose(problem.table.records).may_be_refined():
+        partition = watch("refining", lambda: _refine(problem, partition, settings, watch.progress))
+    return partition, None
+
+
+def _budget(settings: Settings) -> Refine:
+    return settings.refine if isinstance(settings.refine, Refine) else Refine()
+
+
+def _refine(
+    problem: Problem, partition: Partition, settings: Settings, progress: Progress
+) -> Partition:
+    """Improve what a method made."""
+    budget = _budget(settings)
+    found = refine_in_memory(problem, partition.groups, settings.seed, progress, budget)
+    notes = (*partition.notes, *found.notes)
+    return replace(partition, groups=found.groups, notes=notes, duals=found.duals)
+
+
+def _leave_out(plan: Plan[Memory], partition: Partition, people: People | None) -> Ints:
+    """Leave out records where the settings allow it: −1 in place of their group."""
+    limit = plan.settings.suppression_limit
+    if people is not None:
+        return leave_out(plan.problem, people, partition.groups, limit)
+    return suppress(plan.problem, partition.groups, limit)
+
+
+def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:
+    """The table with its unprotected columns coarsened, None where that cannot be."""
+    try:
+        return coarsened(source, settings.coarsen, settings.input)
+    except InputError as error:
+        problems += error.problems
+        return None
+
+
+def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:
+    """A number for the person of each record, None where records are counted."""
+    if settings.person is None or settings.person not in frame.columns:
+        return None
+    try:
+        missing = settings.input.missing_in(settings.person)
+        person = person_numbers(frame, settings.person, missing, problems)
+    except InputError as error:
+        problems += error.problems
+        return None
+    if settings.series and np.unique(person).size < person.size:
+        problems.append(
+            f"A series needs exactly one record per person, and some persons in column '{settings.person[:LONGEST]}' "
+            "have several; people with several records cannot be released repeatedly: aggregate the table to one "
+            "record per person first."
+        )
+    return person
+
+
+def _pseudonyms(
+    frame: Frame, settings: Settings, problems: list[str], linking: list[Refusal]
+) -> dict[str, pa.Array]:
+    """The pseudonyms of all records, by column; adds to `problems`, and to `linking` where they link records."""
+    if not settings.pseudonyms:
+        return {}
+    found: dict[str, pa.Array] = {}
+    try:
+        key = read_key(settings.key_file)
+    except InputError as error:
+        problems += error.problems
+        return {}
+    for name in settings.pseudonyms:
+        if name not in frame.columns:
+            continue
+        try:
+            texts = canonical_texts(frame, name, settings.input.missing_in(name))
+        except InputError as error:
+            problems += error.problems
+            continue
+        linking += [Refusal(name, "links", sentence) for sentence in repeat_problems(name, texts)]
+        found[name] = pseudonyms_of(texts, key)
+    return found
+
+
+def encode_source(source: Source, settings: Settings, may_be_empty: bool = False) -> Table:
+    """Encode a table, coarsened already, by its settings."""
+    return encode(
+        source.data,
+        settings.quasi_identifiers,
+        settings.sensitive,
+        (*settings.removed, *settings.pseudonyms),
+        coarse_input(settings.input, settings.coarsen),
+        may_be_empty,
+        range_columns(settings.coarsen),
+    )

@@ -1,0 +1,277 @@
+"""A table on an engine: each step of a run on counted combinations, and back to records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.audits.verdict import Audit, Examination, Persons
+from shoal.data.engines.base import RESERVED, Lazy, outer, speaking_of
+from shoal.data.engines.memory import most_at_once, most_rows
+from shoal.data.engines.opening import RELEASE, Opened
+from shoal.encoding.closed import Closed, loosened
+from shoal.encoding.encode import Table, column_problems
+from shoal.encoding.other_columns import Roles
+from shoal.encoding.source import Dialect
+from shoal.errors import InputError, NotAvailable, raise_problems
+from shoal.pipeline.carriers.base import Carrier
+from shoal.pipeline.carriers.coarsening import coarsen, spelled_anew
+from shoal.pipeline.carriers.columns import COUNT, HASH, read_columns
+from shoal.pipeline.carriers.counts import (
+    alone_in,
+    columns_of,
+    count_persons,
+    examine_staged,
+    leaks_in,
+    with_persons,
+)
+from shoal.pipeline.carriers.joining import Pieces, join_back, render_frame, secret_of, shuffled
+from shoal.pipeline.carriers.released import Staged
+from shoal.pipeline.plan import Plan, problem_of, resolved_settings
+from shoal.progress import Watch
+from shoal.risk.leaks import Leaks
+from shoal.risk.limits import check_feasible
+from shoal.settings.settings import Settings
+from shoal.solve.counted.assignment import Assignment
+from shoal.solve.counted.solve import solve
+from shoal.solve.local_search.budget import Refine
+
+CHANGED = "The table changed while it was read; give one that stays the same."
+
+
+class OnEngine(Carrier):
+    """A frame of an engine: values of columns and counts of combinations come into memory, records never do."""
+
+    def __init__(self, opened: Opened, order_seed: int | None = None) -> None:
+        self.opened, self.engine, self.order_seed = opened, opened.engine, order_seed
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        try:
+            with speaking_of(self.engine.name):
+                yield
+        except BaseException:
+            self.discard()
+            raise
+
+    def discard(self) -> None:
+        self.opened.close()
+
+    @property
+    def columns(self) -> list[str]:
+        return self.opened.names
+
+    @property
+    def dialect(self) -> Dialect | None:
+        return self.opened.dialect
+
+    def encode(self, settings: Settings, roles: Roles, problems: list[str], watch: Watch) -> Table:
+        named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers]
+        problems = [*problems, *column_problems(self.columns, named)]
+        if lacks := lacking(settings, self.columns):
+            raise NotAvailable([*lacks, *problems])
+        raise_problems(problems)
+        engine, frame = self.engine, self.opened.frame
+        self._coarse = watch("encoding", lambda: coarsen(engine, frame, settings))
+        frame = self._coarse.frame
+        self._codes = watch("encoding", lambda: read_columns(engine, frame, settings))
+        refuse_slow(settings, self._codes.records)
+        self._encoded = watch(
+            "encoding", lambda: self._stage_encoded(frame, roles, settings.identifiers)
+        )
+        table = watch("reducing", self._reduce)
+        watch.progress("reducing", table.records, 0)
+        return table
+
+    def _stage_encoded(self, frame: Lazy, roles: Roles, identifiers: Sequence[str]) -> Lazy:
+        """Stage what is needed of every record: unchanged columns, packed codes, and hashes of record and person."""
+        engine, codes, coarse = self.engine, self._codes, self._coarse
+        # The engine numbered the origins in any order, on which the hash of a record must not depend.
+        names = [name for name in frame.collect_schema().names() if name not in coarse.origins]
+        unchanged = [name for name in names if outer(name) in roles.unchanged]
+        hashed = engine.hashed(codes.packed(engine, frame), names, HASH, engine.key(frame))
+        hashed = with_persons(engine, hashed, identifiers)
+        kept = [*unchanged, *codes.keys, HASH, *columns_of(identifiers), *coarse.origins]
+        staged = engine.stage(hashed.select(kept), "encoded")
+        nulls = engine.arrow(
+            staged.select(
+                *(
+                    nw.col(name).is_null().cast(nw.Int64).sum()
+                    for name in (*codes.keys, *coarse.records)
+                )
+            )
+        )
+        missing = {name: codes.records - records for name, records in coarse.records.items()}
+        if any(nulls[name][0].as_py() != missing.get(name, 0) for name in nulls.column_names):
+            raise InputError(
+                "The table changed while it was read, or holds a type that the engine cannot compare; give a table "
+                "that stays the same, with numbers, dates and text."
+            )
+        return staged
+
+    def _reduce(self) -> Table:
+        """Count the records of every combination, in the order of their packed codes."""
+        engine, codes = self.engine, self._codes
+        counts = nw.len().cast(nw.Int64).alias(COUNT)
+        counted = engine.stage(self._encoded.group_by(*codes.keys).agg(counts), "counts")
+        rows = int(engine.arrow(counted.select(nw.len().alias(COUNT)))[COUNT][0].as_py())
+        most = most_rows(self.opened.memory, len(codes.columns))
+        if rows > most:
+            raise InputError(
+                f"The table has {rows:,} different combinations of quasi-identifiers and sensitive values, and memory "
+                f"suffices for about {most:,}; give more memory (--memory), or keep sensitive columns that no "
+                "requirement is about instead (-x, keep=)."
+            )
+        found = engine.numbers(counted)
+        order = np.lexsort([found[key] for key in reversed(codes.keys)])
+        self._keys = [found[key][order] for key in codes.keys]
+        return codes.table(codes.unpacked(self._keys), found[COUNT][order])
+
+    def leaks(self, table: Table, roles: Roles, settings: Settings) -> Sequence[Leaks]:
+        return (leaks_in(self.engine, self._encoded, self._codes, table, roles, settings),)
+
+    def check_feasible(self, table: Table, settings: Settings) -> None:
+        check_feasible(table, settings.k, settings.requirements)
+
+    def solve(self, plan: Plan[OnEngine], watch: Watch) -> Sequence[str]:
+        settings = plan.settings
+        self._secret = secret_of(self.engine, self._encoded, settings.seed)
+        budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
+        solved = watch(
+            "solving",
+            lambda: solve(
+                plan.problem,
+                settings.method,
+                budget if settings.refine else None,
+                seed=settings.seed,
+                progress=watch.progress,
+                most=self.opened.most or most_at_once(self.opened.memory),
+                suppression_limit=settings.suppression_limit,
+                secret=self._secret,
+                elsewhere=self.engine.elsewhere(),
+            ),
+        )
+        self._assignment = solved.assignment
+        return solved.notes
+
+    def close(self, plan: Plan[OnEngine]) -> Closed:
+        problem, settings, assignment = plan.problem, plan.settings, self._assignment
+        kept = assignment.released()
+        merged, closed = kept.close(problem)
+        if assignment.left_out:
+            left = problem.table.pick(kept.rows, kept.counts)
+            fresh = self._codes.without(left, resolved_settings(settings, problem.columns, None))
+            plain = replace(settings, requirements=())
+            own = Assignment(np.arange(kept.rows.size), kept.counts, kept.groups, kept.forms)
+            again, closed = own.close(problem_of(fresh, plain))
+            merged = Assignment(kept.rows[again.rows], again.counts, again.groups)
+            closed = replace(closed, left_out=assignment.left_out)
+        if settings.loosen:
+            closed = loosened(closed, settings.loosen, self.order_seed)
+            merged = Assignment(merged.rows, merged.counts, closed.groups)
+        gone = assignment.groups < 0
+        self._assignment = Assignment(
+            np.concatenate([merged.rows, assignment.rows[gone]]),
+            np.concatenate([merged.counts, assignment.counts[gone]]),
+            np.concatenate([merged.groups, assignment.groups[gone]]),
+        )
+        return self._spelled(plan, closed)
+
+    def _spelled(self, plan: Plan[OnEngine], closed: Closed) -> Closed:
+        """Give every record its group; coarsened texts show no trace of records that are left out."""
+        engine, table = self.engine, plan.problem.table
+        pieces = Pieces.of(self._assignment, table.rows)
+        codes, keys, secret = self._codes, self._keys, self._secret
+        self._grouped = join_back(engine, self._encoded, codes, keys, pieces, secret)
+        if closed.left_out:
+            self._grouped, closed = spelled_anew(
+                engine, self._grouped, closed, self._coarse, plan.settings
+            )
+        return closed
+
+    def render(self, plan: Plan[OnEngine], closed: Closed) -> None:
+        engine = self.engine
+        rendered = render_frame(engine, self._grouped, closed, self.columns, plan.settings.render)
+        self._staged = engine.stage(shuffled(engine, rendered, self.order_seed), "release")
+
+    def examine(self, plan: Plan[OnEngine], closed: Closed) -> Examination:
+        found = examine_staged(self.engine, self._staged, plan.settings)
+        if found.audit.records + closed.left_out != plan.problem.table.records:
+            raise InputError(CHANGED)
+        return found
+
+    def count_persons(self, plan: Plan[OnEngine], closed: Closed) -> Sequence[Persons]:
+        keys, k = plan.person_keys, plan.settings.k
+        return count_persons(self.engine, self._encoded, self._grouped, keys, k, self._codes)
+
+    @property
+    def released_columns(self) -> list[str]:
+        return [outer(name) for name in self._staged.collect_schema().names()]
+
+    def people(self, audit: Audit) -> int:
+        return audit.records
+
+    def identified(self, columns: Sequence[str]) -> int:
+        return alone_in(self.engine, self._staged, columns)
+
+    def released(self, plan: Plan[OnEngine], audit: Audit, closed: Closed) -> Staged[Any]:
+        self.opened.staging.keep(RELEASE, "release")
+        data, columns = self.engine.outward(self._staged), closed.table.columns
+        return Staged(data, columns, plan.resolved_settings, audit, self.opened)
+
+
+MOST_QUADRATIC = 10_000_000  # records of a table that a method may take whose time grows like n²
+
+
+def lacking(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Sentences for settings and columns that a large table cannot have."""
+    found = []
+    if settings.keep_order:
+        found.append(
+            "A table that is not in memory has no order to keep; leave out keep_order, or read it into memory "
+            "(--engine memory)."
+        )
+    if not settings.method.homogeneous:
+        found.append(
+            f"Method '{settings.method.name}' links single records, which needs all of them in memory; choose "
+            "another method, or read the table into memory (--engine memory)."
+        )
+    if settings.render == "mean":
+        found.append(
+            "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read "
+            "the table into memory (--engine memory)."
+        )
+    if settings.series:
+        found.append(
+            "Releases over time are made in memory only; read the table into memory (--engine memory)."
+        )
+    if settings.person or settings.pseudonyms:
+        asked = "Persons are counted" if settings.person else "Pseudonyms are made"
+        found.append(f"{asked} in memory only; read the table into memory (--engine memory).")
+    if any(name.startswith(RESERVED) for name in names):
+        found.append(
+            f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them."
+        )
+    lower = [name.lower() for name in names]
+    twice = sorted({name for name in lower if lower.count(name) > 1})
+    if twice:
+        found.append(
+            f"Columns named '{twice[0]}' differ in upper and lower case only, which engines do not tell apart; "
+            "rename one."
+        )
+    return found
+
+
+def refuse_slow(settings: Settings, records: int) -> None:
+    """Refuse a method that would take days for so many records."""
+    method = settings.method.choose(records)
+    if records > MOST_QUADRATIC and method.growth.startswith("n²"):
+        raise InputError(
+            f"The time of method '{method.name}' grows like the square of the number of records, and there are "
+            f"{records:,}; choose the method 'auto'."
+        )
