@@ -171,7 +171,7 @@ def made(table: Any, options: Options, place: Path) -> dict[str, str]:
     try:
         release = shoal.anonymize(table, **options, order_seed=ORDER)
     except shoal.ShoalError as error:
-        return {"refused": hashed(f"{type(error).__name__}: {error}".encode())}
+        return {"refused": hashed(str(error).encode())}
     facts = {name: value for name, value in release.to_dict().items() if name != "seconds"}
     release.save(place)
     found = {

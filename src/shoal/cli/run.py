@@ -104,7 +104,7 @@ def run(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
         with closing(release):
             check_stop()
             progress("writing", 0, 1)
-            _save(release, wanted)
+            _save(release, wanted, may_be_rescued=how.engine == "memory")
             _report(release, wanted, how.quiet, progress)
             if not how.quiet:
                 _tell(release, wanted, how, time.perf_counter() - start)
@@ -131,9 +131,10 @@ def look_ahead(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> 
                 table,
                 settings,
                 progress,
-                engine=how.engine,
+                engine=None if how.engine == "memory" else how.engine,
                 memory=how.memory,
                 beside=wanted.folder,
+                previous=wanted.previous or [],
             )
         except InputError as error:
             raise_problems([*problems, *error.problems])
@@ -173,7 +174,7 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     return found
 
 
-def _save(release: Release, wanted: Outputs) -> None:
+def _save(release: Release, wanted: Outputs, may_be_rescued: bool) -> None:
     """Write the release and what else is wanted; where the release cannot be written, put it where it is not lost."""
     assert wanted.table is not None
     if wanted.history and release.history:  # first: no history may lack a release
@@ -182,7 +183,8 @@ def _save(release: Release, wanted: Outputs) -> None:
     try:
         wanted.save(release)
     except InputError as error:
-        raise InputError([*error.problems, *_rescued(release)]) from None
+        rescued = _rescued(release) if may_be_rescued else []
+        raise InputError([*error.problems, *rescued]) from None
     WRITTEN.append(wanted.table)
     if wanted.settings:
         release.settings.save(wanted.settings)
