@@ -91,7 +91,7 @@ def in_words(found: object) -> object:
 
 def solving(most: int) -> Any:
     """Let so many records be solved at once."""
-    return patch("shoal.pipeline.carriers.lazy.most_at_once", lambda memory: most)
+    return patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: most)
 
 
 @pytest.fixture(params=ENGINES)
@@ -321,7 +321,7 @@ with connect(database_of("duckdb:///t.duckdb")) as file:
 
 def test_data_outlives_its_release_until_it_is_closed(engine: str) -> None:
     release = shoal.anonymize(on(engine, people()), **ASKED)
-    folder = release.opened.staging.folder  # type: ignore[attr-defined]
+    folder = release.released.opened.staging.folder  # type: ignore[attr-defined]
     assert sorted(path.name for path in folder.iterdir()) == ["lock", "release.parquet"]
     data = release.data
     del release

@@ -312,10 +312,10 @@ def test_runs_repeat_and_files_are_proved(tmp_path: Path) -> None:
 
 def test_the_audit_finds_a_release_with_too_few_persons() -> None:
     release = shoal.anonymize(visits(), person="patient", **HOW)
-    crowd = release.known.crowd
+    crowd = release.released.known.crowd
     assert crowd is not None
     frame, settings_ = open_frame(release.data), release.settings
-    assert examine(frame, release.known, settings_).is_proved
+    assert examine(frame, release.released.known, settings_).is_proved
     first = release.data.iloc[0][["age", "sex"]]
     group = (release.data[["age", "sex"]] == first).all(axis=1).to_numpy()
     fewer = np.where(group, crowd.person[group.argmax()], crowd.person)
@@ -332,7 +332,7 @@ def test_the_audit_finds_a_swapped_cell() -> None:
     data = release.data.copy()
     alike = data.groupby(["age", "sex"])["age"].transform("size")
     data.loc[alike.idxmin(), "age"] = "[0, 99]"
-    verdict = examine(open_frame(data), release.known, release.settings)
+    verdict = examine(open_frame(data), release.released.known, release.settings)
     assert not verdict.is_proved
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import parity
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -228,7 +229,7 @@ def test_names_with_dots_and_quotes_are_released_as_in_memory(session: Any, tmp_
 def released(given: Any, most: int, version: str) -> tuple[Counter[tuple[str, ...]], str]:
     """The records and notes of a release, as if executors had this version of shoal."""
     with (
-        patch("shoal.pipeline.carriers.lazy.most_at_once", lambda memory: most),
+        patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: most),
         patch.object(executors.Executors, "version", version),
     ):
         release = shoal.anonymize(given, **ASKED)
@@ -357,3 +358,15 @@ def test_spark_connect_makes_the_same_release(session: Any, by_driver: Any, tmp_
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert rows_of(session.read.parquet(str(tmp_path / "release"))) == by_driver[0]
+
+
+def test_a_release_answers_the_same_as_one_in_memory(session: Any, tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    expected = parity.asked_of(
+        shoal.anonymize(parity.people(), **parity.ASKED), tmp_path / "memory"
+    )
+    frame = session.createDataFrame(parity.people())
+    found = parity.asked_of(shoal.anonymize(frame, **parity.ASKED), tmp_path)
+    lacking = {name for name, own in found.items() if own is shoal.NotAvailable}
+    assert lacking == parity.UNAVAILABLE_ON_ENGINES
+    assert parity.differing(found, expected) == []

@@ -169,7 +169,6 @@ class Release(Result[FrameT]):
     @property
     def recoding(self) -> Recoding:
         """The closures of this release, to be used for new records; see `shoal.Recoding`."""
-        self.released.lacks("recoding")
         return recoding_of(open_frame(self.data), self.settings)
 
     @property

@@ -42,7 +42,6 @@ LOST = "Records were lost while the release was written; write it again."
 LACKING = {
     "groups": "A release of a large table does not know the group of each input record, nor which of them it holds; "
     "read the table into memory (engine='memory') to know it.",
-    "recoding": "A release of a large table has no recoding; read the table into memory (engine='memory') to get one.",
     "pickle": "A release of a large table cannot be pickled; save it to a file.",
 }
 
