@@ -266,7 +266,7 @@ def test_what_unchanged_columns_give_away_is_found_in_part_of_the_records(engine
     table = table.append_column("note", notes)
     asked = {**ASKED, "keep": ["ward", "twice", "note"]}
     with (
-        patch("shoal.pipeline.carriers.counts.LOOKED_AT", 800),
+        patch("shoal.pipeline.carriers.joining.LOOKED_AT", 800),
         pytest.raises(shoal.InputError) as error,
     ):
         shoal.anonymize(on(engine, table), **asked)

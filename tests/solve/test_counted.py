@@ -35,7 +35,7 @@ from shoal.settings.settings import make_settings
 from shoal.solve.bounds.certificate import Certifier
 from shoal.solve.counted.aside import complying, set_aside, standing
 from shoal.solve.counted.assignment import Assignment, pick, reduced
-from shoal.solve.counted.parts import cut, line_of, refine_in_memory, settle_in_parts
+from shoal.solve.counted.parts import cut, line_of, refine_in_parts, settle_in_parts
 from shoal.solve.counted.remote import in_threads, solve_packed
 from shoal.solve.counted.rounds import Standing, solve_part
 from shoal.solve.counted.solve import solve
@@ -394,11 +394,10 @@ def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_t
     found = []
     for threads in (1, 2):
         with (
-            patch("shoal.solve.counted.parts.MANY", 500),
             patch("shoal.solve.counted.parts.PART", 300),
             patch("shoal.solve.counted.remote.threads", lambda threads=threads: threads),
         ):
-            found.append(refine_in_memory(problem, groups, 0, silent, Refine()))
+            found.append(refine_in_parts(problem, groups, 0, silent, Refine()))
     assert (found[0].groups == found[1].groups).all()
     assert found[0].notes == ("refined in parts: the 900 dearest records",)
     assert not offending(problem.rules, Refined.of(problem, found[0].groups).search.s).any()

@@ -32,7 +32,7 @@ from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.render import spelled_for
 from shoal.encoding.source import Dialect, Input, Stored
 from shoal.errors import InputError, NotAvailable, raise_problems
-from shoal.pipeline.carriers.counts import alone_in, examine_staged
+from shoal.pipeline.carriers.joining import alone_in, examine_staged
 from shoal.pipeline.prove import Known, counted_columns, examine, examine_coarsened, examine_counted
 from shoal.settings.settings import Settings
 
