@@ -444,12 +444,12 @@ def test_a_release_with_k_of_1_is_downloaded_only_on_purpose(steward: Steward) -
 def test_a_run_encodes_its_table_once(
     project_of_people: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shoal.pipeline import plan
+    from shoal.pipeline.carriers import memory
 
     encoded: list[Any] = []
-    encode = plan.encode_source
+    encode = memory.encode_source
     monkeypatch.setattr(
-        plan, "encode_source", lambda *given, **how: encoded.append(1) or encode(*given, **how)
+        memory, "encode_source", lambda *given, **how: encoded.append(1) or encode(*given, **how)
     )
     said: list[dict[str, Any]] = []
     run = project_of_people.new_run()

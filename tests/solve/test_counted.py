@@ -29,7 +29,7 @@ from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
 from shoal.kernels.shared.state import offending
-from shoal.pipeline.plan import encode_source
+from shoal.pipeline.carriers.memory import encode_source
 from shoal.progress import Progress, silent
 from shoal.settings.settings import make_settings
 from shoal.solve.bounds.certificate import Certifier
