@@ -394,6 +394,7 @@ def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_t
     found = []
     for threads in (1, 2):
         with (
+            patch("shoal.solve.counted.parts.MANY", 500),
             patch("shoal.solve.counted.parts.PART", 300),
             patch("shoal.solve.counted.remote.threads", lambda threads=threads: threads),
         ):
