@@ -23,8 +23,8 @@ import shoal
 from shoal import Settings
 from shoal.assess.comparison import comparison_of, pair_records
 from shoal.cli.app import commands
+from shoal.report.formats import number
 from shoal.report.gather import MEASURED
-from shoal.report.markup import number
 from shoal.solve.measures import MEASURES, column_losses, loss
 from shoal.solve.measures.catalogue import ADDS_UP
 

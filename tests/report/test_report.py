@@ -28,14 +28,14 @@ from shoal.audits.verdict import Persons, Unprotected
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
 from shoal.pipeline.prove import judged
-from shoal.report.charts import Part, Row, bars, round_up
+from shoal.report.formats import cut, make_templates, number, percent, whole_percent
 from shoal.report.gather import Cells, sentence_of, settings_text, size_edges
-from shoal.report.markup import cut, element, number, percent, whole_percent
-from shoal.report.risks import of_originals
+from shoal.report.page import Chart, Row, of_originals, render, round_up
 from shoal.report.words import promise_of
 
 HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
 CAP = 500_000
+TEMPLATES = Path(shoal.__file__).parent / "report" / "templates"
 K = 5
 
 
@@ -323,7 +323,9 @@ def test_classes_of_sizes_cover_all_and_never_mix_below_k_with_above(
 
 
 def test_bars_are_as_long_as_they_say() -> None:
-    drawing = bars("a", "t", "d", [Row("x", "1", [[Part("exact", 25), Part("hidden", 75)]])], "4")
+    templates = make_templates(TEMPLATES)
+    chart = Chart("a", "t", "d", [Row("x", ["1"], [{"exact": 25, "hidden": 75}])], "4")
+    drawing = templates.get_template("macros.html").module.bars(chart)  # type: ignore[attr-defined]
     assert re.findall(r'class="(\w+)" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', drawing) == [
         ("exact", "0", "25"),
         ("hidden", "25", "75"),
@@ -346,9 +348,24 @@ def test_shares_read_as_none_or_all_only_if_they_are() -> None:
     ]
 
 
-def test_text_and_attributes_are_escaped_and_markup_is_not() -> None:
-    inner = element("b", "<&>", title='"')
-    assert element("p", "a<", inner) == '<p>a&lt;<b title="&quot;">&lt;&amp;&gt;</b></p>'
+def test_templates_escape_all_that_they_print() -> None:
+    shown = render("lines.html", title=HOSTILE, lines=[(HOSTILE, "<&>")])
+    assert {tag for tag, _ in Page(shown).elements} == {
+        "table",
+        "caption",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    assert "&lt;&amp;&gt;" in shown
+    for path in TEMPLATES.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|<script|https?:| on\w+=", text)
+        assert not re.search(r"=\{\{|='\{\{", text)  # attributes are quoted
+
+
+def test_texts_are_cut_and_what_does_not_print_is_replaced() -> None:
     assert cut("abcdef", 4) == "abc…"
     assert cut("a\nb", 4) == "a�b"
 

@@ -83,6 +83,11 @@ class SizeClass:
     groups: int
     records: int
 
+    @property
+    def span(self) -> str:
+        """The sizes, in words."""
+        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -96,9 +101,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Sample:
-    """A few released records, by column."""
+    """A few released records: texts of some columns, None for a missing one."""
 
-    columns: dict[str, list[str | None]]
+    columns: Sequence[str]
+    records: Sequence[Sequence[str | None]]
     more: int  # columns that are not shown
 
 

@@ -40,7 +40,7 @@ from shoal.report.facts import (
     SizeClass,
     Sizes,
 )
-from shoal.report.markup import percent
+from shoal.report.formats import percent
 from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
 from shoal.solve.local_search.budget import Refine
@@ -433,7 +433,8 @@ def _sample(release: Reported, roles: Roles) -> Sample:
     order = np.lexsort(columns[::-1])
     places = np.unique(np.linspace(0, order.size - 1, min(SAMPLE, order.size)).astype(np.int64))
     few = frame.select(shown)[order[places].tolist()]
-    return Sample({name: _texts(few, name) for name in shown}, len(frame.columns) - len(shown))
+    records = list(zip(*(_texts(few, name) for name in shown), strict=True))
+    return Sample(shown, records, len(frame.columns) - len(shown))
 
 
 def _ranks(frame: Frame, name: str) -> Ints:

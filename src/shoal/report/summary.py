@@ -12,15 +12,12 @@ from shoal.assess.risk import AttributeDisclosure, Risk, Risks
 from shoal.assess.rules import Agreement, Rules
 from shoal.assess.singled import Kept
 from shoal.audits.verdict import Audit, Proof, Verdict
-from shoal.report.figures import NAME
-from shoal.report.markup import Markup, cut, element
+from shoal.report.formats import cut
+from shoal.report.page import render
 from shoal.report.words import coarseness
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
 from shoal.solve.measures import MeasureName
-
-_CELL = 400  # characters
-_LEFT = "text-align: left"
 
 
 class Summarized(Protocol):
@@ -72,29 +69,18 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
     ]
 
 
-def brief_html(release: Summarized) -> Markup:
-    """The same lines as a table, as notebooks show it: no style sheet, no script, everything escaped."""
-    title = cut(release.settings.title.strip(), NAME) or "Release"
-    return lines_html(title, brief_lines(release))
+def brief_html(release: Summarized) -> str:
+    """The same lines as a table, as notebooks show it."""
+    return lines_html(cut(release.settings.title.strip()) or "Release", brief_lines(release))
 
 
-def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> Markup:
-    """Names and texts as a table: no style sheet, no script, everything escaped."""
-    rows = [
-        element(
-            "tr",
-            element("th", cut(_dashed(name), NAME), scope="row", style=_LEFT),
-            element("td", cut(text, _CELL), style=_LEFT),
-        )
-        for name, text in lines
-    ]
-    caption = element("caption", title, style=_LEFT)
-    return element("table", caption, element("tbody", *rows))
+def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
+    """Names and texts as a table: no style sheet, no script, everything escaped.
 
-
-def _dashed(name: str) -> str:
-    """A name that is indented, with a dash: HTML drops spaces."""
-    return f"– {name[2:]}" if name.startswith("  ") else name
+    HTML drops spaces: an indented name gets a dash.
+    """
+    dashed = [(f"– {name[2:]}" if name.startswith("  ") else name, text) for name, text in lines]
+    return render("lines.html", title=title, lines=dashed)
 
 
 def brief_facts(
