@@ -421,7 +421,7 @@ def test_a_log_has_a_line_for_every_stage_of_a_longer_run(
         progress("covering records", 30, 60)
         progress("writing", 0, 1)
     assert capsys.readouterr().err.splitlines() == [
-        "shoal: 0 s: reading",
+        "shoal: 0 s: reading the table",
         "shoal: 0 s: grouping similar records",
         "shoal: 0 s: grouping similar records, 50%",
         "shoal: 0 s: writing and auditing the file",

@@ -22,7 +22,8 @@ from shoal.kernels.compile import ahead, cache
 from shoal.kernels.compile import ahead as signatures
 from shoal.kernels.compile import cache as machine_code
 from shoal.kernels.compile.ahead import Signature, needed
-from shoal.pipeline.estimate import STAGE, parts_of
+from shoal.pipeline.estimate import parts_of
+from shoal.progress import COMPILING
 from shoal.settings.settings import make_settings
 from shoal.solve.methods import METHODS
 from tests.signatures import keeping_requirements, listed
@@ -277,7 +278,7 @@ from shoal import samples
 told = []
 def progress(stage, done, total):
     told.append(stage)
-    if stage == {STAGE!r}:
+    if stage == {COMPILING!r}:
         raise shoal.Cancelled("enough")
 try:
     shoal.anonymize(
@@ -287,7 +288,7 @@ except shoal.Cancelled:
     print("cancelled in", told[-1])
 """
     said = run(code, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said == f"cancelled in {STAGE}\n"
+    assert said == f"cancelled in {COMPILING}\n"
 
 
 def test_a_proved_optimum_is_not_refined() -> None:

@@ -21,7 +21,7 @@ from shoal.kernels.compile.ahead import (
 )
 from shoal.kernels.compile.cache import cache_folder, cache_note, carried_folder, carried_note
 from shoal.kernels.compile.jit import is_known, ways
-from shoal.pipeline.estimate import STAGE
+from shoal.progress import COMPILING
 
 USUAL = ("cover", "refine", "choose")  # parts of a run on up to 100,000 records
 
@@ -39,13 +39,13 @@ def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> Non
     with progress_bar(quiet) as progress:
         compile_ahead(
             fresh,
-            lambda done, total: progress(STAGE, done, total),
+            lambda done, total: progress(COMPILING, done, total),
             processes=processes or min(processors(), MOST),
         )
         check_stop()
         left = missing(wanted)
         for number, signature in enumerate(left):  # where no process could be started
-            progress(STAGE, number, len(left))
+            progress(COMPILING, number, len(left))
             signature.compile()
             check_stop()
     if not quiet:

@@ -14,7 +14,7 @@ from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.compile.ahead import Ahead, Signature, missing, worthwhile
 from shoal.kernels.compile.cache import telling
 from shoal.pipeline.plan import Plan
-from shoal.progress import Progress
+from shoal.progress import COMPILING, Progress
 from shoal.settings.settings import Settings
 from shoal.solve.counted.aside import solved_at_once
 from shoal.solve.counted.parts import PART
@@ -89,7 +89,6 @@ def estimate_run(plan: Plan[Any]) -> Estimate:
     )
 
 
-STAGE = "compiling kernels, once"
 CERTIFICATE = "certificate"
 SERIES = "series"
 SUPPRESSION = "suppression"
@@ -155,10 +154,10 @@ def compiling_for(
     wanted = missing_kernels(settings, records)
 
     def tell(done: int, total: int) -> None:
-        progress(STAGE, done, total)
+        progress(COMPILING, done, total)
 
     def wait(kernel: str, file: str) -> None:
-        progress(STAGE, work.done, max(1, len(wanted)))
+        progress(COMPILING, work.done, max(1, len(wanted)))
         if work.wait_for(file):
             back()
 

@@ -295,8 +295,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
 
 def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
     value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
-    meaning = words.MEASURES.get(name, MEASURES[name][0])
-    return Measured(name, meaning, value, 2 if name in LINKING else 3)
+    return Measured(name, MEASURES[name][0], value, 2 if name in LINKING else 3)
 
 
 def _promises(release: Reported) -> tuple[Promise, ...]:

@@ -91,16 +91,6 @@ WORDS = {
     ),
 }
 
-MEASURES = {
-    "lm": "How much of a column a cell may stand for: 0 is exact, 1 is hidden",
-    "gcp": "The same, with numbers and dates measured by the width of their range",
-    "mi": "Bits of information lost per cell",
-    "cm": "Share of records that are hidden or have another sensitive value than most of their group",
-    "c_avg": "Mean group size, in multiples of k",
-    "dm": "Sum of squared group sizes",
-}  # where the catalogue takes more for granted
-
-
 PROMISE_OF_SERIES = (
     "Over all releases of the series, everybody may have any of at least so many sensitive values, each of them "
     "equally likely."

@@ -34,21 +34,35 @@ class Additive:
 
 
 ADDITIVE: dict[str, Additive] = {
-    "suppressed": Additive(features.several, "sum", "generalized cells", "GiT09 (MW04)"),
+    "suppressed": Additive(
+        features.several, "sum", "how many cells are not released as they are", "GiT09 (MW04)"
+    ),
     "tree": Additive(features.height, "mean", "levels climbed", "GiT09 (AFK+05)"),
-    "lm": Additive(features.count, "mean", "share of the values a cell may stand for", "GT10 (3)"),
+    "lm": Additive(
+        features.count,
+        "mean",
+        "how much of a column a cell may stand for: 0 is exact, 1 is hidden",
+        "GT10 (3)",
+    ),
     "ncp": Additive(features.proportion, "sum", "weighted certainty penalty", "XU06 §3.2"),
     "gcp": Additive(
-        features.proportion, "mean", "ncp per cell, unweighted", "HE12", weighted=False
+        features.proportion,
+        "mean",
+        "lm with numbers and dates measured by the width of their range",
+        "HE12",
+        weighted=False,
     ),
     "il": Additive(features.height_or_width, "sum", "ranges and levels", "TCM07 (4), (5)"),
-    "entropy": Additive(features.entropy, "mean", "bits unknown of a cell", "GiT09 (4)"),
+    "entropy": Additive(
+        features.entropy,
+        "mean",
+        "how hard it is to guess the original value of a cell, in bits",
+        "GiT09 (4)",
+    ),
     "monotone_entropy": Additive(
         features.weighed_entropy, "mean", "the same, weighed to be monotone", "GiT09 (5)"
     ),
-    "mi": Additive(
-        features.log_share, "mean", "bits lost of a value (non-uniform entropy)", "GT10 (10)"
-    ),
+    "mi": Additive(features.log_share, "mean", "bits of information lost per cell", "GT10 (10)"),
 }
 MONOTONE = frozenset(ADDITIVE) - {"entropy"}  # a closure never costs less when it grows
 

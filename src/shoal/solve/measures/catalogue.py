@@ -109,8 +109,12 @@ WHOLE: dict[str, Whole] = {
     "pmi_max": Whole(_pmi_max, "pmi of the most telling column (ℓ∞)", "GT10 (15)"),
     "am": Whole(_am, "mean number of records a released one may stand for", "GT10 (4)"),
     "dm": Whole(_dm, "sum of squared group sizes", "GT10, XU06"),
-    "c_avg": Whole(_c_avg, "mean group size over k", "TCM07 (3), XU06"),
-    "cm": Whole(_cm, "share of records suppressed or outside their group's majority", "GT10"),
+    "c_avg": Whole(_c_avg, "mean group size, in multiples of k", "TCM07 (3), XU06"),
+    "cm": Whole(
+        _cm,
+        "share of records that are hidden or have another sensitive value than most of their group",
+        "GT10",
+    ),
     "kl": Whole(_kl, "bits between the table's distribution and the release's", "GT10"),
 }
 PRIVATE: dict[str, tuple[str, str]] = {
