@@ -37,7 +37,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """What became of the table's columns."""
 
     quasi_identifiers: tuple[str, ...]
@@ -125,7 +125,7 @@ class Facts:
     persons: tuple[Persons, ...]  # identifiers that repeat: k counts records there, not persons
     person: str  # the column by which persons were to be counted, empty for none
     by_person: Persons | None  # what was counted of them
-    roles: Roles
+    roles: ColumnRoles
     kept: tuple[Kept, ...]
     method: str  # and how it was refined, empty where it is not known
     refined: str

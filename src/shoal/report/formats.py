@@ -24,25 +24,24 @@ def make_templates(folder: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        count=count, cut=cut, number=number, percent=percent, whole_percent=whole_percent
-    )
+    for written in (counted, percent, rounded, shorten, whole_percent):
+        environment.filters[written.__name__] = written
     environment.globals["looks"] = LOOKS
     return environment
 
 
-def cut(text: str, most: int = NAME) -> str:
+def shorten(text: str, most: int = NAME) -> str:
     """A text of at most so many characters, on one line; what does not print is replaced."""
     line = "".join(sign if sign.isprintable() else "�" for sign in text[: most + 1])
     return line if len(text) <= most else f"{line[: most - 1]}…"
 
 
-def count(number: int, noun: str = "") -> str:
+def counted(number: int, noun: str = "") -> str:
     """A number, or a number of things.
 
     Examples
     --------
-    >>> count(1234), count(1, "record"), count(2, "record")
+    >>> counted(1234), counted(1, "record"), counted(2, "record")
     ('1,234', '1 record', '2 records')
     """
     if not noun:
@@ -71,12 +70,12 @@ def whole_percent(share: float) -> str:
     return percent(share, 0)
 
 
-def number(value: float, digits: int = 3) -> str:
+def rounded(value: float, digits: int = 3) -> str:
     """A loss, of so many significant digits.
 
     Examples
     --------
-    >>> number(123456.0), number(12.0), number(0.12345)
+    >>> rounded(123456.0), rounded(12.0), rounded(0.12345)
     ('123,000', '12', '0.123')
     """
     if abs(value) <= 1e-9:  # sums of rounding errors

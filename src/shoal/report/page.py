@@ -19,9 +19,8 @@ from shoal.assess.risk import Risk, Risks
 from shoal.data.files.table_file import write_text
 from shoal.errors import REASONS
 from shoal.report.facts import Facts
-from shoal.report.formats import count, cut, make_templates, percent, whole_percent
-from shoal.report.gather import Reported, gather
-from shoal.report.words import WORDS
+from shoal.report.formats import counted, make_templates, percent, shorten, whole_percent
+from shoal.report.gather import Reported, gather_facts
 
 TITLE, LABEL = 120, 24  # characters of the title, and of a name in a chart
 MOST_COLUMNS, MOST_CHARTS = 60, 24  # columns in a table, and those drawn
@@ -46,7 +45,7 @@ def write_report(
     overwrite: bool = False,
 ) -> None:
     """Write a report to a file, whole or not at all."""
-    facts = gather(release, risks, distributions, Path(path).parent)
+    facts = gather_facts(release, risks, distributions, Path(path).parent)
     write_text(render_page(facts), path, overwrite)
 
 
@@ -54,12 +53,11 @@ def render_page(facts: Facts) -> str:
     """The report."""
     histograms = [item for item in facts.histograms if item.labels]
     drawn = histograms[:MOST_CHARTS] if facts.hides_records else []
-    return render(
+    return fill_template(
         "page.html",
         facts=facts,
-        title=cut(facts.title.strip(), TITLE) or "Release report",
+        title=shorten(facts.title.strip(), TITLE) or "Release report",
         sections=SECTIONS,
-        words=WORDS,
         reasons=REASONS,
         most_columns=MOST_COLUMNS,
         loss_chart=_loss_chart(facts),
@@ -75,7 +73,7 @@ def _templates() -> Any:
     return make_templates(Path(__file__).parent / "templates")
 
 
-def render(template: str, **context: Any) -> str:
+def fill_template(template: str, **context: Any) -> str:
     """A template filled in."""
     return _templates().get_template(template).render(context)
 
@@ -110,7 +108,7 @@ def _loss_chart(facts: Facts) -> Chart:
     for column in facts.columns[:MOST_COLUMNS]:
         shares = {"exact": column.exact, "general": column.general, "hidden": column.hidden}
         parts = {kind: 100 * share for kind, share in shares.items()}
-        rows.append(Row(cut(column.name, LABEL), [f"{percent(column.exact)} exact"], [parts]))
+        rows.append(Row(shorten(column.name, LABEL), [f"{percent(column.exact)} exact"], [parts]))
     return Chart(
         "loss-chart",
         "Share of cells released exactly, more generally or not at all",
@@ -192,7 +190,7 @@ def _size_chart(facts: Facts) -> Chart:
             )
             for item in sizes.classes
         ],
-        count(round(most), "group"),
+        counted(round(most), "group"),
     )
 
 
@@ -210,11 +208,11 @@ def _distribution(place: int, item: Histogram, facts: Facts) -> Distribution:
     counted = {"before": item.before, "after": item.after} if item.before else {"after": item.after}
     shares = {kind: [n / (sum(own) or 1) for n in own] for kind, own in counted.items()}
     most = min(1.0, round_up(max(map(max, shares.values()))))
-    column = cut(item.column)
+    column = shorten(item.column)
     rows = []
     for label, *own in zip(item.labels, *shares.values(), strict=True):
         bars = [{kind: 100 * share / most} for kind, share in zip(shares, own, strict=True)]
-        rows.append(Row(cut(label, LABEL), list(map(percent, own)), bars))
+        rows.append(Row(shorten(label, LABEL), list(map(percent, own)), bars))
     title, description = f"Distribution of {column}", "The same numbers follow as a table."
     chart = Chart(f"column-{place}", title, description, rows, f"{100 * most:g} %")
     return Distribution(column, _caption(item, facts), bool(item.before), chart)

@@ -12,8 +12,8 @@ from shoal.assess.risk import AttributeDisclosure, Risk, Risks
 from shoal.assess.rules import Agreement, Rules
 from shoal.assess.singled import Kept
 from shoal.audits.verdict import Audit, Proof, Verdict
-from shoal.report.formats import cut
-from shoal.report.page import render
+from shoal.report.formats import counted, shorten
+from shoal.report.page import fill_template
 from shoal.report.words import coarseness
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
@@ -71,7 +71,7 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
 
 def brief_html(release: Summarized) -> str:
     """The same lines as a table, as notebooks show it."""
-    return lines_html(cut(release.settings.title.strip()) or "Release", brief_lines(release))
+    return lines_html(shorten(release.settings.title.strip()) or "Release", brief_lines(release))
 
 
 def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
@@ -80,7 +80,7 @@ def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
     HTML drops spaces: an indented name gets a dash.
     """
     dashed = [(f"– {name[2:]}" if name.startswith("  ") else name, text) for name, text in lines]
-    return render("lines.html", title=title, lines=dashed)
+    return fill_template("lines.html", title=title, lines=dashed)
 
 
 def brief_facts(
@@ -130,7 +130,7 @@ def _size(release: Summarized) -> str:
     reached = release.audit.smallest
     if release.audit.by_person is not None:
         return f"{reached:,} people" if reached != 1 else "1 person"
-    return f"{reached:,} records" if reached != 1 else "1 record"
+    return counted(reached, "record")
 
 
 def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
@@ -155,15 +155,11 @@ def _kept(release: Summarized) -> list[tuple[str, str]]:
     return [
         (
             "kept" if item.columns[0] in release.settings.coarsen else "kept as it is",
-            f"{item.columns[0]} (alone it identifies {_count(item.alone)})",
+            f"{item.columns[0]} (alone it identifies {counted(item.alone, 'record') if item.alone else 'nobody'})",
         )
         for item in release.singled_out
         if len(item.columns) == 1
     ]
-
-
-def _count(records: int) -> str:
-    return "nobody" if not records else "1 record" if records == 1 else f"{records:,} records"
 
 
 def _loosened(release: Summarized) -> list[tuple[str, str]]:

@@ -13,9 +13,10 @@ from shoal.encoding.by_column import ALL_COLUMNS
 from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
+from shoal.report.formats import percent
 from shoal.risk.leaks import tells
 from shoal.suggestions import words
-from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict, percent
+from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict
 from shoal.suggestions.profile import DATE, NUMBER, Profile
 from shoal.suggestions.reading import LEAST, Counts
 from shoal.suggestions.singling import Grouping, greedy, grouped, sample_of

@@ -136,14 +136,6 @@ class Verdict:
     coarsen: Mapping[str, Any] = field(default_factory=dict)
 
 
-def percent(share: float) -> str:
-    """A share for people; one that is nearly all or nothing is not rounded to it."""
-    shown = f"{100 * share:.1f}"
-    if shown == "0.0" and share > 0:
-        return "below 0.1 %"
-    return "above 99.9 %" if shown == "100.0" and share < 1 else f"{shown} %"
-
-
 def says(concept: Concept) -> str:
     """What a name says, for a reason."""
     return f"its name says {concept.plain}"

@@ -48,7 +48,7 @@ ADDITIVE: dict[str, Additive] = {
     "gcp": Additive(
         features.proportion,
         "mean",
-        "lm with numbers and dates measured by the width of their range",
+        "how much of a column a cell may stand for, with numbers and dates measured by the width of their range",
         "HE12",
         weighted=False,
     ),
