@@ -14,7 +14,7 @@ import pytest
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_evaluation import compared, spread_cells
+from reference.evaluation import compared, spread_cells
 from tables import partitioned_samples
 
 import shoal

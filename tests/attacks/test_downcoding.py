@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
-import reference_downcoding as twin
 import tables
 from hypothesis import given
+from reference import downcoding as twin
 
 import shoal
 from shoal.assess.downcoding import measure_downcoding

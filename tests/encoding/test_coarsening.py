@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-import reference_coarsening as twin
 from allowed import allowing
 from fuzz.engines import collected, frame_on
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import coarsening as twin
 
 import shoal
 from shoal import (

@@ -1,4 +1,4 @@
-"""Choosing cells anew under requirements is as in tests/reference_repacking.py and keeps them."""
+"""Choosing cells anew under requirements is as in tests/reference/repacking.py and keeps them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 import reference
-import reference_repacking as twin
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
-from reference_clustering import lacking
+from reference import repacking as twin
+from reference.clustering import lacking
 
 from shoal.kernels.refining import diverse_repacking as kernels
 from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, Pool

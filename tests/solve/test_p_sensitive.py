@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_sensitivity as twins
 import tables
 from compiled import callable_here
 from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference import sensitivity as twins
 
 import shoal
 from shoal.audits.requirements.alpha import AlphaK

@@ -13,14 +13,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import reference
-import reference_persons as twin
-import reference_requirements
+import reference.requirements
 import tables
 from allowed import allowing
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import assert_tidy, lists
+from reference import persons as twin
 
 import shoal
 from shoal.audits.persons import Crowd, most_pairs, read_crowd
@@ -73,9 +73,9 @@ def starts(draw: st.DrawFn) -> tuple[Any, Any, PersonSearch, Any, list[list[int]
     persons = np.array(draw(st.lists(st.integers(0, n // 2), min_size=n, max_size=n)))
     persons = np.unique(persons, return_inverse=True)[1].reshape(-1).astype(np.int64)
     kind = draw(st.sampled_from([None, *KINDS]))
-    required = draw(reference_requirements.requirements(kind)) if kind else []
+    required = draw(reference.requirements.requirements(kind)) if kind else []
     k = draw(st.integers(1, 3))
-    problem = reference_requirements.problem_of(sample, "lm", k, required)
+    problem = reference.requirements.problem_of(sample, "lm", k, required)
     people = People.of(persons, problem.rules, problem.values)
     number = draw(st.integers(1, max(1, n // 2)))
     groups = draw(st.lists(st.integers(0, number - 1), min_size=n, max_size=n))
@@ -347,7 +347,7 @@ def test_the_audit_counts_requirements_by_persons(kind: str, data: st.DataObject
         {"q": rng.choice(["x", "y", "z"], n), "id": rng.integers(0, 14, n), **columns}
         | {"sensitive2": rng.integers(0, 5, n)}
     )
-    required = data.draw(reference_requirements.requirements(kind))
+    required = data.draw(reference.requirements.requirements(kind))
     sample = tables.Sample(table, {}, {}, {})
     verdict = examine(
         open_frame(table),
