@@ -141,6 +141,15 @@ def test_the_page_of_requirements_shows_each_in_a_settings_file() -> None:
     assert named == list(shoal.list_requirements())
 
 
+def test_the_map_names_every_room_and_says_what_its_docstring_says() -> None:
+    """If a room, a file or its docstring is new: `make map` writes it into the page."""
+    made = runpy.run_path(str(ROOT / "tools" / "make_map.py"))
+    page = made["PAGE"].read_text(encoding="utf-8")
+    assert made["with_map"](page) == page
+    paths = (path.relative_to(made["PACKAGE"]).parts[0] for path in made["PACKAGE"].rglob("*.py"))
+    assert {made["place_of"](room).name for room in made["ORDER"]} == set(paths)
+
+
 def test_the_picture_shows_what_shoal_does() -> None:
     drawn = runpy.run_path(str(DOCS / "make_picture.py"))["picture"]()
     assert (DOCS / "before-after.svg").read_text(encoding="utf-8") == drawn

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,34 +11,10 @@ from pathlib import Path
 
 import pytest
 
-# From top to bottom; a room is a module or a folder of src/shoal, "shoal" is the public face in __init__.py.
-ORDER = (
-    "__main__",
-    "cli",
-    "app",
-    "sklearn",
-    "shoal",
-    "api",
-    "reuse",
-    "suggestions",
-    "pipeline",
-    "report",
-    "assess",
-    "samples",
-    "settings",
-    "data",
-    "solve",
-    "risk",
-    "encoding",
-    "progress",
-    "atomic",
-    "audits",
-    "errors",
-    "kernels",
-)
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "shoal"
+ORDER: tuple[str, ...] = runpy.run_path(str(ROOT / "tools" / "make_map.py"))["ORDER"]
 FROM_ANYWHERE_BUT_KERNELS = ("errors", "progress")
-
-PACKAGE = Path(__file__).parents[2] / "src" / "shoal"
 
 
 def room_of(path: Path, package: Path) -> str:
@@ -93,7 +70,7 @@ def faults(package: Path) -> list[str]:
         if room == "__init__":
             continue
         if room not in ORDER:
-            found.append(f"{place}: add the room '{room}' to ORDER in tests/project/test_layers.py")
+            found.append(f"{place}: add the room '{room}' to ORDER in tools/make_map.py")
             continue
         for line, other in imported_rooms(path, package):
             if other not in ORDER:

@@ -1,4 +1,4 @@
-"""A report on a release for people: facts, then charts, then one HTML file."""
+"""The report on a release as one HTML file, and the summary on the screen. It must not know the steps of a run."""
 
 from __future__ import annotations
 
