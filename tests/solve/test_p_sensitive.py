@@ -171,8 +171,7 @@ def test_closures_counts_and_costs_are_as_if_made_anew(sample, p, data):
     fill_up(problem, state, pool, kept, silent)
     waiting = pool.places[: pool.size[0]][pool.left[: pool.size[0]] == 1]
     assert sorted(waiting.tolist()) == np.flatnonzero(state.group < 0).tolist()
-    if not kept.size:
-        return
+    assume(kept.size)
     again = state_of(problem, pack(state)[0])
     used = state.size > 0
     assert (again.closures == state.closures[:, used]).all()

@@ -17,7 +17,7 @@ import reference.requirements
 import tables
 from allowed import allowing
 from examples import several
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from partitions import assert_tidy, lists
 from reference import persons as twin
@@ -120,8 +120,7 @@ def test_mending_does_what_its_twin_does(start: Any, may_hand_out: bool) -> None
 def test_moves_are_those_of_the_twin(start: Any) -> None:
     objective, _, search, meets, _ = start
     records = np.arange(len(search.search.classes), dtype=np.int32)
-    if not meets(records.tolist()):
-        return
+    assume(meets(records.tolist()))
     mend(search, silent)
     groups = lists(search.search)
     expected = twin.move(objective, groups, records.tolist(), meets)
@@ -134,8 +133,7 @@ def test_moves_are_those_of_the_twin(start: Any) -> None:
 def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> None:
     objective, people, search, meets, _ = start
     problem, everything = search.problem, list(range(len(people.person)))
-    if not meets(everything):
-        return
+    assume(meets(everything))
     groups = split_by_persons(
         problem.arrays,
         people.rules,
@@ -154,8 +152,7 @@ def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> 
 @given(start=starts(), most=st.integers(1, 6))
 def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
     objective, people, search, meets, _ = start
-    if not meets(range(len(people.person))):
-        return
+    assume(meets(range(len(people.person))))
     mend(search, silent)
     expected = twin.leave_out(objective, lists(search.search), most, meets)
     leave_persons_out(search.search, search.crowd, suppressed_costs(search.problem), most)
@@ -166,8 +163,7 @@ def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
 @given(start=starts())
 def test_local_search_keeps_what_complies_and_never_costs_more(start: Any) -> None:
     _, people, search, meets, _ = start
-    if not meets(range(len(search.search.classes))):
-        return
+    assume(meets(range(len(search.search.classes))))
     mend(search, silent)
     assert all(meets(group) for group in lists(search.search) if group)
     before = search.cost
