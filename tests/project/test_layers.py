@@ -86,6 +86,27 @@ def test_imports_point_down_only() -> None:
     assert not problems, "\n" + "\n".join(problems)
 
 
+# What the map says that a room must not know, where the order alone would let it.
+HIDDEN = {
+    "app": ("shoal.encoding.frames", "shoal.kernels", "narwhals", "pyarrow"),  # but for its workers
+    "assess": ("shoal.data", "shoal.solve.methods"),
+    "encoding": ("shoal.kernels", "numba"),
+    "reuse": ("shoal.solve",),
+    "settings": ("shoal.data", "pyarrow"),
+    "solve": ("narwhals", "pyarrow"),
+    "suggestions": ("shoal.pipeline", "shoal.solve"),
+}
+
+
+@pytest.mark.parametrize("room", HIDDEN)
+def test_a_room_does_not_know_what_the_map_hides_from_it(room: str) -> None:
+    paths = [path for path in (PACKAGE / room).rglob("*.py") if path.parent.name != "worker"]
+    known = [name for path in paths for _, name in imported_modules(path, PACKAGE)]
+    assert known
+    hidden = tuple(f"{name}." for name in HIDDEN[room])
+    assert [name for name in known if f"{name}.".startswith(hidden)] == []
+
+
 MAKERS = ("solve", "encoding", "kernels")
 
 
