@@ -1,6 +1,4 @@
-"""How long work reports itself: one function that is told the stage, what is done and what there is to do; and
-the bar that notebooks show.
-"""
+"""How long work reports its progress: the stage, how much is done and how much there is to do."""
 
 from __future__ import annotations
 

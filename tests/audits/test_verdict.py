@@ -188,11 +188,9 @@ def test_a_failed_requirement_is_not_proved_whatever_else_holds() -> None:
     assert found.verdict.failures
 
 
-@pytest.mark.parametrize("engine", ["memory", "duckdb", "polars"])
-def test_all_engines_count_the_same_people(engine: str, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb" if engine == "duckdb" else "polars")
+def test_all_engines_count_the_same_people(carrier: str, tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pandas(PEOPLE), tmp_path / "t.parquet")
-    options = {**ROLES, "keep": ["ward"], "engine": engine}
+    options = {**ROLES, "keep": ["ward"], "engine": carrier}
     with pytest.raises(shoal.Refused):
         shoal.anonymize(tmp_path / "t.parquet", **options)
     release = shoal.anonymize(tmp_path / "t.parquet", **options, allow=["ward"])

@@ -162,7 +162,6 @@ def test_a_name_of_a_column_may_be_a_formula_too() -> None:
         release.save("r.csv")
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars"])
 def test_formulas_of_a_large_table_are_refused_by_save(engine: Any) -> None:
     Path("f.csv").write_text("age,ill\n" + "20,=1+1\n30,b\n" * 4)
     how: dict[str, Any] = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 2}

@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""Lists of the methods, measures and requirements to choose from."""
 
 from __future__ import annotations
 

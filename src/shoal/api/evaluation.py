@@ -1,4 +1,4 @@
-"""A release beside its table: everything that can be said of it in one result."""
+"""The result of an evaluation: everything known about a release and its table."""
 
 from __future__ import annotations
 

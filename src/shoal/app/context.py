@@ -1,4 +1,4 @@
-"""What all pages share: projects, jobs, templates, and the context that every page of a project shows."""
+"""What all pages share: projects, jobs, templates, and the values that every page of a project shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a form says, put into settings: dicts as a settings file has them, checked by the worker that uses them."""
+"""Forms as settings: dicts in the shape of a settings file, checked by the worker that uses them."""
 
 from __future__ import annotations
 

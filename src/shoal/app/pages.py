@@ -1,6 +1,4 @@
-"""The pages that show: the projects, the six steps, and runs as they are started, followed, cancelled and
-copied.
-"""
+"""The pages that show something: the projects, the six steps, and the runs."""
 
 from __future__ import annotations
 

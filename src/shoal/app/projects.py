@@ -1,6 +1,4 @@
-"""Projects: a folder each, with the table or where it lies, the settings as TOML, those before them, and all
-runs.
-"""
+"""Projects: a folder each, with the table or its place, the settings as TOML, earlier settings, and all runs."""
 
 from __future__ import annotations
 

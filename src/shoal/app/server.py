@@ -1,4 +1,4 @@
-"""Start the app: one ASGI application on a free port of this machine only, a one-time address, the browser."""
+"""The server: one ASGI application on a free port of this machine, opened in the browser at a one-time address."""
 
 from __future__ import annotations
 

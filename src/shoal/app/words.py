@@ -1,4 +1,4 @@
-"""What the pages say of roles, models, requirements and methods, in plain words."""
+"""The words of the pages for roles, models, requirements and methods."""
 
 from __future__ import annotations
 

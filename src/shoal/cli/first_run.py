@@ -1,4 +1,4 @@
-"""What `shoal compile` and `shoal doctor` do: kernels ahead of a first run, and what it will cost."""
+"""The work of `shoal compile` and `shoal doctor`: compile kernels ahead, and say what a first run will cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a command writes: none may replace what the command reads, and all are checked before the work."""
+"""The files that a command writes: checked before the work, and never a file that the command reads."""
 
 from __future__ import annotations
 

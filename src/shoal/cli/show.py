@@ -1,4 +1,4 @@
-"""What runs, evaluations and suggestions look like on the screen: bars, then a summary."""
+"""What a run, an evaluation or a suggestion looks like on the screen: progress bars, then a summary."""
 
 from __future__ import annotations
 

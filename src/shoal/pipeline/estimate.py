@@ -1,4 +1,4 @@
-"""What a run will take, said before it: about how many seconds, and which kernels are compiled first."""
+"""What a run will take: about how many seconds, and which kernels are compiled first."""
 
 from __future__ import annotations
 

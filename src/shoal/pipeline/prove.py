@@ -1,4 +1,4 @@
-"""Audit a finished release, a frame or a file, by what it reads, and judge it as a whole."""
+"""The proof of a finished release, a frame or a file, and the verdict on it as a whole."""
 
 from __future__ import annotations
 

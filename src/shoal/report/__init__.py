@@ -1,1 +1,1 @@
-"""What people read of a release: a report as one HTML file, and a summary in a few lines."""
+"""The report on a release as one HTML file, and the summary on the screen. It must not know the steps of a run."""

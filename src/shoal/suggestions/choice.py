@@ -1,4 +1,4 @@
-"""From what each column looks like to the roles of a table, and what there is to say about it as a whole."""
+"""From the profile of each column to the roles of a table, and what to tell the user about the table as a whole."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What is said about a column: its role, the reason, the words of its name, and whether a person must look at
-it.
-"""
+"""What is suggested for a column: its role, the reason, and whether a person must look at it."""
 
 from __future__ import annotations
 

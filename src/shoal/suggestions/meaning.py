@@ -1,4 +1,4 @@
-"""What a column is about: a word of its name decides only where its values can be what the word says."""
+"""What a column is about: a word in its name counts only if its values fit the word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a column probably is, by its name and its values: rules in order, of which the first that fits decides."""
+"""The rules that guess a column's role from its name and values; the first rule that fits decides."""
 
 from __future__ import annotations
 
