@@ -10,13 +10,12 @@ from __future__ import annotations
 import hashlib
 import struct
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, extending, njit, types
+from numba import config, extending, types
 
-from shoal.kernels.compile.jit import is_known
+from shoal.kernels.compile.jit import compile_options
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -45,34 +44,14 @@ class BundleType(types.Type):
 
 
 def bundle(cls):
+    """Let kernels take a named tuple class by reference, or by value with a Numba that cannot."""
+    return by_reference(cls) if not config.DISABLE_JIT and compile_options().part else cls
+
+
+def by_reference(cls):
     """Let kernels take a named tuple class by reference."""
-    return _by_reference(cls) if not config.DISABLE_JIT and bundles_work() else cls
+    _register()
 
-
-@cache
-def bundles_work():
-    """Whether this Numba can take bundles; if not, kernels take named tuples by value, as any Numba can."""
-    try:
-        _register()
-        if is_known():
-            return True
-        tried = _by_reference(_Tried)(1, 0.5, np.array([[2, 3]]))
-        return njit(_read)(tried) == 6.5
-    except Exception:  # whatever another Numba makes of it
-        return False
-
-
-class _Tried(NamedTuple):
-    number: int
-    real: float
-    array: np.ndarray
-
-
-def _read(tried):
-    return tried.number + tried.real + tried.array[0, 1] + tried.array.shape[1]
-
-
-def _by_reference(cls):
     @extending.typeof_impl.register(cls)
     def typeof_bundle(value, context):
         return BundleType(cls, tuple(extending.typeof_impl(field, context) for field in value))
@@ -114,6 +93,7 @@ def _pack(value, words):
             words.append(int(field))
 
 
+@cache
 def _register():
     """Tell Numba how bundles are passed and how their fields are read."""
     from numba.core.typing.templates import AttributeTemplate
