@@ -25,7 +25,7 @@ from typing import NamedTuple
 from numba import config, types
 
 from shoal.kernels.compile.bundles import BundleType
-from shoal.kernels.compile.cache import cache_folder, cache_note, kept_file, part_suffix
+from shoal.kernels.compile.cache import cache_folder, kept_file, part_suffix
 from shoal.kernels.compile.jit import KERNELS, compile_options, kernel
 
 FILE = Path(__file__).with_name("signatures.json")
@@ -167,7 +167,9 @@ class Ahead:
         wait(self._work.values())
         for worker in self._workers:
             worker.communicate()
-            for file in (cache_folder() or Path()).glob(f"*{part_suffix(worker.pid)}"):
+            folder = cache_folder()
+            assert folder is not None
+            for file in folder.glob(f"*{part_suffix(worker.pid)}"):
                 file.unlink(missing_ok=True)
 
     @property
@@ -232,7 +234,7 @@ def work() -> None:
 def can_start() -> bool:
     """Whether processes can be started that use the same folder."""
     is_python = Path(sys.executable or "").name.lower().startswith("python")
-    return is_python and cache_folder() is not None and not cache_note()
+    return is_python and cache_folder() is not None
 
 
 def processors() -> int:

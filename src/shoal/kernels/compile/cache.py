@@ -7,7 +7,6 @@ run fail: where nothing can be kept, kernels are compiled in every run.
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import json
@@ -39,12 +38,12 @@ UNMAPPED = 65_534  # in a container, the owner of what belongs to nobody there
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that compiled kernels are kept in by this process, or None if they are kept nowhere."""
+    """Return the folder in which this user's compiled kernels are kept, None if there is none."""
     return _place()[0]
 
 
 def cache_note() -> str:
-    """Return a sentence that says why compiled kernels do not outlast this process; empty if they do."""
+    """Return a sentence that says why compiled kernels are not kept; empty if they are."""
     return _place()[1]
 
 
@@ -78,7 +77,7 @@ def environment() -> dict[str, str]:
 
 @cache
 def _place() -> tuple[Path | None, str]:
-    """The folder of this process, and a note if it does not outlast the process."""
+    """The folder, or None and a note why there is none."""
     wanted = None
     try:
         wanted = _folder_of_user()
@@ -86,15 +85,14 @@ def _place() -> tuple[Path | None, str]:
     except (OSError, RuntimeError):
         place = f"cannot be kept in {wanted}" if wanted else "cannot be kept without a home folder"
         variable = "NUMBA_CACHE_DIR" if config.CACHE_DIR else "XDG_CACHE_HOME"
-        note = (
+        return None, (
             f"Compiled kernels {place}; every run compiles them anew: set {variable} to a folder "
             "that you can write and others cannot."
         )
-        return _temporary_folder(), note
 
 
 def _folder_of_user() -> Path:
-    """Where this user's programs keep what they can make again."""
+    """The folder for caches of this user."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR).absolute()
     named = os.environ.get("XDG_CACHE_HOME", "")
@@ -136,7 +134,7 @@ def _processor() -> tuple[str, ...]:
 
 
 def _private_folder(parent: Path, name: str) -> Path:
-    """Make a folder that can be written and that only this user can change, and remove what it supersedes."""
+    """Make a folder that only this user can write, and remove unused ones next to it."""
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = parent.resolve() / name
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -171,21 +169,6 @@ def _remove_unused(folder: Path) -> None:
                 shutil.rmtree(other, ignore_errors=True)
         except OSError:  # removed by another process
             continue
-
-
-def _temporary_folder() -> Path | None:
-    """A private folder that is removed when this process ends; None if there cannot be one."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="shoal-kernels-")).resolve()
-    except OSError:
-        return None
-    atexit.register(_remove, folder, os.getpid())
-    return folder
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # not in a fork, whose parent still uses the folder
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 OnCompile = Callable[[str, tuple], None]
