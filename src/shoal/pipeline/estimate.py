@@ -126,7 +126,7 @@ def compiling_for(
     def tell(done: int, total: int) -> None:
         progress(STAGE, done, total)
 
-    def wait(kernel: str, types: tuple) -> None:
+    def wait(kernel: str, types: tuple[Any, ...]) -> None:
         tell(work.done, max(1, len(wanted)))
         if work.wait_for(Signature(kernel, types)):
             back()

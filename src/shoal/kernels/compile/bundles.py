@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 from llvmlite import ir
 from numba import config, extending, types
+from numba.core.cgutils import pack_array
 
 from shoal.kernels.compile.jit import compile_options
 
@@ -160,18 +161,11 @@ def _array(context, builder, kind, load):
         "nitems": load(0, WORD),
         "itemsize": ir.Constant(WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype))),
         "data": load(1, context.get_data_type(kind.dtype).as_pointer()),
-        "shape": _packed_array(builder, [load(2 + axis, WORD) for axis in axes]),
-        "strides": _packed_array(builder, [load(2 + kind.ndim + axis, WORD) for axis in axes]),
+        "shape": pack_array(builder, [load(2 + axis, WORD) for axis in axes]),
+        "strides": pack_array(builder, [load(2 + kind.ndim + axis, WORD) for axis in axes]),
     }
     made = ir.Constant(context.get_value_type(kind), None)
     for name, part in parts.items():
         place = context.data_model_manager[kind].get_field_position(name)
         made = builder.insert_value(made, part, place)
     return made
-
-
-def _packed_array(builder, values):
-    found = ir.Constant(ir.ArrayType(WORD, len(values)), ir.Undefined)
-    for axis, value in enumerate(values):
-        found = builder.insert_value(found, value, axis)
-    return found

@@ -12,7 +12,8 @@ pipeline: a first run takes longer, and everything else is the same.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from collections import namedtuple
+from functools import cache
 from typing import NamedTuple
 
 import numba
@@ -153,30 +154,23 @@ def _try_out(found):
     """Compile a kernel with a bundle and parts of both kinds; raise an error if that does not work."""
     from shoal.kernels.compile.bundles import by_reference  # which imports this module
 
-    class Tried(NamedTuple):
-        number: int
-        real: float
-        array: np.ndarray
-
     def added(tried):
         return tried.number + tried.real + tried.array[0, 1] + tried.array.shape[1]
+
+    bundle = by_reference(namedtuple("Tried", "number real array"))
 
     one, other = (njit(_nrt=counts, **found.part)(added) for counts in (False, True))
     _hide(one)
     _hide(other)
     total = njit(_nrt=True, **found.kernel)(lambda tried: one(tried) + other(tried))
-    if total(by_reference(Tried)(1, 0.5, np.array([[2, 3]]))) != 13.0:
+    if total(bundle(1, 0.5, np.array([[2, 3]]))) != 13.0:
         raise ArithmeticError("A part of a kernel was compiled to something else.")
 
 
 def _hide(compiled):
     """Keep a part from calls by Python, which would crash."""
-    compiled.add_overload = partial(_note, compiled)
+    compiled.add_overload = lambda found: compiled.overloads.update({found.signature.args: found})
     compiled._compile_for_args = _refuse
-
-
-def _note(compiled, result):
-    compiled.overloads[result.signature.args] = result
 
 
 def _refuse(*given, **named):
