@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.data.files import csv, json_lines, text
+from shoal.data.files import csv
 from shoal.data.files.formats import suffix_of
 from shoal.data.files.header import check_total
-from shoal.data.files.types import PartByPart
+from shoal.data.files.json_lines import SEPARATOR, possible_types, tables_of
+from shoal.data.files.text import load
+from shoal.data.files.types import PartByPart, types_of_text
 from shoal.encoding.frames import is_number
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
@@ -20,13 +23,15 @@ from shoal.errors import InputError
 Tell = Callable[[int], None]  # is told the number of records read so far
 
 
-@dataclass(frozen=True)
+@dataclass
 class Read:
     """What is known of text files that were read."""
 
-    dialect: Dialect | None  # how CSV files are written, by the first
-    types: Mapping[str, pa.DataType]  # of columns whose texts have a type without loss
-    numbers: tuple[str, ...] = ()  # columns of JSON lines that are texts of numbers
+    dialect: Dialect | None = None  # how CSV files are written, by the first
+    types: Mapping[str, pa.DataType] = field(
+        default_factory=dict
+    )  # of columns that are typed without loss
+    numbers: Sequence[str] = ()  # columns of JSON lines that are texts of numbers
 
 
 def texts_to_parquet(
@@ -39,19 +44,17 @@ def texts_to_parquet(
     InputError
         Where a file is torn or not in its encoding, or files differ in their columns.
     """
-    types = PartByPart()
-    if suffix_of(paths[0]).startswith((".jsonl", ".ndjson")):
-        numbers: list[str] = []
-        _write(target, _json_tables(paths, input, numbers, types), tell)
-        return Read(None, types.found(), tuple(numbers))
-    if input.skip_last:
+    is_json = suffix_of(paths[0]).startswith((".jsonl", ".ndjson"))
+    if input.skip_last and not is_json:
         raise InputError(
             f"'{paths[0]}' is read block by block, and no rows at its end can be skipped there; remove them and leave "
             "out skip_last (--skip-last)."
         )
-    found: list[Dialect] = []
-    _write(target, _delimited_tables(paths, input, found, types), tell)
-    return Read(found[0], types.found())
+    read, types = Read(), PartByPart()
+    tables = (_json_tables if is_json else _delimited_tables)(paths, input, read, types)
+    _write(target, tables, tell)
+    read.types = types.found()
+    return read
 
 
 def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
@@ -71,14 +74,14 @@ def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
 
 
 def _delimited_tables(
-    paths: Sequence[Path], input: Input, found: list[Dialect], types: PartByPart
+    paths: Sequence[Path], input: Input, read: Read, types: PartByPart
 ) -> Iterator[pa.Table]:
     """The records of CSV files with the columns of the first, block by block."""
     names: list[str] = []
     for path in paths:
-        own, tables = csv.read_large(path, input)
-        found.append(own)
-        input = replace(input, delimiter=own.delimiter)  # that of the first file
+        dialect, tables = csv.read_large(path, input)
+        read.dialect = read.dialect or dialect
+        input = replace(input, delimiter=dialect.delimiter)  # that of the first file
         last: deque[pa.Table] = deque(maxlen=2)  # the last block alone may have a few rows only
         for table in tables:
             names = names or table.column_names
@@ -87,43 +90,36 @@ def _delimited_tables(
                     f"'{path}' has other columns than '{paths[0]}'; give files with the same header."
                 )
             for name in names:
-                types.add(name, table[name], csv.types_of(name, input))
+                types.add(name, table[name], partial(types_of_text, input.of_column(name)))
             last.append(table)
             yield table
         check_total(path, pa.concat_tables(last), input)
 
 
 def _json_tables(
-    paths: Sequence[Path], input: Input, numbers: list[str], types: PartByPart
+    paths: Sequence[Path], input: Input, read: Read, types: PartByPart
 ) -> Iterator[pa.Table]:
     """The records of JSON lines; their columns are looked for first, for later lines may have more."""
-    kinds: dict[str, str] = {}
+    kinds: dict[str, set[str]] = {}
     for table in _json_blocks(paths, input):
-        for field, column in zip(table.schema, table.columns, strict=True):
-            kind = "number" if is_number(field) else str(field.type)
-            before = kinds.get(field.name, "")
-            if column.null_count == len(column):
-                kinds.setdefault(field.name, "")
-            elif before not in ("", kind):
+        for about, column in zip(table.schema, table.columns, strict=True):
+            own = kinds.setdefault(about.name, set())
+            if column.null_count < len(column):
+                own.add("number" if is_number(about) else str(about.type))
+            types.add(about.name, column, possible_types(about, input), SEPARATOR)
+            if len(own) > 1:
                 raise InputError(
-                    f"Column '{field.name}' of '{paths[0]}' mixes numbers, texts or true/false values; make it all "
+                    f"Column '{about.name}' of '{paths[0]}' mixes numbers, texts or true/false values; make it all "
                     "of one kind."
                 )
-            else:
-                kinds[field.name] = kind
-            types.add(field.name, column, json_lines.types_of(field, input), json_lines.SEPARATOR)
-    numbers += [name for name, kind in kinds.items() if kind == "number"]
-    texts = {name: pa.bool_() if kind == "bool" else pa.string() for name, kind in kinds.items()}
+    read.numbers = [name for name, own in kinds.items() if own == {"number"}]
+    texts = {name: pa.bool_() if own == {"bool"} else pa.string() for name, own in kinds.items()}
     for table in _json_blocks(paths, input):
-        columns = {
-            name: table[name].cast(kind)
-            if name in table.column_names
-            else pa.nulls(len(table), kind)
-            for name, kind in texts.items()
-        }
-        yield pa.table(columns)
+        missing = {name: pa.nulls(len(table), kind) for name, kind in texts.items()}
+        columns = missing | dict(zip(table.column_names, table.columns, strict=True))
+        yield pa.table({name: columns[name].cast(kind) for name, kind in texts.items()})
 
 
 def _json_blocks(paths: Sequence[Path], input: Input) -> Iterator[pa.Table]:
     for path in paths:
-        yield from json_lines.tables_of(text.load(path, input.encoding, is_large=True))
+        yield from tables_of(load(path, input.encoding, is_large=True))

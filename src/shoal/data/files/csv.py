@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,7 @@ from shoal.data.files.header import (
     is_total_word,
     likely_header_row,
 )
-from shoal.data.files.text import encoding_problems
-from shoal.data.files.types import Types, typed_without_loss, types_of_text
+from shoal.data.files.types import typed_without_loss, types_of_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, shown
 
@@ -40,7 +40,7 @@ _SAME_DAY_LATER = _A_MOMENT.replace(year=2029)  # the same weekday and week of t
 
 def option_problems(input: Input) -> list[str]:
     """Say in sentences which options of reading cannot be used."""
-    found = encoding_problems(input.encoding)
+    found = text.codec_problems(input.encoding)
     if input.delimiter is not None and not _is_delimiter(delimiter_of(input)):
         found.append(
             "The delimiter must be one character that is no letter, digit or quotation mark, like ; "
@@ -102,14 +102,9 @@ def read(path: Path, input: Input) -> Source:
     (table,) = tables
     check_total(path, table, input)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
-        types = [types_of(name, input) for name in table.column_names]
+        types = [partial(types_of_text, input.of_column(name)) for name in table.column_names]
         typed = list(threads.map(typed_without_loss, table.columns, types))
     return Source(pa.table(typed, table.column_names), dialect)
-
-
-def types_of(name: str, input: Input) -> Types:
-    """The types that a column may have."""
-    return lambda first: types_of_text(first, input.of_column(name))
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
@@ -158,14 +153,8 @@ def _read(found: text.Text, input: Input, check: HeaderCheck) -> tuple[Dialect, 
             _refuse_titles(path, data, input)
             raise
 
-    return Dialect(
-        delimiter,
-        input.decimal,
-        input.date_format,
-        line_end[0].decode() or "\n",
-        found.encoding,
-        found.has_mark,
-    ), tables()
+    written = (delimiter, input.decimal, input.date_format, line_end[0].decode() or "\n")
+    return Dialect(*written, found.encoding, found.has_mark), tables()
 
 
 def _guess_delimiter(names_row: str) -> str:

@@ -38,7 +38,7 @@ def read(path: Path, input: Input) -> Source:
     table = _read(path, input)
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
-        typed = typed_without_loss(column, types_of(field, input), SEPARATOR)
+        typed = typed_without_loss(column, possible_types(field, input), SEPARATOR)
         keeps_tokens = is_number(field) and is_text(typed.type)
         columns.append(typed)
         fields.append(
@@ -47,7 +47,7 @@ def read(path: Path, input: Input) -> Source:
     return Source(pa.table(columns, schema=pa.schema(fields)))
 
 
-def types_of(field: pa.Field, input: Input) -> Types:
+def possible_types(field: pa.Field, input: Input) -> Types:
     """The types that a column may have: those of number tokens, and of dates unless they are written otherwise."""
     if is_number(field):
         return types_of_number

@@ -143,14 +143,12 @@ def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def guess_encoding(path: str | os.PathLike[str]) -> str | None:
     """The encoding of a text file that is not UTF-8, by whether its letters beyond ASCII are letters then."""
     try:
-        raw = Path(path).read_bytes()
-        raw = gzip.decompress(raw) if Path(path).suffix.lower() == ".gz" else raw
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return next((name for name in _USUAL if _has_letters(raw, name)), None)
-    except (OSError, EOFError, zlib.error):
-        pass
-    return None
+        raw = b"".join(_decoded(Path(path), "utf-8", False, -1))
+    except (OSError, InputError):
+        return None
+    return (
+        None if is_utf8(raw) else next((name for name in _USUAL if _has_letters(raw, name)), None)
+    )
 
 
 def _has_letters(raw: bytes, encoding: str) -> bool:
@@ -161,7 +159,7 @@ def _has_letters(raw: bytes, encoding: str) -> bool:
     return sum(map(str.isalpha, beyond)) >= 0.8 * len(beyond) and "\0" not in beyond
 
 
-def encoding_problems(encoding: str | None) -> list[str]:
+def codec_problems(encoding: str | None) -> list[str]:
     """Say whether Python knows no such encoding of text."""
     try:
         if encoding is not None:

@@ -188,7 +188,7 @@ def typed_without_loss(
     return next((typed for typed in tried if typed is not None), column)
 
 
-def types_of_text(first: str, input: Input) -> list[pa.DataType]:
+def types_of_text(input: Input, first: str) -> list[pa.DataType]:
     """The types that a column of CSV may have; `input` is that of the column.
 
     What is written with a decimal comma or in a date format of its own stays text.
