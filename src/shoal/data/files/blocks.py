@@ -90,7 +90,7 @@ def _delimited_tables(
                     f"'{path}' has other columns than '{paths[0]}'; give files with the same header."
                 )
             for name in names:
-                types.add(name, table[name], partial(types_of_text, input.of_column(name)))
+                types.add(name, table[name], partial(types_of_text, input=input.of_column(name)))
             last.append(table)
             yield table
         check_total(path, pa.concat_tables(last), input)

@@ -102,7 +102,7 @@ def read(path: Path, input: Input) -> Source:
     (table,) = tables
     check_total(path, table, input)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
-        types = [partial(types_of_text, input.of_column(name)) for name in table.column_names]
+        types = [partial(types_of_text, input=input.of_column(name)) for name in table.column_names]
         typed = list(threads.map(typed_without_loss, table.columns, types))
     return Source(pa.table(typed, table.column_names), dialect)
 

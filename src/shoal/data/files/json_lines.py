@@ -23,7 +23,7 @@ from shoal.data.files.types import (
     type_problems,
     typed_without_loss,
     types_of_date,
-    types_of_number,
+    types_of_text,
 )
 from shoal.encoding.frames import NUMBER_MARK, is_number
 from shoal.encoding.source import Dialect, Input, Source
@@ -50,7 +50,7 @@ def read(path: Path, input: Input) -> Source:
 def possible_types(field: pa.Field, input: Input) -> Types:
     """The types that a column may have: those of number tokens, and of dates unless they are written otherwise."""
     if is_number(field):
-        return types_of_number
+        return types_of_text
     is_date = is_text(field.type) and input.format_of(field.name) is None
     return types_of_date if is_date else lambda first: []
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from shoal.errors import InputError, shown
 
-PIECE = 1 << 26  # bytes of a file that outgrows memory that are read at a time
+PIECE = 1 << 25  # bytes of a file that outgrows memory that are read at a time
 
 MARKS = {  # the byte order mark of an encoding; longer ones first, since UTF-32's begins like UTF-16's
     "utf-8": codecs.BOM_UTF8,

@@ -178,9 +178,9 @@ def typed_without_loss(
 
     Examples
     --------
-    >>> typed_without_loss(pa.chunked_array([["1", "2.5"]]), types_of_number).type
+    >>> typed_without_loss(pa.chunked_array([["1", "2.5"]]), types_of_text).type
     DataType(double)
-    >>> typed_without_loss(pa.chunked_array([["1", "2.50"]]), types_of_number).type
+    >>> typed_without_loss(pa.chunked_array([["1", "2.50"]]), types_of_text).type
     DataType(string)
     """
     first = _first_text(column)
@@ -188,22 +188,18 @@ def typed_without_loss(
     return next((typed for typed in tried if typed is not None), column)
 
 
-def types_of_text(input: Input, first: str) -> list[pa.DataType]:
-    """The types that a column of CSV may have; `input` is that of the column.
+def types_of_text(first: str, input: Input | None = None) -> list[pa.DataType]:
+    """The types that a column of CSV or of number tokens may have; `input` is that of the column.
 
     What is written with a decimal comma or in a date format of its own stays text.
     """
+    input = input or Input()
     date_format = input.date_format if isinstance(input.date_format, str) else None
     if date_format and _fits(first, date_format):
         return []
     if date_format is None and _starts_like_a_date(first):
         return types_of_date(first)
     return [pa.int64(), *([pa.float64()] if input.decimal == "." else []), pa.bool_()]
-
-
-def types_of_number(first: str) -> list[pa.DataType]:
-    """The types that a column of number tokens may have."""
-    return [pa.int64(), pa.float64()]
 
 
 def types_of_date(first: str) -> list[pa.DataType]:
