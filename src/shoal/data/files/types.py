@@ -225,11 +225,10 @@ class PartByPart:
         candidates, self._left[name] = self._left.get(name, types(first)), []
         for kind in candidates:
             typed = _lossless(column, kind, separator)
-            if typed is not None:
-                self._left[name].append(kind)
-            if typed is not None and pa.types.is_integer(
-                kind
-            ):  # which others hold if the extremes fit
+            if typed is None:
+                continue
+            self._left[name].append(kind)
+            if pa.types.is_integer(kind):  # other types hold all of them if they hold the extremes
                 extremes = pc.min_max(typed).as_py().values()
                 column = pa.chunked_array([pa.array(extremes, kind)]).cast(pa.string())
 
