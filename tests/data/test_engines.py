@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import re
 import resource
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
@@ -33,8 +35,8 @@ import shoal
 from shoal.data.engines.base import speaking_of
 from shoal.data.engines.memory import free_memory, read_memory
 from shoal.data.engines.opening import engine_for
-from shoal.data.files import blocks
-from shoal.data.files.table_file import read_texts
+from shoal.data.files import blocks, csv, text
+from shoal.data.files.table_file import open_file, read_texts
 from shoal.encoding.source import Input
 
 LOCAL = ("agglomerative", "cover")
@@ -305,7 +307,7 @@ def test_a_file_is_released_as_in_memory(
     else:
         csv_of(table, path)
     found = []
-    with patch.object(blocks, "BLOCK", 1500):
+    with patch.object(text, "PIECE", 1500):
         for how in ("memory", engine):
             release = shoal.anonymize(path, engine=how, **ASKED)
             target = tmp_path / f"{how}{saved_as}"
@@ -324,7 +326,7 @@ def test_files_in_another_encoding_are_read_a_block_at_a_time(engine: str, tmp_p
     towns = [text and text.replace("Paris", "Orléans") for text in table["town"].to_pylist()]
     table = table.set_column(2, "town", [towns])
     path = csv_of(table, tmp_path / "people.csv", "cp1252")
-    with patch.object(blocks, "BLOCK", 999):
+    with patch.object(text, "PIECE", 999):
         release = shoal.anonymize(path, engine=engine, input={"encoding": "cp1252"}, **ASKED)
         release.save(tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_bytes().decode("cp1252")
@@ -372,7 +374,7 @@ def test_a_torn_line_has_the_number_that_it_has_in_memory(
     path = tmp_path / "torn.csv"
     path.write_bytes(f"age,town\n{content}".encode("latin-1"))
     told = []
-    with patch.object(blocks, "BLOCK", 300):
+    with patch.object(text, "PIECE", 300):
         for on_engine in (engine, None):
             with pytest.raises(shoal.InputError, match=sentence) as raised:
                 shoal.anonymize(path, quasi_identifiers=["age", "town"], k=1, engine=on_engine)
@@ -385,42 +387,78 @@ def test_lines_of_a_torn_json_file_are_counted_from_its_beginning(
 ) -> None:
     path = tmp_path / "torn.jsonl"
     path.write_text('{"age": 1}\n' * 100 + "{\n" + '{"age": 1}\n' * 100)
-    with patch.object(blocks, "BLOCK", 300), pytest.raises(shoal.InputError, match="line 101 "):
+    with patch.object(text, "PIECE", 300), pytest.raises(shoal.InputError, match="line 101 "):
         shoal.anonymize(path, quasi_identifiers=["age"], k=1, engine=engine)
 
 
-def test_an_open_quote_is_looked_for_once_in_each_line() -> None:
+_FIELDS = ["1", "2.5", "12345678901234567", "a", '"b\nc"', '"d""e"', "", '""', "2024-01-02", "true"]
+_TORN = ["1,2,3", "x", "", '1,"b', 'a"b,c', '"a"b,c', "\xff,1", "Summe"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_large_text_file_is_read_as_in_memory(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    end = draw.choice(["\n", "\r\n", "\r"])
+    kinds = [draw.sample(_FIELDS, draw.randint(1, 3)) for _ in range(2)]
+    rows = [",".join(map(draw.choice, kinds)) for _ in range(draw.randint(0, 60))]
+    if seed % 2:
+        rows.insert(draw.randint(0, len(rows)), draw.choice(_TORN))
+    path = tmp_path / "people.csv"
+    path.write_bytes(end.join(["name,town", *rows, ""]).encode("latin-1"))
+    with patch.object(text, "PIECE", draw.choice([40, 64, 300])):
+        assert _large(path, tmp_path) == _whole(path)
+
+
+def _whole(path: Path) -> object:
+    try:
+        source = open_file(path)
+    except shoal.InputError as error:
+        return str(error)
+    return source.data.to_pydict(), source.data.schema, source.dialect
+
+
+def _large(path: Path, folder: Path) -> object:
+    try:
+        read = blocks.texts_to_parquet([path], Input(), folder / "read.parquet")
+    except shoal.InputError as error:
+        return str(error)
+    table = pq.read_table(folder / "read.parquet")
+    kinds = [(name, read.types.get(name, pa.string())) for name in table.column_names]
+    typed = table.cast(pa.schema(kinds))
+    return typed.to_pydict(), typed.schema, read.dialect
+
+
+def test_a_record_that_is_cut_off_is_looked_for_once_in_each_line() -> None:
     counted = []
 
     class Watched(bytes):
-        def count(self, what: Any, start: int = 0, end: int = 0) -> int:  # type: ignore[override]
-            counted.append(end - start)
-            return super().count(what, start, end)
+        def count(self, what: Any, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+            counted.append((len(self) if end is None else end) - start)
+            return super().count(what, start, len(self) if end is None else end)
 
     data = Watched(b'a,"b\n' + b"1,2\n" * 1000)
-    assert blocks._last_end(data, False) == 0
+    assert csv._last_end(data) == 0
     assert sum(counted) <= 2 * len(data)
 
 
-def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 5_000, 9_999])
+def test_a_quote_that_is_never_closed_is_told_without_the_file_in_memory(
+    place: int, tmp_path: Path
+) -> None:
     path = tmp_path / "torn.csv"
-    path.write_text('age,town\n1,"a\n' + "2,b\n" * 10_000)
-    read: list[int] = []
-    real = blocks._decoded
-
-    def watched(*given: Any) -> Any:
-        for piece in real(*given):
-            read.append(len(piece))
-            yield piece
-
-    with (
-        patch.object(blocks, "BLOCK", 500),
-        patch.object(blocks, "LONGEST", 2_000),
-        patch.object(blocks, "_decoded", watched),
-        pytest.raises(shoal.InputError, match="opened in line 2 is never closed"),
-    ):
-        blocks.texts_to_parquet([path], Input(), tmp_path / "out.parquet")
-    assert sum(read) <= 3_000
+    rows = ["2,b\n"] * 10_000
+    rows[place] = '2,"b\n'
+    path.write_text("age,town\n" + "".join(rows))
+    tracemalloc.start()
+    try:
+        with (
+            patch.object(text, "PIECE", 500),
+            pytest.raises(shoal.InputError, match=f"opened in line {place + 2} is never closed"),
+        ):
+            blocks.texts_to_parquet([path], Input(), tmp_path / "out.parquet")
+        assert tracemalloc.get_traced_memory()[1] < 20_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_file_that_is_not_in_the_encoding_of_its_mark_is_told_so(

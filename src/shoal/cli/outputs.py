@@ -50,7 +50,8 @@ def engine_of(table: Place, engine: str | None, memory: str | None, problems: li
 
     amount = memory
     try:
-        read_memory(memory)
+        if memory is not None:
+            read_memory(memory)
     except InputError as error:
         problems += error.problems
         amount = None
