@@ -8,9 +8,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.audits.requirements.base import Requirement
-from shoal.audits.requirements.diversity import LDiversity
-from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.compile.ahead import Ahead, Signature, missing, worthwhile
 from shoal.kernels.compile.cache import telling
 from shoal.pipeline.plan import Plan
@@ -20,7 +17,7 @@ from shoal.solve.counted.aside import solved_at_once
 from shoal.solve.counted.parts import PART
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import CARVE, CHOOSE, MANY, costly_step
-from shoal.solve.measures.additive import MONOTONE
+from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.methods.exact import MOST_RECORDS
 from shoal.solve.methods.lattice import make_ladders, size_of
 
@@ -119,23 +116,19 @@ def _parts_of_groups(settings: Settings, records: int) -> list[str]:
     if settings.refine and chosen.may_be_refined():
         budget = settings.refine if isinstance(settings.refine, Refine) else Refine()
         parts.append("refine")
-        repacks = settings.objective in MONOTONE
+        measure = ADDITIVE.get(settings.objective)
+        repacks = measure is not None and measure.monotone
         at_once = records if settings.person or records <= MANY else PART
         if step := costly_step(at_once, budget, repacks):
             parts.append(step)
-        if step == CHOOSE and any(map(_limits_shares, settings.requirements)):
+        # Where shares are limited, cells are chosen and carved in turn.
+        if step == CHOOSE and not all(item.counts_kinds for item in settings.requirements):
             parts.append(CARVE)
         if budget.goes_on:
             parts.append("refine longer")
     if settings.person and chosen.recoding == "local" and chosen.name != "exact":
         parts.append("persons")
     return parts
-
-
-def _limits_shares(requirement: Requirement) -> bool:
-    """Whether more than the number of distinct values is asked for; then cells are chosen and carved in turn."""
-    distinct = isinstance(requirement, LDiversity) and requirement.kind == "distinct"
-    return not (distinct or isinstance(requirement, PSensitive))
 
 
 def missing_kernels(settings: Settings, records: int) -> list[Signature]:

@@ -45,7 +45,6 @@ from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.measures import MEASURES, column_losses, loss
-from shoal.solve.measures.catalogue import NEEDS_SENSITIVE
 
 _LISTS = ("domain", "rows", "values", "protected")
 _MAKING = ("method", "output")  # sections
@@ -255,7 +254,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
     measured = [
         _measured(closed, settings, name)
         for name in dict.fromkeys((settings.objective, *MEASURED))
-        if (settings.sensitive or name not in NEEDS_SENSITIVE)
+        if (settings.sensitive or not MEASURES[name].needs_sensitive)
         and (tells_before or name in COUNTING)
     ]
     made = release.making is not None
@@ -295,7 +294,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
 
 def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
     value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
-    meaning = words.MEASURES.get(name, MEASURES[name][0])
+    meaning = words.MEASURES.get(name, MEASURES[name].meaning)
     return Measured(name, meaning, value, 2 if name in LINKING else 3)
 
 
@@ -322,7 +321,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
         *(
             Promise(
                 proof.requirement,
-                words.PROMISE_OF_SERIES if item is None else words.promise_of(item),
+                words.PROMISE_OF_SERIES if item is None else item.promise(),
                 f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}",
                 f"{proof.reached:.4g}",
                 miss,
