@@ -60,8 +60,9 @@ def _objective_problems(settings: Settings) -> list[str]:
     if not isinstance(settings.objective, str):
         found.append(wrong("objective", "the name of a measure", settings.objective))
     else:
-        found += check_measure(settings.objective, OBJECTIVES)
-        if settings.objective in NEEDS_SENSITIVE and not settings.sensitive:
+        found += check_measure(settings.objective, objectives())
+        measure = MEASURES.get(settings.objective)
+        if measure is not None and measure.needs_sensitive and not settings.sensitive:
             found.append(f"Measure '{settings.objective}' needs a sensitive column; name one.")
     if not (is_number(settings.w) and 0 <= settings.w <= 1):
         found.append(wrong("w", "a number from 0 to 1", settings.w))
