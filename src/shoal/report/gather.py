@@ -352,9 +352,7 @@ def _roles(release: Reported) -> Roles:
         unnamed=tuple(name for name in kept if name in nobodys),
         allowed={name: own for name, own in settings.allow.items() if name in known_columns},
         coarsened={
-            name: words.coarseness(model)
-            for name, model in settings.coarsen.items()
-            if name in released
+            name: model.coarseness() for name, model in settings.coarsen.items() if name in released
         },
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Prefix
-
 WORDS = {
     "record": (
         "Record, quasi-identifier, sensitive column",
@@ -113,29 +111,3 @@ def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> 
         others = "1 other" if k == 2 else f"{k - 1:,} others"
         return f"Every record reads like at least {others} in all quasi-identifiers."
     return f"Every released record may be any of at least {k:,} people, and everyone any of as many records."
-
-
-def coarseness(model: Model) -> str:
-    """What a model makes of single values, in words.
-
-    Examples
-    --------
-    >>> from shoal import Calendar, Interval, Prefix
-    >>> [coarseness(m) for m in (Interval(step=1000, high=9000), Calendar(finest="month"), Prefix(finest=3))]
-    ['bins of 1000, all from 9000 on as one', 'months', 'the first 3 signs']
-    """
-    found = []
-    if isinstance(model, Interval) and model.step is not None:
-        found.append(f"{model.step}s" if isinstance(model.step, str) else f"bins of {model.step}")
-    elif isinstance(model, Calendar):
-        found.append(f"{model.finest or model.levels[0]}s")
-    elif isinstance(model, Prefix):
-        what = "sign" if model.separator is None else "part"
-        several = f"the first {model.finest} {what}s"
-        found.append(f"the first {what}" if model.finest == 1 else several)
-    elif isinstance(model, Hierarchy) and model.finest:
-        found.append(f"level {model.finest} of its hierarchy")
-    low, high = getattr(model, "low", None), getattr(model, "high", None)
-    found += [f"all up to {low} as one"] if low is not None else []
-    found += [f"all from {high} on as one"] if high is not None else []
-    return ", ".join(found)
