@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from shoal.audits.requirements import REQUIREMENTS
 from shoal.cli import main
+from shoal.encoding.models import MODELS
+from shoal.solve.measures.additive import ADDITIVE
+from shoal.solve.measures.catalogue import MEASURES
+from shoal.solve.methods import METHODS
+
+REGISTRIES: tuple[dict[str, Any], ...] = (METHODS, MODELS, REQUIREMENTS, MEASURES, ADDITIVE)
 
 settings.register_profile(
     "repeatable",
@@ -22,6 +30,17 @@ settings.register_profile(
 settings.register_profile("few", settings.get_profile("repeatable"), max_examples=5)
 settings.register_profile("many", settings.get_profile("repeatable"), max_examples=300)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def registered_by_one_test_only() -> Iterator[None]:
+    """Forget what a test registers."""
+    before = [dict(registry) for registry in REGISTRIES]
+    yield
+    for registry, own in zip(REGISTRIES, before, strict=True):
+        if registry != own:
+            registry.clear()
+            registry.update(own)
 
 
 @pytest.fixture

@@ -23,9 +23,8 @@ class Model(ABC):
     """What a quasi-identifier's values may become."""
 
     name: ClassVar[str]
-    proper: ClassVar[
-        bool
-    ]  # laminar with all singletons and the whole (GiT09 §3): guarantees need it
+    # Laminar with all singletons and the whole (GiT09 §3): guarantees need it.
+    proper: ClassVar[bool] = False
     coarsened_by: ClassVar[tuple[str, ...]] = ()  # options that make single values coarser
 
     @property

@@ -60,10 +60,10 @@ class Method(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    source: ClassVar[str]  # paper and section
+    source: ClassVar[str] = "own"  # paper and section
     recoding: ClassVar[str]  # local, multidimensional, global, non-homogeneous
-    promise: ClassVar[str]  # what its loss is at most
-    growth: ClassVar[str]  # of time, in the number of records n
+    promise: ClassVar[str] = "none"  # what its loss is at most
+    growth: ClassVar[str] = "n"  # of time, in the number of records n
     seconds: ClassVar[float] = 3.0  # for `MEASURED` records, by `python -m benchmarks growth`
     homogeneous: ClassVar[bool] = True  # whether the records of a group read the same
 
