@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from math import inf
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,12 +37,10 @@ settings.load_profile("repeatable")
 @pytest.fixture(autouse=True)
 def registered_by_one_test_only() -> Iterator[None]:
     """Forget what a test registers."""
-    before = [dict(registry) for registry in REGISTRIES]
-    yield
-    for registry, own in zip(REGISTRIES, before, strict=True):
-        if registry != own:
-            registry.clear()
-            registry.update(own)
+    with ExitStack() as stack:
+        for registry in REGISTRIES:
+            stack.enter_context(mock.patch.dict(registry))
+        yield
 
 
 @pytest.fixture
