@@ -32,7 +32,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fingerprints figures fuzz docs wheel clean
+.PHONY: help demo test java browser boundscheck examples coverage lint smoke-oldest test-oldest format bench fingerprints figures fuzz docs map wheel clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -92,7 +92,7 @@ examples: $(STAMP)-test ## Run the tests with random examples on 25 times as man
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --hypothesis-profile many $(shell grep -rlE '^ *@given' tests --include='test_*.py')
 
 coverage: $(STAMP)-test ## Run the tests of kernels without the JIT, and list the lines that none reaches
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/methods,src/shoal/refine,src/shoal/bounds \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --branch --source src/shoal/kernels,src/shoal/solve \
 	  -m pytest --hypothesis-profile few -W 'ignore:overflow encountered in scalar' $(KERNEL_TESTS)
 	$(BIN)/python -m coverage report --show-missing --skip-covered
 
@@ -124,6 +124,9 @@ fuzz: $(STAMP)-test ## Try random tables, killed runs, full disks and hostile fi
 docs: $(STAMP)-docs ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html; to search as well: $(BIN)/python -m http.server --directory site --bind 127.0.0.1"
+
+map: $(STAMP)-venv ## Write the map of the code into docs/architecture.md, from docstrings
+	@$(BIN)/python tools/make_map.py
 
 wheel: $(STAMP)-test ## Build a wheel with compiled kernels for this Python and platform into dist/
 	$(BIN)/python tools/make_wheel.py

@@ -1,8 +1,15 @@
-"""Hypothesis draws the same examples on every machine and never fails for being slow; commands run in this process."""
+"""Hypothesis draws the same examples on every machine and never fails for being slow; commands run in this process.
+
+The fixtures `engine`, `carrier` and `on` run one test on every engine.
+"""
 
 from __future__ import annotations
 
 import gc
+import os
+import shutil
+import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from math import inf
@@ -10,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from engines import ENGINES, put_on, skip_without
 from hypothesis import HealthCheck, settings
 
 from shoal.audits.requirements import REQUIREMENTS
@@ -60,6 +68,75 @@ def shell(
         return int(stopped.value.code or 0), said.out, said.err
 
     return run
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def engine(request: pytest.FixtureRequest) -> str:
+    """Every engine that reads files."""
+    skip_without(request.param)
+    return str(request.param)
+
+
+@pytest.fixture(params=("memory", *ENGINES), scope="module")
+def carrier(request: pytest.FixtureRequest) -> str:
+    """Memory and every engine that reads files."""
+    skip_without(request.param)
+    return str(request.param)
+
+
+# PySpark warns of pandas and open sockets.
+SPARK = pytest.param("spark", marks=pytest.mark.filterwarnings("ignore"))
+
+
+@pytest.fixture(params=(*ENGINES, SPARK))
+def on(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    """Put an Arrow table on an engine: DuckDB, Polars and, where there is Java, Spark."""
+    skip_without(request.param)
+    session = request.getfixturevalue("session") if request.param == "spark" else None
+    return lambda table: put_on(request.param, table, session)
+
+
+# On a few hundred records most time would go into compiling: these options halve what the tests take.
+QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.ui.enabled": "false",
+}
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+)
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A session of Spark on this machine, with a server for Spark Connect."""
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        pytest.skip("Spark needs Java, and there is none here")
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        free_port = found.getsockname()[1]
+    builder = SparkSession.builder.master("local[2,3]")  # a task may fail twice
+    options = {
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.timestampType": "TIMESTAMP_NTZ",  # as the checker reads them
+        **QUICK,
+        "spark.driver.extraJavaOptions": JAVA,
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # a server in this JVM
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(free_port),
+    }
+    for key, value in options.items():
+        builder = builder.config(key, value)
+    started = builder.getOrCreate()
+    yield started
+    started.stop()
 
 
 SLOW = ("browser", "databases", "spark")

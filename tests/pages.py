@@ -44,7 +44,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open[-1:] != ["style"]:
+        if self.open[-1:] != ["style"] and data.strip():
             self.words.append(data)
 
     @property

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import reference
-import reference_refinement as twin
-import reference_requirements
+import reference.requirements
 import tables
 from compiled import callable_here
 from hypothesis import strategies as st
 from reference import Group, Meets, Objective
-from reference_splitting import varied_sample
+from reference import refinement as twin
+from reference.splitting import varied_sample
 from tables import Sample
 
 import shoal
@@ -61,19 +61,19 @@ def starts(
     measure, k = draw(st.sampled_from(measures)), draw(st.integers(1, 3))
     requirements: list[Any] = []
     if diverse:
-        requirements = draw(reference_requirements.requirements(draw(st.sampled_from(KINDS))))
+        requirements = draw(reference.requirements.requirements(draw(st.sampled_from(KINDS))))
         try:
             check_feasible(sample.encoded(), k, requirements)
         except shoal.Infeasible:
             requirements = []
-    problem = reference_requirements.problem_of(sample, measure, k, requirements)
+    problem = reference.requirements.problem_of(sample, measure, k, requirements)
     order, number = (
         np.arange(sample.records),
         max(1, sample.records // (k + draw(st.integers(0, 2)))),
     )
     draw(st.randoms(use_true_random=False)).shuffle(order)
     groups = settle(problem, (order % number).astype(np.int32), silent)
-    kept = reference_requirements.meets(sample, 1, requirements)
+    kept = reference.requirements.meets(sample, 1, requirements)
     return Start(sample, sample.objective(measure), problem, groups, kept)
 
 

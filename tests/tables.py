@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
-import folded_models
 import numpy as np
 import pyarrow as pa
 import reference
 from hypothesis import strategies as st
+from reference import folded_models
 
 import shoal
 from shoal.encoding.encode import Table, encode

@@ -26,13 +26,7 @@ from benchmarks.tables import Tables, Unavailable
 
 ROOT = Path(__file__).parents[2]
 TRUTHS = Path(__file__).parents[1] / "truths.toml"
-MADE = (
-    "suggested_cases",
-    "suggested_public",
-    "suggested_unseen",
-    "suggested_messy",
-    "suggested_new",
-)
+MADE = ("cases", "public", "unseen", "messy", "new")  # of tests/suggested
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
 UNPROTECTED = "KSQ"  # roles that release a column, the least protected first
 LEFT_OUT = 0.25  # share of useful columns that may be left out
@@ -81,11 +75,11 @@ def _real(tables: Tables) -> Iterator[Case]:
 def _made(folder: Path) -> Iterator[Case]:
     sys.path.insert(0, str(ROOT / "tests"))
     for module in MADE:
-        if not (ROOT / "tests" / f"{module}.py").is_file():
+        if not (ROOT / "tests" / "suggested" / f"{module}.py").is_file():
             continue
-        for make in import_module(module).TABLES:
+        for make in import_module(f"suggested.{module}").TABLES:
             table = make()
-            path = folder / f"{module.removeprefix('suggested_')}-{make.__name__}{table.suffix}"
+            path = folder / f"{module}-{make.__name__}{table.suffix}"
             path.write_bytes(table.content)
             roles = {column: letters for column, (letters, _) in table.truth.items()}
             yield Case(path.stem, path, roles)

@@ -10,15 +10,9 @@ from benchmarks.tables import Table, Tables
 from benchmarks.timing import Run, measure
 from shoal import LDiversity, TCloseness
 from shoal.audits.requirements.base import Requirement
-from shoal.kernels.compile.ahead import missing
+from shoal.kernels.compile.ahead import USUAL, missing
 
 MOST_TIMES = 3.0  # CPU of the whole call, as a multiple of the same with k alone
-# Parts of a run whose kernels are compiled before: the few records of a warm-up need less.
-PARTS = [
-    f"{part}{limits}"
-    for part in ("choose", "carve", "certificate")
-    for limits in ("", ", with requirements")
-]
 
 
 @dataclass(frozen=True)
@@ -74,7 +68,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
     def alone(name: str, k: int) -> Run:
         return measure(table_of(name), method="auto", k=k, refine="quick", repeats=2)
 
-    for signature in missing(PARTS):
+    for signature in missing(USUAL):  # the few records of a warm-up call fewer kernels
         signature.compile()
     rows: list[dict[str, object]] = []
     for case in CASES:

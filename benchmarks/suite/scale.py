@@ -27,9 +27,10 @@ from shoal.progress import silent
 from shoal.solve.bounds.certificate import Certifier
 from shoal.solve.counted.aside import set_aside
 from shoal.solve.counted.assignment import Assignment, pick, reduced
-from shoal.solve.counted.parts import refine_in_memory
+from shoal.solve.counted.parts import refine_in_parts
 from shoal.solve.counted.solve import solve
 from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.schedule import MANY, refine
 from shoal.solve.measures import loss
 from shoal.solve.methods import Auto, Cover
 from shoal.solve.problem import Problem
@@ -120,7 +121,8 @@ def _in_memory(problem: Problem) -> float:
     counts = problem.table.counts
     part = pick(problem, np.repeat(np.arange(problem.table.rows), counts))
     groups = Cover().partition(part, 0, silent).groups
-    found = refine_in_memory(part, groups, 0, silent, Refine())
+    work = refine if groups.size <= MANY else refine_in_parts
+    found = work(part, groups, 0, silent, Refine())
     return loss(part.close(found.groups), "lm")
 
 

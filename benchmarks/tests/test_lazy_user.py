@@ -42,8 +42,8 @@ def test_a_column_is_exposed_if_it_gets_less_protection_than_it_needs(
 def test_the_lazy_user_of_a_small_table_gives_nothing_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lazy_user, "MADE", ("suggested_messy",))
-    module = import_module("suggested_messy")
+    monkeypatch.setattr(lazy_user, "MADE", ("messy",))
+    module = import_module("suggested.messy")
     monkeypatch.setattr(module, "TABLES", (module.affairs,))
     [row] = lazy_user.run(Tables(tmp_path, None))
     assert (row["identified"], row["leaked"], row["exposed"], row["met"]) == (0, 0, 0, True)

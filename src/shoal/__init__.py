@@ -1,4 +1,4 @@
-"""shoal: make tables about people releasable."""
+"""shoal makes tables about people safe to release: these are its public names, each loaded at its first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets `python -m shoal` be the command line."""
+"""Makes `python -m shoal` the command line."""
 
 from shoal.cli import main
 

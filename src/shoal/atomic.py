@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, no more readable than the files they replace.
+"""Files that appear whole or not at all and are no more readable than the files they replace.
 
 Files with original values or secrets are private: only the user who runs shoal may read them, whatever the umask.
 """

@@ -1,4 +1,4 @@
-"""What can go wrong, each with the exit code the command line gives it."""
+"""Everything that can go wrong, each kind with its exit code on the command line."""
 
 from __future__ import annotations
 

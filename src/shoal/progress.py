@@ -1,6 +1,4 @@
-"""How long work reports itself: one function that is told the stage, what is done and what there is to do; and
-the bar that notebooks show.
-"""
+"""How long work reports its progress: the stage, how much is done and how much there is to do."""
 
 from __future__ import annotations
 
@@ -22,6 +20,39 @@ class Progress(Protocol):
 
 def silent(stage: str, done: int, total: int) -> None:
     """Report nothing."""
+
+
+COMPILING = "compiling kernels, once"
+STAGES = {
+    "reading": "reading the table",
+    "encoding": "checking and encoding",
+    "reducing": "checking and encoding",
+    COMPILING: COMPILING,
+    "solving": "grouping similar records",
+    "setting aside": "grouping similar records",
+    "solving in rounds": "grouping similar records",
+    "grouping": "grouping similar records",
+    "refining": "improving the groups",
+    "counting persons": "counting persons",
+    "leaving out": "leaving records out",
+    "closing": "generalizing",
+    "rendering": "generalizing",
+    "auditing": "auditing the release",
+    "writing": "writing and auditing the file",
+    "bounding the loss": "bounding the loss",
+    "reporting": "writing the report",
+}  # of a run, in order, and what a person is told
+STEP_WORDS = tuple(dict.fromkeys(STAGES.values()))
+
+
+def stage_in_words(stage: str) -> str:
+    """What a person is told of a stage, which may be one of a method's own."""
+    return STAGES.get(stage, stage.partition(":")[0])
+
+
+def step_of(stage: str) -> int:
+    """The number of a stage's step among `STEP_WORDS`, from 1; 0 for a stage of a method's own."""
+    return STEP_WORDS.index(STAGES[stage]) + 1 if stage in STAGES else 0
 
 
 class Watch:

@@ -1,4 +1,4 @@
-"""scikit-learn: a transformer that generalizes features so that at least k training records read the same."""
+"""A transformer for scikit-learn: it generalizes features so that at least k training records read the same."""
 
 from __future__ import annotations
 

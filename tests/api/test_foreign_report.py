@@ -23,8 +23,8 @@ import shoal
 from shoal import Settings
 from shoal.assess.comparison import comparison_of, pair_records
 from shoal.cli.app import commands
+from shoal.report.formats import rounded
 from shoal.report.gather import MEASURED
-from shoal.report.markup import number
 from shoal.solve.measures import MEASURES, column_losses, loss
 from shoal.solve.measures.catalogue import measures_by_column
 
@@ -144,7 +144,7 @@ def test_loss_that_depends_on_unknown_records_is_not_told(k: int, tmp_path: Path
     words = words_of(report_of(found, tmp_path), "experts")
     at = words.index("Loss of the whole release")
     told = words[at : words.index("Group sizes")]
-    assert words[words.index("c_avg") + 2] == number(release.loss("c_avg"))
+    assert words[words.index("c_avg") + 2] == rounded(release.loss("c_avg"))
     for measure in MEASURED:
         assert (measure in told) == (not release.suppressed or measure == "c_avg")
     assert ("Loss by column, mean over records" in words) == (not release.suppressed)

@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import reference
-import reference_loosening as twin
 import tables
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import loosening as twin
 
 import shoal
 from shoal.encoding.closed import Closed, loosen, loosened

@@ -16,8 +16,6 @@ from shoal.app.worker.tables import outline_of, read_outline
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.encoding.models import MODELS, Hierarchy
 from shoal.errors import InputError
-from shoal.solve.measures.catalogue import MEASURES
-from shoal.solve.methods import METHODS
 
 LOOK: dict[str, Any] = {
     "columns": [
@@ -274,7 +272,6 @@ def test_requirements_of_a_form_become_settings() -> None:
         (forms.with_requirement, {"k": "ten"}),
         (forms.with_requirement, {"k": "5", "left_out": "100"}),
         (forms.with_requirement, {"k": "5", "use_closeness": "on", "closeness_t": "nan"}),
-        (forms.with_run, {"method": "magic"}),
         (forms.with_run, {"refine": "soon"}),
     ],
 )
@@ -284,9 +281,7 @@ def test_a_wrong_entry_is_said_in_a_sentence(make: Any, entries: dict[str, str])
 
 
 def test_the_words_of_the_pages_cover_what_there_is() -> None:
-    assert set(words.METHODS) == set(METHODS)
     assert set(words.MODELS) == {"", *MODELS}
-    assert set(words.OBJECTIVES) <= set(MEASURES)
     page = Path(forms.__file__).parent / "templates" / "requirement.html"
     assert all(f"use_{name}" in page.read_text(encoding="utf-8") for name in REQUIREMENTS)
 

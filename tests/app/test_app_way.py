@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+import shoal
 from shoal import samples
 from shoal.app.jobs import Ended, Jobs, Worker
 from shoal.app.projects import Project, Projects, write_toml_file
@@ -222,6 +223,26 @@ def test_a_large_table_with_all_that_can_be_chosen_is_the_same_byte_for_byte(
     again = tmp_path / "again.csv"
     assert shell(*shown_command(opened, again, tmp_path / "report.html"))[0] == 0
     assert again.read_bytes() == release
+
+
+def test_every_method_can_be_chosen_and_no_other(opened: Steward) -> None:
+    opened.upload(
+        "age,ill\n" + "".join(f"{20 + i % 7},{'ab'[i % 2]}\n" for i in range(60)), "ill.csv"
+    )
+    page = unescape(opened.page("run"))
+    for name, summary in shoal.list_methods().items():
+        assert f'<option value="{name}"' in page
+        assert f"{name} – {summary}" in page
+    opened.run(k="5", method="magic")
+    assert "There is no method 'magic'" in unescape(opened.page("run"))
+
+
+def test_what_another_version_knew_of_a_table_counts_no_more(project_of_people: Project) -> None:
+    looking.look(lambda *_: None, str(project_of_people.folder))
+    assert project_of_people.look
+    known = project_of_people.folder / "look.json"
+    known.write_text(json.dumps({**project_of_people.look, "version": "0.0"}), encoding="utf-8")
+    assert project_of_people.look is None
 
 
 def test_a_column_is_coarsened_on_the_page_of_columns(
@@ -444,12 +465,12 @@ def test_a_release_with_k_of_1_is_downloaded_only_on_purpose(steward: Steward) -
 def test_a_run_encodes_its_table_once(
     project_of_people: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from shoal.pipeline import plan
+    from shoal.pipeline.carriers import memory
 
     encoded: list[Any] = []
-    encode = plan.encode_source
+    encode = memory.encode_source
     monkeypatch.setattr(
-        plan, "encode_source", lambda *given, **how: encoded.append(1) or encode(*given, **how)
+        memory, "encode_source", lambda *given, **how: encoded.append(1) or encode(*given, **how)
     )
     said: list[dict[str, Any]] = []
     run = project_of_people.new_run()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_evaluation import compared, estimated_answer, exact_answer
+from reference.evaluation import compared, estimated_answer, exact_answer
 from tables import partitioned_samples
 
 import shoal

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from examples import several
 from hypothesis import given, settings
-from reference_evaluation import compared, in_parts, original_cells, rules_of, spread_cells
+from reference.evaluation import compared, in_parts, original_cells, rules_of, spread_cells
 from tables import partitioned_samples
 
 import shoal

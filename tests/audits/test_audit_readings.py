@@ -181,8 +181,10 @@ def test_counterparts_are_counted_across_words_and_blocks(monkeypatch: pytest.Mo
     expected = weigh_compatible(arrays, closures, sizes, encoded.codes[found.first], found.counts)
     for name, value in (("BLOCK", 2 * compatibility.WORD), ("TEXTS", 3), ("PAIRS", 7)):
         monkeypatch.setattr(compatibility, name, value)
-    assert made.known.originals is not None
-    covers = [compatibility._cover(made.known.originals, name, released) for name in models]
+    assert made.released.known.originals is not None
+    covers = [
+        compatibility._cover(made.released.known.originals, name, released) for name in models
+    ]
     counted = count_counterparts(covers)
     assert sorted(zip(counted[0], counted[2], strict=True)) == sorted(
         zip(expected[0], sizes, strict=True)

@@ -147,11 +147,11 @@ def test_every_view_of_a_release_has_the_same_verdict(tmp_path: Path) -> None:
     sentence = release.verdict.sentence
     assert release.to_dict()["verdict"]["sentence"] == sentence
     assert json.loads(json.dumps(release.to_dict()))["verdict"]["state"] == release.verdict.state
-    assert sentence.replace("'", "&#x27;") in release._repr_html_()
+    assert sentence.replace("'", "&#39;") in release._repr_html_()
     release.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "! Proved for some columns only" in page
-    assert sentence.replace("'", "&#x27;") in page
+    assert sentence.replace("'", "&#39;") in page
     assert release.evaluate(queries=0).verdict == release.verdict
     release.save(tmp_path / "r.csv")
     audit = shoal.audit(tmp_path / "r.csv", settings=release.settings)
@@ -188,11 +188,9 @@ def test_a_failed_requirement_is_not_proved_whatever_else_holds() -> None:
     assert found.verdict.failures
 
 
-@pytest.mark.parametrize("engine", ["memory", "duckdb", "polars"])
-def test_all_engines_count_the_same_people(engine: str, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb" if engine == "duckdb" else "polars")
+def test_all_engines_count_the_same_people(carrier: str, tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pandas(PEOPLE), tmp_path / "t.parquet")
-    options = {**ROLES, "keep": ["ward"], "engine": engine}
+    options = {**ROLES, "keep": ["ward"], "engine": carrier}
     with pytest.raises(shoal.Refused):
         shoal.anonymize(tmp_path / "t.parquet", **options)
     release = shoal.anonymize(tmp_path / "t.parquet", **options, allow=["ward"])

@@ -24,6 +24,7 @@ from shoal import AuditFailed, cli, samples
 from shoal.data.files import table_file
 from shoal.data.files.table_file import read
 from shoal.data.open import open_table
+from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.estimate import estimate_run
 from shoal.pipeline.plan import prepare
 from shoal.settings.settings import make_settings
@@ -264,7 +265,7 @@ def test_the_time_of_every_method_is_known_or_follows_from_its_records() -> None
     def most(records: int, method: str) -> float:
         table = pa.table({"age": list(range(records))})
         settings = make_settings(None, quasi_identifiers=["age"], k=2, method=method, refine=False)
-        return estimate_run(prepare(open_table(table, settings.input), settings)).most
+        return estimate_run(prepare(Memory(open_table(table, settings.input)), settings)).most
 
     assert most(18, "exact") > most(17, "exact") > most(12, "exact")
 
@@ -583,7 +584,7 @@ def test_a_broken_method_is_caught_before_anything_is_written(
 def test_a_leaked_identifier_is_caught_before_anything_is_written(
     shell: Shell, people: pa.Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys.modules["shoal.pipeline.run"], "_render", lambda frame, *rest: frame)
+    monkeypatch.setattr("shoal.pipeline.carriers.memory.render_frame", lambda frame, *rest: frame)
     run = ("anonymize", "people.csv", "-q", "sex", "-i", "name", "--others", "drop", "-k", 2)
     run += ("-o", "a.csv")
     code, _, err = shell(*run)

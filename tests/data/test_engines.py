@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
 import re
 import resource
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 import traceback
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
@@ -25,18 +27,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from allowed import allowing
-from fuzz.engines import collected, frame_on, try_on
+from engines import ASKED, ENGINES, as_arrow, needs_duckdb, people, put_on, rows_of
+from fuzz.engines import collected, try_on
 from fuzz.runs import release_faults, write_table
 
 import shoal
 from shoal.data.engines.base import speaking_of
 from shoal.data.engines.memory import free_memory, read_memory
-from shoal.data.engines.opening import engine_for, missing
-from shoal.data.files import blocks
-from shoal.data.files.table_file import read_texts
+from shoal.data.engines.opening import engine_for
+from shoal.data.files import blocks, csv, text
+from shoal.data.files.table_file import open_file, read_texts
 from shoal.encoding.source import Input
 
-ENGINES = ("duckdb", "polars")
 LOCAL = ("agglomerative", "cover")
 
 
@@ -44,40 +46,6 @@ def test_a_traceback_shows_nothing_of_what_an_engine_said() -> None:
     with pytest.raises(shoal.InputError) as raised, speaking_of("duckdb"):
         raise pa.ArrowInvalid("could not convert 'Zyzzyva'")
     assert "Zyzzyva" not in "".join(traceback.format_exception(raised.value))
-
-
-def people(records: int = 400, seed: int = 0) -> pa.Table:
-    rng = np.random.default_rng(seed)
-    return pa.table(
-        {
-            "name": [f"person {i}" for i in range(records)],
-            "age": rng.integers(20, 60, records),
-            "town": rng.choice(["Lyon", "Paris", "Porto", None], records, p=[0.5, 0.3, 0.15, 0.05]),
-            "ill": rng.choice(["flu", "cold", "none"], records),
-            "ward": rng.integers(0, 5, records),
-        }
-    )
-
-
-ASKED: dict[str, Any] = {
-    "quasi_identifiers": ["age", "town"],
-    "sensitive": ["ill"],
-    "identifiers": ["name"],
-    "keep": ["ward"],
-    "allow": {"ward": "unique"},
-    "k": 4,
-    "method": "cover",
-    "refine": False,
-}
-
-
-def rows_of(data: Any) -> Counter[str]:
-    return Counter(str(tuple(row.values())) for row in as_arrow(data).to_pylist())
-
-
-def as_arrow(data: Any) -> pa.Table:
-    found = collected(data)
-    return found if isinstance(found, pa.Table) else found.to_arrow()
 
 
 def in_words(found: object) -> object:
@@ -91,25 +59,7 @@ def in_words(found: object) -> object:
 
 def solving(most: int) -> Any:
     """Let so many records be solved at once."""
-    return patch("shoal.pipeline.carriers.lazy.most_at_once", lambda memory: most)
-
-
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> str:
-    for reason in missing(request.param):
-        pytest.skip(reason)
-    return str(request.param)
-
-
-needs_duckdb = pytest.mark.skipif(bool(missing("duckdb")), reason="needs DuckDB")
-
-
-def on(engine: str, table: pa.Table) -> Any:
-    if engine == "polars":
-        import polars as pl
-
-        return pl.from_arrow(table).lazy()
-    return frame_on(engine, table)
+    return patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: most)
 
 
 @pytest.mark.parametrize("start", range(0, 24, 12))
@@ -136,7 +86,7 @@ ODD = pa.table(
 )  # fmt: skip
 
 
-def test_odd_values_are_released_as_in_memory(engine: str) -> None:
+def test_odd_values_are_released_as_in_memory(on: Any) -> None:
     table = pa.concat_tables([ODD] * 6)
     models = [name for name in ODD.column_names if name != "secret"]
     asked: dict[str, Any] = {
@@ -147,7 +97,7 @@ def test_odd_values_are_released_as_in_memory(engine: str) -> None:
         "method": "cover",
         "refine": False,
     }
-    given = on(engine, table)
+    given = on(table)
     memory = shoal.anonymize(collected(given), **asked)
     found = shoal.anonymize(given, **asked)
     assert rows_of(found.data) == rows_of(memory.data)
@@ -157,10 +107,10 @@ def test_odd_values_are_released_as_in_memory(engine: str) -> None:
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_numbers_that_are_none_are_refused_as_in_memory(engine: str, bad: float) -> None:
+def test_numbers_that_are_none_are_refused_as_in_memory(on: Any, bad: float) -> None:
     table = pa.table({"a": [1.0, bad, bad, 2.0], "b": list("xyxy")})
     sentences = []
-    for given in (table, on(engine, table)):
+    for given in (table, on(table)):
         with pytest.raises(shoal.InputError, match=r"NaN or infinite numbers in 2 record") as error:
             shoal.anonymize(given, quasi_identifiers=["a", "b"], k=2)
         sentences.append(str(error.value))
@@ -184,11 +134,9 @@ def test_the_same_records_in_any_order_and_parts_give_the_same_release(
     assert found[0] == found[1] == found[2]
 
 
-def test_everything_said_of_a_release_is_that_of_the_way_in_memory(
-    engine: str, tmp_path: Path
-) -> None:
+def test_everything_said_of_a_release_is_that_of_the_way_in_memory(on: Any, tmp_path: Path) -> None:
     table = people()
-    one, other = shoal.anonymize(table, **ASKED), shoal.anonymize(on(engine, table), **ASKED)
+    one, other = shoal.anonymize(table, **ASKED), shoal.anonymize(on(table), **ASKED)
     assert other.audit == one.audit
     for measure in shoal.list_measures():
         assert other.loss(measure) == pytest.approx(one.loss(measure), rel=1e-9), measure
@@ -208,23 +156,23 @@ def test_everything_said_of_a_release_is_that_of_the_way_in_memory(
     assert other.evaluate(queries=20).verdict.is_proved
 
 
-def test_identifiers_that_repeat_are_told_as_in_memory(engine: str) -> None:
+def test_identifiers_that_repeat_are_told_as_in_memory(on: Any) -> None:
     table = people()
     order = np.argsort(table["age"].to_numpy(), kind="stable")  # whose records agree in age
     table = table.take(order)
     names = pa.array([None if i % 50 == 0 else f"person {i // 3}" for i in range(400)])
     table = table.set_column(0, "name", names)
-    memory, release = (shoal.anonymize(given, **ASKED) for given in (table, on(engine, table)))
+    memory, release = (shoal.anonymize(given, **ASKED) for given in (table, on(table)))
     assert release.audit.persons == memory.audit.persons
     assert release.audit.persons[0].persons < 400
 
 
-def test_left_out_records_leave_no_trace(engine: str) -> None:
+def test_left_out_records_leave_no_trace(on: Any) -> None:
     table = people(600)
     far = np.where(np.arange(600) % 150 == 0, 5000, table["age"].to_numpy())
     table = table.set_column(1, "age", [far])
     asked = {**ASKED, "objective": "ncp", "suppression_limit": 0.01, "k": 5}
-    memory, release = (shoal.anonymize(given, **asked) for given in (table, on(engine, table)))
+    memory, release = (shoal.anonymize(given, **asked) for given in (table, on(table)))
     assert release.suppressed == memory.suppressed == 2
     assert release.audit.records == 598
     for one, other in zip(release.closed.table.columns, memory.closed.table.columns, strict=True):
@@ -240,7 +188,6 @@ def test_left_out_records_leave_no_trace(engine: str) -> None:
         ({"method": "non_homogeneous"}, "links single records"),
         ({"render": "mean"}, "needs all records in memory"),
         ({"person": "name", "identifiers": []}, "Persons are counted in memory only"),
-        ({"keep": ["ward", "WARD"]}, "differ in upper and lower case"),
         ({"quasi_identifiers": ["age", "twon"]}, "did you mean 'town'"),
         ({"keep": []}, "'ward' has no role"),
         ({"k": 1000}, "k = 1000 needs at least 1000 records"),
@@ -248,37 +195,39 @@ def test_left_out_records_leave_no_trace(engine: str) -> None:
     ],
 )
 def test_what_cannot_be_had_is_refused_in_a_sentence(
-    engine: str, changes: dict[str, Any], sentence: str
+    on: Any, changes: dict[str, Any], sentence: str
 ) -> None:
-    table = people()
-    if "WARD" in changes.get("keep", ()):
-        if engine == "duckdb":
-            pytest.skip("DuckDB renames such columns itself")
-        table = table.append_column("WARD", table["ward"])
     with pytest.raises((shoal.InputError, shoal.Infeasible), match=sentence):
-        shoal.anonymize(on(engine, table), **{**ASKED, **changes})
+        shoal.anonymize(on(people()), **{**ASKED, **changes})
 
 
-def test_what_unchanged_columns_give_away_is_found_in_part_of_the_records(engine: str) -> None:
+def test_names_that_differ_in_case_alone_are_refused() -> None:
+    """DuckDB renames such columns itself."""
+    table = people().append_column("WARD", people()["ward"])
+    with pytest.raises(shoal.InputError, match="differ in upper and lower case"):
+        shoal.anonymize(put_on("polars", table), **{**ASKED, "keep": ["ward", "WARD"]})
+
+
+def test_what_unchanged_columns_give_away_is_found_in_part_of_the_records(on: Any) -> None:
     table = people(3000)
     table = table.append_column("twice", pa.array(2 * table["age"].to_numpy()))
     notes = pa.array([f"seen on ward {i % 700} by doctor {i % 900} again" for i in range(3000)])
     table = table.append_column("note", notes)
     asked = {**ASKED, "keep": ["ward", "twice", "note"]}
     with (
-        patch("shoal.pipeline.carriers.counts.LOOKED_AT", 800),
+        patch("shoal.pipeline.carriers.joining.LOOKED_AT", 800),
         pytest.raises(shoal.InputError) as error,
     ):
-        shoal.anonymize(on(engine, table), **asked)
+        shoal.anonymize(on(table), **asked)
     said = str(error.value)
     assert "'twice' reveals quasi-identifier 'age'" in said
     assert "'note' contains free text" in said
     assert "'ward'" not in said
 
 
-def test_a_method_that_needs_all_records_says_so(engine: str) -> None:
+def test_a_method_that_needs_all_records_says_so(on: Any) -> None:
     with solving(100), pytest.raises(shoal.InputError, match="needs all 400 records at once"):
-        shoal.anonymize(on(engine, people()), **{**ASKED, "method": "incognito"})
+        shoal.anonymize(on(people()), **{**ASKED, "method": "incognito"})
 
 
 @needs_duckdb
@@ -320,13 +269,13 @@ with connect(database_of("duckdb:///t.duckdb")) as file:
 
 
 def test_data_outlives_its_release_until_it_is_closed(engine: str) -> None:
-    release = shoal.anonymize(on(engine, people()), **ASKED)
-    folder = release.opened.staging.folder  # type: ignore[attr-defined]
+    release = shoal.anonymize(put_on(engine, people()), **ASKED)
+    folder = release.released.opened.staging.folder  # type: ignore[attr-defined]
     assert sorted(path.name for path in folder.iterdir()) == ["lock", "release.parquet"]
     data = release.data
     del release
     assert as_arrow(data).num_rows == 400
-    again = shoal.anonymize(on(engine, people()), **ASKED)
+    again = shoal.anonymize(put_on(engine, people()), **ASKED)
     again.close()  # type: ignore[attr-defined]
     with pytest.raises(Exception, match=r"."):
         as_arrow(again.data)
@@ -358,7 +307,7 @@ def test_a_file_is_released_as_in_memory(
     else:
         csv_of(table, path)
     found = []
-    with patch.object(blocks, "BLOCK", 1500):
+    with patch.object(text, "PIECE", 1500):
         for how in ("memory", engine):
             release = shoal.anonymize(path, engine=how, **ASKED)
             target = tmp_path / f"{how}{saved_as}"
@@ -377,7 +326,7 @@ def test_files_in_another_encoding_are_read_a_block_at_a_time(engine: str, tmp_p
     towns = [text and text.replace("Paris", "Orléans") for text in table["town"].to_pylist()]
     table = table.set_column(2, "town", [towns])
     path = csv_of(table, tmp_path / "people.csv", "cp1252")
-    with patch.object(blocks, "BLOCK", 999):
+    with patch.object(text, "PIECE", 999):
         release = shoal.anonymize(path, engine=engine, input={"encoding": "cp1252"}, **ASKED)
         release.save(tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_bytes().decode("cp1252")
@@ -425,7 +374,7 @@ def test_a_torn_line_has_the_number_that_it_has_in_memory(
     path = tmp_path / "torn.csv"
     path.write_bytes(f"age,town\n{content}".encode("latin-1"))
     told = []
-    with patch.object(blocks, "BLOCK", 300):
+    with patch.object(text, "PIECE", 300):
         for on_engine in (engine, None):
             with pytest.raises(shoal.InputError, match=sentence) as raised:
                 shoal.anonymize(path, quasi_identifiers=["age", "town"], k=1, engine=on_engine)
@@ -438,42 +387,78 @@ def test_lines_of_a_torn_json_file_are_counted_from_its_beginning(
 ) -> None:
     path = tmp_path / "torn.jsonl"
     path.write_text('{"age": 1}\n' * 100 + "{\n" + '{"age": 1}\n' * 100)
-    with patch.object(blocks, "BLOCK", 300), pytest.raises(shoal.InputError, match="line 101 "):
+    with patch.object(text, "PIECE", 300), pytest.raises(shoal.InputError, match="line 101 "):
         shoal.anonymize(path, quasi_identifiers=["age"], k=1, engine=engine)
 
 
-def test_an_open_quote_is_looked_for_once_in_each_line() -> None:
+_FIELDS = ["1", "2.5", "12345678901234567", "a", '"b\nc"', '"d""e"', "", '""', "2024-01-02", "true"]
+_TORN = ["1,2,3", "x", "", '1,"b', 'a"b,c', '"a"b,c', "\xff,1", "Summe"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_large_text_file_is_read_as_in_memory(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    end = draw.choice(["\n", "\r\n", "\r"])
+    kinds = [draw.sample(_FIELDS, draw.randint(1, 3)) for _ in range(2)]
+    rows = [",".join(map(draw.choice, kinds)) for _ in range(draw.randint(0, 60))]
+    if seed % 2:
+        rows.insert(draw.randint(0, len(rows)), draw.choice(_TORN))
+    path = tmp_path / "people.csv"
+    path.write_bytes(end.join(["name,town", *rows, ""]).encode("latin-1"))
+    with patch.object(text, "PIECE", draw.choice([40, 64, 300])):
+        assert _large(path, tmp_path) == _whole(path)
+
+
+def _whole(path: Path) -> object:
+    try:
+        source = open_file(path)
+    except shoal.InputError as error:
+        return str(error)
+    return source.data.to_pydict(), source.data.schema, source.dialect
+
+
+def _large(path: Path, folder: Path) -> object:
+    try:
+        read = blocks.texts_to_parquet([path], Input(), folder / "read.parquet")
+    except shoal.InputError as error:
+        return str(error)
+    table = pq.read_table(folder / "read.parquet")
+    kinds = [(name, read.types.get(name, pa.string())) for name in table.column_names]
+    typed = table.cast(pa.schema(kinds))
+    return typed.to_pydict(), typed.schema, read.dialect
+
+
+def test_a_record_that_is_cut_off_is_looked_for_once_in_each_line() -> None:
     counted = []
 
     class Watched(bytes):
-        def count(self, what: Any, start: int = 0, end: int = 0) -> int:  # type: ignore[override]
-            counted.append(end - start)
-            return super().count(what, start, end)
+        def count(self, what: Any, start: int = 0, end: int | None = None) -> int:  # type: ignore[override]
+            counted.append((len(self) if end is None else end) - start)
+            return super().count(what, start, len(self) if end is None else end)
 
     data = Watched(b'a,"b\n' + b"1,2\n" * 1000)
-    assert blocks._last_end(data, False) == 0
+    assert csv._last_end(data) == 0
     assert sum(counted) <= 2 * len(data)
 
 
-def test_a_quote_that_is_never_closed_does_not_fill_the_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", [0, 5_000, 9_999])
+def test_a_quote_that_is_never_closed_is_told_without_the_file_in_memory(
+    place: int, tmp_path: Path
+) -> None:
     path = tmp_path / "torn.csv"
-    path.write_text('age,town\n1,"a\n' + "2,b\n" * 10_000)
-    read: list[int] = []
-    real = blocks._decoded
-
-    def watched(*given: Any) -> Any:
-        for piece in real(*given):
-            read.append(len(piece))
-            yield piece
-
-    with (
-        patch.object(blocks, "BLOCK", 500),
-        patch.object(blocks, "LONGEST", 2_000),
-        patch.object(blocks, "_decoded", watched),
-        pytest.raises(shoal.InputError, match="opened in line 2 is never closed"),
-    ):
-        blocks.texts_to_parquet([path], Input(), tmp_path / "out.parquet")
-    assert sum(read) <= 3_000
+    rows = ["2,b\n"] * 10_000
+    rows[place] = '2,"b\n'
+    path.write_text("age,town\n" + "".join(rows))
+    tracemalloc.start()
+    try:
+        with (
+            patch.object(text, "PIECE", 500),
+            pytest.raises(shoal.InputError, match=f"opened in line {place + 2} is never closed"),
+        ):
+            blocks.texts_to_parquet([path], Input(), tmp_path / "out.parquet")
+        assert tracemalloc.get_traced_memory()[1] < 20_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_file_that_is_not_in_the_encoding_of_its_mark_is_told_so(
@@ -505,13 +490,13 @@ def test_columns_may_have_any_name(engine: str, suffix: str, turn: int, tmp_path
     table = people(200).rename_columns(named)
     pq.write_table(table, tmp_path / "in.parquet")
     released = [f"{named[1]}_min", f"{named[1]}_max", *named[2:]]
-    plain = shoal.anonymize(on(engine, people(200)), **ASKED, render="bounds")
+    plain = shoal.anonymize(put_on(engine, people(200)), **ASKED, render="bounds")
     asked = {
         role: [named[people().column_names.index(name)] for name in ASKED[role]]
         for role in ("quasi_identifiers", "sensitive", "keep", "identifiers")
     }
     asked["allow"] = asked["keep"]
-    for given in (tmp_path / "in.parquet", on(engine, table)):
+    for given in (tmp_path / "in.parquet", put_on(engine, table)):
         how = {"engine": engine} if isinstance(given, Path) else {}
         found = shoal.anonymize(given, **{**ASKED, **asked}, render="bounds", **how)
         assert as_arrow(found.data).column_names == found.shown.columns == released
@@ -534,10 +519,10 @@ def lines_of(path: Path) -> Counter[str]:
     return Counter(path.read_text().splitlines())
 
 
-def test_what_betrays_something_is_called_by_its_own_name(engine: str) -> None:
+def test_what_betrays_something_is_called_by_its_own_name(on: Any) -> None:
     table = people(200).rename_columns(["a.b", "age", "town", "ill", "ward"])
     with pytest.raises(shoal.InputError, match=r"Kept column 'a\.b' identifies"):
-        shoal.anonymize(on(engine, table), **{**ASKED, "identifiers": [], "keep": ["a.b", "ward"]})
+        shoal.anonymize(on(table), **{**ASKED, "identifiers": [], "keep": ["a.b", "ward"]})
 
 
 # Half past eleven in London is another day in Berlin, and an earlier one in New York.
@@ -622,22 +607,22 @@ def test_a_relation_has_the_zone_of_its_session(tmp_path: Path) -> None:
     assert set(as_arrow(release.data)["at"].to_pylist()) == {"2020-01-01"}
 
 
-def test_frames_of_engines_are_taken_wherever_a_table_is(engine: str) -> None:
+def test_frames_of_engines_are_taken_wherever_a_table_is(on: Any) -> None:
     table = people()
-    given, plain = on(engine, table), shoal.anonymize(table, **ASKED, keep_order=True)
+    given, plain = on(table), shoal.anonymize(table, **ASKED, keep_order=True)
     roles = {"quasi_identifiers": ["age", "town"], "sensitive": ["ill"], "k": 1}
     assert str(shoal.suggest(given)) == str(shoal.suggest(table))
     assert shoal.audit(given, **roles) == shoal.audit(table, **roles)
-    release = on(engine, plain.data)
+    release = on(plain.data)
     found = shoal.evaluate(given, release, settings=plain.settings)
     assert found.risk == shoal.evaluate(table, plain.data, settings=plain.settings).risk
     lost = shoal.loss(given, release, "lm", settings=plain.settings)
     assert lost == pytest.approx(plain.loss("lm"))
 
 
-def test_what_is_known_of_a_large_release_is_right_and_the_rest_is_refused(engine: str) -> None:
+def test_what_is_known_of_a_large_release_is_right_and_the_rest_is_refused(on: Any) -> None:
     memory = shoal.anonymize(people(), **ASKED)
-    release = shoal.anonymize(on(engine, people()), **ASKED)
+    release = shoal.anonymize(on(people()), **ASKED)
     counted = ["column", "value"]
     totals = [
         own.mapping.table.group_by(counted).aggregate([("records", "sum")]).sort_by([(n, "ascending") for n in counted])
@@ -668,7 +653,7 @@ def test_a_folder_or_pattern_of_files_is_one_table(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_parts_replaces_another_in_one_step(engine: str, tmp_path: Path) -> None:
-    release = shoal.anonymize(on(engine, people()), **ASKED)
+    release = shoal.anonymize(put_on(engine, people()), **ASKED)
     target = tmp_path / "out"
     with patch("shoal.data.files.streams.PART", 100), patch("shoal.data.files.streams.BATCH", 50):
         release.save(target)
@@ -683,7 +668,7 @@ def test_a_folder_of_parts_replaces_another_in_one_step(engine: str, tmp_path: P
 
 
 def test_an_output_that_fails_its_audit_is_not_written(engine: str, tmp_path: Path) -> None:
-    release = shoal.anonymize(on(engine, people()), **ASKED)
+    release = shoal.anonymize(put_on(engine, people()), **ASKED)
     target = tmp_path / "release.csv"
     target.write_text("old")
 
@@ -814,8 +799,8 @@ def test_the_command_line_says_the_same_for_every_engine(
         "-k",
         "4",
     ]
-    said = []
-    for how in ("memory", *ENGINES):
+    said, everywhere = [], ("memory", *ENGINES)
+    for how in everywhere:
         more = [
             "--method",
             "cover",
@@ -831,7 +816,7 @@ def test_the_command_line_says_the_same_for_every_engine(
         said.append(out.replace(how, "ENGINE"))
     assert said[0] == said[1] == said[2]
     dry = ("anonymize", path, *roles, "--dry-run", "--json", "--engine")
-    plans = [json.loads(shell(*dry, how)[1]) for how in ("memory", *ENGINES)]
+    plans = [json.loads(shell(*dry, how)[1]) for how in everywhere]
     for plan in plans:
         del plan["seconds"]
     assert plans[0] == plans[1] == plans[2]

@@ -104,9 +104,7 @@ def test_init_finds_the_row_of_the_column_names_and_says_so(
     assert shell(*plain, "-o", "s.csv")[0] == 0
 
 
-@pytest.mark.parametrize("engine", ["duckdb", "polars"])
 def test_engines_read_column_names_from_the_same_row(engine: str, tmp_path: Path) -> None:
-    pytest.importorskip(engine)
     path = _file(tmp_path / "t.csv", [*TITLES, NAMES, *ROWS])
     opened = open_large(path, Input(header_row=4), engine)
     try:

@@ -23,8 +23,7 @@ from shoal.data.databases.types import Digits
 from shoal.data.databases.writing import STAGING
 from shoal.data.engines import opening
 from shoal.data.open import open_table
-from shoal.pipeline.carriers.lazy_release import LargeRelease
-from shoal.pipeline.publish import Saving
+from shoal.pipeline.carriers.released import InMemory, Staged
 
 K = 100  # more than the records of any combination of values
 JOB: dict[str, Any] = {
@@ -171,14 +170,14 @@ def test_a_table_is_replaced_only_when_asked_and_seen_whole_by_others(place: Pla
     seen: list[Any] = []
     count = f"SELECT COUNT(*) FROM (SELECT 1 FROM {place.target} GROUP BY age, town) AS g"
     [(old,)] = place.rows(count)
-    real = Saving._prove_stored
+    real = InMemory._prove_stored
 
     def prove(self: Any, written: Any) -> None:
         seen.extend([place.rows(count), place.tables()])
         real(self, written)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Saving, "_prove_stored", prove)
+        patch.setattr(InMemory, "_prove_stored", prove)
         release.save(place.address, table=place.target, if_exists="replace")
     assert seen == [[(old,)], ["people", "people"]]  # what others saw while the new one was audited
     assert place.rows(count)[0][0] > old
@@ -195,9 +194,9 @@ def test_nothing_is_written_when_the_audit_there_fails(place: Place, monkeypatch
         raise shoal.AuditFailed("no")
 
     if is_large:
-        monkeypatch.setattr(LargeRelease, "_prove_written", fail)
+        monkeypatch.setattr(Staged, "_prove", fail)
     else:
-        monkeypatch.setattr(Saving, "_prove_stored", fail)
+        monkeypatch.setattr(InMemory, "_prove_stored", fail)
     with pytest.raises(shoal.AuditFailed):
         release.save(place.address, table=place.target)
     assert place.tables() == before
@@ -210,7 +209,7 @@ def test_a_new_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch, kin
     release = shoal.anonymize(people(200), **JOB)
     target = tmp_path / f"new.{kind}"
     with monkeypatch.context() as patch:
-        patch.setattr(Saving, "_prove_stored", lambda *given: fail_audit())
+        patch.setattr(InMemory, "_prove_stored", lambda *given: fail_audit())
         with pytest.raises(shoal.AuditFailed):
             release.save(target, table="people")
     assert list(tmp_path.iterdir()) == []
@@ -286,7 +285,7 @@ def test_everything_else_in_a_duckdb_file_survives_a_replacement(tmp_path: Path)
         before = _catalogue(connection)
     release = shoal.anonymize(people(200), **JOB)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Saving, "_prove_stored", lambda *given: fail_audit())
+        patch.setattr(InMemory, "_prove_stored", lambda *given: fail_audit())
         with pytest.raises(shoal.AuditFailed):
             release.save(link, table="released", if_exists="replace")
     with duckdb.connect(str(path)) as connection:
@@ -446,7 +445,7 @@ def test_a_table_that_outgrows_memory_is_copied_and_worked_on_elsewhere(
     pytest.importorskip("duckdb")
     monkeypatch.setattr(opening, "BYTES_OF_TEXT", 40_000)
     release = anonymize(place, memory="256MB")
-    assert isinstance(release, LargeRelease)
+    assert isinstance(release.released, Staged)
     assert release.audit.records == RECORDS
     release.close()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import reference_requirements
+import reference.requirements
 import tables
 from compiled import callable_here
 from examples import several
@@ -23,12 +23,12 @@ may_exchange = callable_here(search_kernels.may_exchange)
 lacking, lacking_with = map(callable_here, (rule_kernels.lacking, rule_kernels.lacking_with))
 
 
-@given(reference_requirements.cases(max_records=8), st.data())
+@given(reference.requirements.cases(max_records=8), st.data())
 @settings(max_examples=several(300))
 def test_groups_may_take_and_give_what_the_requirements_allow(case, data):
     sample, _, requirements = case
-    problem = reference_requirements.problem_of(sample, "lm", 1, requirements)
-    meets = reference_requirements.meets(sample, 1, requirements)
+    problem = reference.requirements.problem_of(sample, "lm", 1, requirements)
+    meets = reference.requirements.meets(sample, 1, requirements)
     groups = np.array(data.draw(tables.partitions(sample.records)), dtype=np.int32)
     x = Refined.of(problem, groups).search
     everyone = range(sample.records)
@@ -51,11 +51,11 @@ def test_groups_may_take_and_give_what_the_requirements_allow(case, data):
             add(x.c, x.s, x.codes, x.classes, moved, to)
 
 
-@given(reference_requirements.cases(max_records=8), st.data())
+@given(reference.requirements.cases(max_records=8), st.data())
 @settings(max_examples=several(300))
 def test_what_a_group_lacks_with_a_record_is_what_it_lacks_once_it_has_joined(case, data):
     sample, k, requirements = case
-    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
+    problem = reference.requirements.problem_of(sample, "lm", k, requirements)
     order = data.draw(st.permutations(range(sample.records)))
     counts = np.zeros(problem.tallied, np.int32)
     for size, joins in enumerate(order[:-1]):

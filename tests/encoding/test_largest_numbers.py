@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference_bounds
+import reference.bounds
 from compiled import callable_here
 from examples import several
 from hypothesis import assume, given, settings
@@ -54,11 +54,11 @@ def test_capped_numbers_are_as_large_as_the_limit_allows(numbers, k, excess):
         np.array(column) for column in zip(*sorted(numbers, reverse=True), strict=True)
     )
     spread = list(np.repeat(values, weights))
-    limit = reference_bounds.mean_of_largest(spread, k) - excess
+    limit = reference.bounds.mean_of_largest(spread, k) - excess
     cap, mean = cap_of(values, weights, values.size, k, k * limit)
     assert mean == pytest.approx(limit + excess)
     shifted = [v + 20 for v in spread]  # above 0, where the twin looks for a cap
-    expected = [v - 20 for v in reference_bounds.capped(shifted, k, limit + 20)]
+    expected = [v - 20 for v in reference.bounds.capped(shifted, k, limit + 20)]
     assert [min(v, cap) for v in spread] == pytest.approx(expected)
 
 

@@ -257,7 +257,7 @@ def test_a_file_with_original_identifiers_is_not_proved(tmp_path: Path) -> None:
 def test_a_run_whose_pseudonyms_are_not_replaced_fails(
     key_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shoal.pipeline.plan.pseudonyms_of", lambda texts, key: texts)
+    monkeypatch.setattr("shoal.pipeline.carriers.memory.pseudonyms_of", lambda texts, key: texts)
     with pytest.raises(AuditFailed, match="holds original identifiers"):
         released(people(), key_file)
 

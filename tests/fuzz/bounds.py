@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from reference_releases import COSTS, least_loss, random_table, release_of
+from reference.releases import COSTS, least_loss, random_table, release_of
 
 from tests.fuzz.__main__ import say
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import queue
 import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
-from itertools import chain
 from pathlib import Path
 
 import numba
@@ -19,28 +17,24 @@ from compiled import needs_jit
 
 import shoal
 from shoal.kernels.compile import ahead, cache
-from shoal.kernels.compile import ahead as signatures
-from shoal.kernels.compile import cache as machine_code
-from shoal.kernels.compile.ahead import Signature, needed
-from shoal.pipeline.estimate import STAGE, parts_of
+from shoal.kernels.compile.ahead import ALL, DEFAULT, LARGER, Signature, needed, type_of
+from shoal.pipeline.estimate import kernels_ahead
+from shoal.progress import COMPILING
 from shoal.settings.settings import make_settings
-from shoal.solve.methods import METHODS
-from tests.signatures import keeping_requirements, listed
 from tools.make_wheel import BASELINE, add_kernels, platform
 
 pytestmark = needs_jit
 
 Shell = Callable[..., tuple[int, str, str]]
-LIMITED = "exact, with requirements"
-BY_PERSONS = ("exact by persons", "suppression by persons")
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(shoal.__file__).parent
 CHEAP = [
-    Signature("shared.groups.members", ("int32[1C]", "int64"), 0.3),
-    Signature("shared.groups.count_classes", ("int32[1C]", "int64", "int64[1C]", "int64[1C]"), 0.1),
-    Signature(
-        "clustering.exact.cut_subsets", ("float64[1C]",) * 2 + ("int64[1C]", "int64", "int64"), 0.1
-    ),
+    Signature(name, tuple(map(type_of, texts)))
+    for name, texts in (
+        ("shared.groups.members", ("int32[1C]", "int64")),
+        ("shared.groups.count_classes", ("int32[1C]", "int64", "int64[1C]", "int64[1C]")),
+        ("shared.rules.count_groups", ("int32[2C]", "int32[1C]", "int32[2C]")),
+    )
 ]
 NINE = """
 import shoal
@@ -89,110 +83,71 @@ def run(code: str, **changed: str) -> str:
 
 # Which kernels a run needs
 
-
-PARTS = [
-    "choose",
-    "carve",
-    "persons",
-    "certificate",
-    "exact",
-    "series",
-    "mondrian by persons",
-    "suppression",
-]  # others need some of these
-
-
-def test_the_kernels_of_a_run_are_those_on_the_list() -> None:
-    for part, found in listed(PARTS, PYTHONPATH=f"{PACKAGE.parent}{os.pathsep}{ROOT}").items():
-        used = {(kernel, tuple(types)) for kernel, types in found["kernels"]}
-        expected = {(signature.kernel, signature.arguments) for signature in needed([part])}
-        assert used == expected, f"run python -m tests.signatures '{part}'"
+LISTED = """
+from shoal.kernels.compile.ahead import ALL, Signature, needed
+from shoal.kernels.compile.jit import KERNELS
+from tests.signatures import make_runs, texts_of
+before = set()
+for name in ALL:
+    make_runs(name)
+    called = {
+        Signature(kernel, tuple(types))
+        for kernel, own in KERNELS.items()
+        for types in own.signatures
+        if texts_of(types)
+    }
+    print(name, called - before == {*needed([name])})
+    before = called
+"""
 
 
-def test_kernels_on_the_list_have_as_many_parameters() -> None:
-    for signature in needed(signatures.parts()):
-        kernel = signatures.load(signature.kernel)
-        assert len(inspect.signature(kernel.py_func).parameters) == len(signature.arguments)
+def test_the_kernels_of_runs_are_those_on_the_lists() -> None:
+    said = run(LISTED).splitlines()
+    assert said == [f"{name} True" for name in ALL], "run python -m tests.signatures"
 
 
-def test_every_method_is_on_the_list() -> None:
-    methods = {*METHODS} - {"auto"}
-    with_limits = {f"{name}, with requirements" for name in keeping_requirements()}
-    assert methods | with_limits <= {*signatures.parts()}
+def test_kernels_on_the_lists_have_as_many_parameters() -> None:
+    for signature in needed(ALL):
+        kernel = ahead.load(signature.kernel)
+        assert len(inspect.signature(kernel.py_func).parameters) == len(signature.types)
 
 
-SERIES = {
-    "person": "id",
-    "sensitive": ["ill"],
-    "requirements": [shoal.LDiversity(2)],
-    "series": True,
-}
-
-
-ILL = {"sensitive": ["ill"]}
-DISTINCT = shoal.LDiversity(2, kind="distinct")
-
-
-def with_limits(*steps: str) -> tuple[str, ...]:
-    parts = ("cover", "refine", *steps)
-    return (*parts, *(f"{part}, with requirements" for part in parts))
+def test_types_on_the_lists_are_read_as_they_were_written() -> None:
+    for lists in ahead.listed()["kernels"].values():
+        for _, texts in lists:
+            assert [ahead.text_of(type_of(text)) for text in texts] == texts
 
 
 @pytest.mark.parametrize(
-    ("records", "job", "parts"),
+    ("records", "job", "lists"),
     [
-        (9, {}, ("exact",)),
-        (1_000, {}, ("cover", "refine")),
-        (1_001, {}, ("cover", "refine", "choose")),
-        (1_001, {"objective": "entropy"}, ("cover", "refine", "carve")),
-        (100_001, {}, ("cover", "refine", "choose")),
-        (100_001, {"person": "id"}, ("cover", "refine", "carve", "persons")),
-        (1_000, {"refine": False}, ("cover",)),
-        (1_000, {"refine": 5}, ("cover", "refine", "choose", "refine longer")),
-        (1_000, {"method": "mondrian"}, ("mondrian",)),
-        (1_000, {"person": "id"}, ("cover", "refine", "persons")),
-        (9, {"person": "id"}, ("exact by persons",)),
-        (1_000, {"person": "id", "method": "mondrian"}, ("mondrian by persons",)),
-        (9, {"suppression_limit": 0.1}, ("exact", "suppression")),
-        (9, {"person": "id", "suppression_limit": 0.1}, BY_PERSONS),
-        (1_000, SERIES, ("series", "series, with requirements")),
-        (9, {"method": "exact"}, ("exact",)),
-        (1_001, ILL | {"requirements": [DISTINCT]}, with_limits("choose")),
-        (1_001, ILL | {"requirements": [shoal.TCloseness(0.2)]}, with_limits("choose", "carve")),
-        (9, {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]}, ("exact", LIMITED)),
+        (9, {}, ()),
+        (1_000, {}, (DEFAULT,)),
+        (1_001, {}, (DEFAULT, LARGER)),
+        (1_001, {"objective": "entropy"}, (DEFAULT,)),
+        (1_000, {"refine": False}, ()),
+        (1_000, {"method": "mondrian"}, ()),
+        (1_000, {"person": "id"}, (DEFAULT, ahead.PERSON)),
+        (
+            1_001,
+            {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]},
+            (DEFAULT, LARGER, ahead.REQUIREMENTS),
+        ),
     ],
 )
-def test_a_job_is_made_of_parts(records: int, job: dict, parts: tuple[str, ...]) -> None:
+def test_a_job_needs_the_lists_of_its_kind(
+    cold: Path, records: int, job: dict, lists: tuple[str, ...]
+) -> None:
     settings = make_settings(None, quasi_identifiers=["age"], k=3, **job)
-    assert parts_of(settings, records) == parts
-
-
-def test_types_on_the_list_are_read_as_they_were_written() -> None:
-    for signature in needed(signatures.parts()):
-        assert tuple(map(signatures.text_of, signature.types())) == signature.arguments
+    assert kernels_ahead(settings, records) == needed(lists)
 
 
 # Several processes
 
 
-def test_shares_are_stretches_of_about_the_same_time() -> None:
-    wanted = [Signature(f"a.{number}", (), 1.0 + number % 3) for number in range(40)]
-    for number in (1, 2, 3, 8):
-        found = ahead.shares(wanted, number)
-        assert list(chain(*found)) == wanted
-        seconds = [sum(signature.seconds for signature in share) for share in found]
-        assert len(found) == number
-        assert max(seconds) - min(seconds) <= 2 * 3.0
-
-
-def test_a_share_is_made_of_kernels_without_known_seconds() -> None:
-    wanted = [Signature("a.b", ()), Signature("a.c", ())]
-    assert list(chain(*ahead.shares(wanted, 2))) == wanted
-
-
 def test_processes_compile_what_they_are_asked_for_and_tell(cold: Path) -> None:
     told: list[tuple[int, int]] = []
-    assert ahead.compile_ahead(CHEAP, lambda *done: told.append(done), processes=2) == 3
+    ahead.compile_ahead(CHEAP, lambda *done: told.append(done), processes=2)
     assert all(signature.is_kept() for signature in CHEAP)
     assert told == sorted(told)
     assert told[-1] == (3, 3)
@@ -201,46 +156,44 @@ def test_processes_compile_what_they_are_asked_for_and_tell(cold: Path) -> None:
 
 def test_a_run_waits_for_the_kernel_that_it_needs_next(cold: Path) -> None:
     with ahead.Ahead(CHEAP, lambda done, total: None, processes=2) as work:
-        assert work.wait_for(ahead.name_of(CHEAP[0]))
+        assert work.wait_for(CHEAP[0])
         assert CHEAP[0].is_kept()
-        assert not work.wait_for("of nobody.code")
+
+
+def test_a_run_does_not_wait_for_a_kernel_that_no_process_has_begun(cold: Path) -> None:
+    with ahead.Ahead(CHEAP[:2], lambda done, total: None, processes=1) as work:
+        assert not work.wait_for(CHEAP[1])
+        assert not work.wait_for(CHEAP[2])
 
 
 def test_a_run_does_not_wait_for_a_process_that_was_killed(cold: Path) -> None:
     with ahead.Ahead(CHEAP, lambda done, total: None, processes=1) as work:
-        work._workers[0].process.kill()
-        assert not work.wait_for(ahead.name_of(CHEAP[0]))
+        work._workers[0].kill()
         work.finish()
-    assert not CHEAP[0].is_kept()
+    assert not any(signature.is_kept() for signature in CHEAP)
 
 
-def test_a_run_that_is_cancelled_leaves_no_process(cold: Path) -> None:
+def test_a_run_that_is_cancelled_leaves_no_process_and_no_half_file(cold: Path) -> None:
+    folder = cache.cache_folder()
+    assert folder is not None
+
     def cancel(done: int, total: int) -> None:
+        for worker in work._workers:
+            (folder / f"kernel{cache.part_suffix(worker.pid)}").touch()
         raise shoal.Cancelled("enough")
 
     work = ahead.Ahead(CHEAP, cancel, processes=2)
     with pytest.raises(shoal.Cancelled), work:
         work.finish()
     assert len(work._workers) == 2
-    assert all(worker.process.poll() is not None for worker in work._workers)
+    assert all(worker.poll() is not None for worker in work._workers)
+    assert not list(folder.glob("*.part"))
 
 
-def test_half_a_file_of_a_stopped_process_is_removed(cold: Path) -> None:
-    folder = cache.cache_folder()
-    assert folder is not None
-    for process in (7, 77):
-        (folder / f"groups.members-0123{machine_code.part_suffix(process)}").touch()
-    ahead.clean_up(7)
-    assert [file.name for file in folder.iterdir()] == ["groups.members-0123.77.part"]
-
-
-def test_a_worker_ends_with_the_process_that_asked(cold: Path) -> None:
-    worker = ahead._Worker(queue.Queue())
-    worker.ask(CHEAP * 100)
-    assert worker.process.stdin is not None
-    worker.process.stdin.close()
-    assert worker.process.wait() == 1
-    worker.end()
+def test_a_worker_ends_with_the_process_that_asked() -> None:
+    worker = ahead._start_worker()
+    worker.communicate()  # closes its standard input
+    assert worker.returncode == 0
 
 
 @pytest.mark.parametrize("executable", ["", "/nonexistent/python3", "/bin/cat"])
@@ -248,23 +201,23 @@ def test_without_processes_the_run_itself_compiles(
     cold: Path, monkeypatch: pytest.MonkeyPatch, executable: str
 ) -> None:
     monkeypatch.setattr(sys, "executable", executable)
-    assert ahead.compile_ahead(CHEAP, lambda done, total: None, processes=2) == 0
+    ahead.compile_ahead(CHEAP, lambda done, total: None, processes=2)
+    assert not any(signature.is_kept() for signature in CHEAP)
 
 
 def test_processes_are_started_where_there_is_much_to_compile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    dear = [Signature("a.b", (), 3.0)] * 10
-    monkeypatch.setattr(ahead, "processors", lambda: 4)
-    assert ahead.worthwhile(dear) == 4
-    assert ahead.worthwhile(CHEAP) == ahead.worthwhile([]) == 0
-    monkeypatch.setattr(ahead, "processors", lambda: 1)
-    assert ahead.worthwhile(dear) == 0
+    for processors, expected in ((4, 4), (1, 0)):
+        monkeypatch.setattr(ahead, "processors", lambda processors=processors: processors)
+        assert ahead.worker_count(needed([DEFAULT])) == expected
+        assert ahead.worker_count(CHEAP) == ahead.worker_count([]) == 0
 
 
 def test_kernels_that_cannot_be_kept_start_no_process(cold: Path) -> None:
     cold.touch()  # a file in the way of the folder
-    assert ahead.compile_ahead(CHEAP, lambda done, total: None, processes=2) == 0
+    ahead.compile_ahead(CHEAP, lambda done, total: None, processes=2)
+    assert not any(signature.is_kept() for signature in CHEAP)
 
 
 # What a user sees
@@ -277,7 +230,7 @@ from shoal import samples
 told = []
 def progress(stage, done, total):
     told.append(stage)
-    if stage == {STAGE!r}:
+    if stage == {COMPILING!r}:
         raise shoal.Cancelled("enough")
 try:
     shoal.anonymize(
@@ -287,7 +240,7 @@ except shoal.Cancelled:
     print("cancelled in", told[-1])
 """
     said = run(code, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said == f"cancelled in {STAGE}\n"
+    assert said == f"cancelled in {COMPILING}\n"
 
 
 def test_a_proved_optimum_is_not_refined() -> None:
@@ -309,13 +262,15 @@ import numba, numba.core.codegen
 numba.version_info = numba.version_info._replace(major=0, minor=99, short=(0, 99), full=(0, 99, 0))
 """
 ALONE = "import sys; sys.executable = ''\n"  # so that no process compiles that has the Numba of this test
-BROKEN = "del numba.core.codegen.JITCodeLibrary\n"
+BROKEN = (
+    "del numba.core.codegen.JITCodeLibrary\n",
+    "import numba.extending; del numba.extending.lower_getattr_generic\n",
+)
 NOT_KEPT = "import numba.core.compiler; del numba.core.compiler.CompileResult._reduce\n"
 ASK = """
-from shoal.kernels.compile.bundles import bundles_work
-from shoal.kernels.compile.jit import ways
+from shoal.kernels.compile.jit import compile_options
 from shoal.kernels.compile.cache import cache_folder
-print(bool(ways().part), bundles_work(), len(list(cache_folder().glob("*.code"))) > 0)
+print(bool(compile_options().part), len(list(cache_folder().glob("*.code"))) > 0)
 """
 
 
@@ -325,23 +280,17 @@ def usual() -> str:
     return run(NINE)
 
 
-def test_a_numba_that_nobody_tried_compiles_the_fast_way_if_it_can(
-    tmp_path: Path, usual: str
-) -> None:
+def test_shoals_pipeline_is_used_with_a_newer_numba_if_it_works(tmp_path: Path, usual: str) -> None:
     said = run(OTHER + ALONE + NINE + ASK, NUMBA_CACHE_DIR=str(tmp_path))
-    assert said == usual + "True True True\n"
+    assert said == usual + "True True\n"
 
 
-def test_a_numba_that_works_otherwise_compiles_the_plain_way(tmp_path: Path, usual: str) -> None:
-    broken = OTHER + ALONE + BROKEN + NOT_KEPT + NINE + ASK
-    assert run(broken, NUMBA_CACHE_DIR=str(tmp_path)) == usual + "False True False\n"
-
-
-def test_without_bundles_kernels_take_named_tuples_by_value(tmp_path: Path, usual: str) -> None:
-    code = (
-        OTHER + ALONE + "import numba.extending; del numba.extending.lower_getattr_generic\n" + NINE
-    )
-    assert run(code, NUMBA_CACHE_DIR=str(tmp_path)) == usual
+@pytest.mark.parametrize("broken", BROKEN)
+def test_numbas_own_pipeline_is_used_with_a_numba_that_works_otherwise(
+    tmp_path: Path, usual: str, broken: str
+) -> None:
+    said = run(OTHER + ALONE + broken + NOT_KEPT + NINE + ASK, NUMBA_CACHE_DIR=str(tmp_path))
+    assert said == usual + "False False\n"
 
 
 # The command line
@@ -352,38 +301,33 @@ def test_the_doctor_says_what_is_in_use(shell: Shell, monkeypatch: pytest.Monkey
     assert code == 0
     assert f"numba {numba.__version__}" in said
     assert str(cache.cache_folder()) in said
-    assert "Kernels are compiled the fast way." in said
+    assert "Kernels are compiled by shoal's Numba pipeline." in said
     assert "The package carries no compiled kernels." in said
     code, said, _ = shell("doctor", "--json")
     facts = json.loads(said)
     assert facts["folder"] == str(cache.cache_folder())
     assert facts["libraries"]["numba"] == numba.__version__
-    listed = len(needed(("cover", "refine", "choose")))
-    assert facts["kernels"]["a default run"]["all"] == listed
-    assert facts["kernels"]["a default run"]["ready"] <= listed
+    usual = facts["kernels"]["a default run"]
+    assert usual["ready"] <= usual["all"] == len(needed((DEFAULT, LARGER)))
 
 
 def test_the_doctor_says_what_the_next_run_will_compile(cold: Path, shell: Shell) -> None:
-    seconds = sum(signature.seconds for signature in needed(("cover", "refine", "choose")))
     _, said, _ = shell("doctor", "--json")
     facts = json.loads(said)
     assert facts["kernels"]["a default run"]["ready"] == 0
-    assert facts["seconds"] == pytest.approx(seconds / ahead.processors(), abs=0.1)
+    assert facts["seconds"] > 0
     assert "`shoal compile` does it beforehand" in facts["first_run"]
 
 
 def test_kernels_can_be_compiled_before_the_first_run(
     cold: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "shoal.cli.first_run.missing",
-        lambda parts: [signature for signature in CHEAP if not signature.is_kept()],
-    )
-    monkeypatch.setattr("shoal.cli.first_run.needed", lambda parts: CHEAP)
+    few = {name: [] for name in ALL} | {DEFAULT: ahead.listed()["kernels"][DEFAULT][:1]}
+    monkeypatch.setitem(ahead.listed(), "kernels", few)
     code, said, _ = shell("compile", "--processes", 2)
     assert code == 0
-    assert said.startswith("Compiled 3 of 3 kernels. ")
-    assert all(signature.is_kept() for signature in CHEAP)
+    assert said.startswith("Compiled 1 of 1 kernels. ")
+    assert needed([DEFAULT])[0].is_kept()
 
 
 # A package that carries kernels
@@ -404,7 +348,7 @@ import numba, numpy as np
 from shoal.kernels.compile import cache
 from shoal.kernels.shared.groups import members
 members(np.array([0, 1, 0], np.int32), 2)
-print(cache.carried_folder(), sum(members.stats.cache_hits.values()), numba.config.CPU_NAME)
+print(cache.carried_kernels()[0], sum(members.stats.cache_hits.values()), numba.config.CPU_NAME)
 """
     said = run(code, PYTHONPATH="", NUMBA_CACHE_DIR=str(tmp_path / "unused"))
     assert said == f"{installed}/shoal/kernels/compiled 1 None\n"
@@ -418,14 +362,15 @@ def test_kernels_for_another_place_are_ignored(
     compiled.mkdir()
     monkeypatch.setattr(cache, "SOURCES", tmp_path)
     (compiled / "made_for.json").write_text(json.dumps(cache.environment()))
-    cache._carried.cache_clear()
-    assert cache.carried_folder() == compiled
+    cache.carried_kernels.cache_clear()
+    assert cache.carried_kernels() == (compiled, "")
     (compiled / "made_for.json").write_text(json.dumps({**cache.environment(), other: "another"}))
-    cache._carried.cache_clear()
-    assert cache.carried_folder() is None
-    assert f"made for other {other}." in cache.carried_note()
+    cache.carried_kernels.cache_clear()
+    folder, note = cache.carried_kernels()
+    assert folder is None
+    assert f"made for other {other}." in note
     monkeypatch.undo()
-    cache._carried.cache_clear()
+    cache.carried_kernels.cache_clear()
 
 
 def plain_wheel(folder: Path) -> Path:
@@ -447,7 +392,11 @@ def baseline(folder: Path) -> Path:
     """A folder of one kernel, compiled for any processor."""
     kernels = folder / "baseline"
     kernels.mkdir(mode=0o700)
-    compiling = f"from shoal.kernels.compile.ahead import Signature; {CHEAP[0]}.compile()"
+    compiling = """
+import numpy as np
+from shoal.kernels.shared.groups import members
+members(np.array([0, 1, 0], np.int32), 2)
+"""
     run(compiling, **BASELINE, NUMBA_CACHE_DIR=str(kernels))
     (found,) = kernels.iterdir()
     (found / "made_for.json").write_text(json.dumps(cache.environment()))

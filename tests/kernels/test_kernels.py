@@ -1,4 +1,4 @@
-"""Every kernel does what its slow twin in tests/reference.py does."""
+"""Every kernel does what its slow twin in tests/reference does."""
 
 from __future__ import annotations
 

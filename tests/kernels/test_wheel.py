@@ -51,7 +51,12 @@ def test_a_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
     assert {Path(name).suffix or Path(name).name for name in packed} - {".py"} <= DATA | {
         "py.typed"
     }
-    assert {"py.typed", "report/style.css", "samples/adult.parquet", "samples/adult.toml"} <= packed
+    assert {
+        "py.typed",
+        "report/templates/page.html",
+        "samples/adult.parquet",
+        "samples/adult.toml",
+    } <= packed
     assert not [name for name in packed if Path(name).name.startswith(("make_", "test_"))]
 
 

@@ -103,16 +103,16 @@ def test_the_audit_proves_the_series_and_finds_what_is_not_kept() -> None:
     one = made(table)
     two = made(table, [one])
     assert two.audit.proofs[-1].requirement == "2-invariance of 'ill' over 2 releases"
-    witness = two.known.series
+    witness = two.released.known.series
     frame = open_frame(two.data)
     moved = replace(witness, before=np.full_like(witness.before, 10_000))
     mixed = replace(witness, signature=np.roll(witness.signature, 1))
     short = replace(witness, m=99)
     for wrong in (moved, mixed, short):
-        verdict = examine(frame, replace(two.known, series=wrong), two.settings)
+        verdict = examine(frame, replace(two.released.known, series=wrong), two.settings)
         assert not verdict.is_proved
     swapped = two.data.assign(ill=np.roll(two.data["ill"], 1))
-    assert not examine(open_frame(swapped), two.known, two.settings).is_proved
+    assert not examine(open_frame(swapped), two.released.known, two.settings).is_proved
 
 
 def test_a_history_is_read_back_and_names_nobody(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Groups of a series improve and keep their values, as in tests/reference_series.py; newcomers are placed in cells."""
+"""Groups of a series improve and keep their values, as in tests/reference/series.py; newcomers are placed in cells."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-import reference_series as twin
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import series as twin
 
 import shoal
 from shoal.encoding.encode import encode

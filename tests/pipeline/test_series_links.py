@@ -170,7 +170,7 @@ def test_the_audit_finds_other_spellings(tmp_path: Path) -> None:
     spelled[spelled.index("flu")] = "Flu"
     for wrong in (spelled, [text.title() for text in release.data["ill"]]):
         verdict = examine(
-            open_frame(release.data.assign(ill=wrong)), release.known, release.settings
+            open_frame(release.data.assign(ill=wrong)), release.released.known, release.settings
         )
         assert any("not spelled as in all releases" in miss for miss in verdict.misses)
         path = tmp_path / "wrong.csv"

@@ -141,6 +141,15 @@ def test_the_page_of_requirements_shows_each_in_a_settings_file() -> None:
     assert named == list(shoal.list_requirements())
 
 
+def test_the_map_names_every_room_and_says_what_its_docstring_says() -> None:
+    """If a room, a file or its docstring is new: `make map` writes it into the page."""
+    made = runpy.run_path(str(ROOT / "tools" / "make_map.py"))
+    page = made["PAGE"].read_text(encoding="utf-8")
+    assert made["with_map"](page) == page
+    paths = (path.relative_to(made["PACKAGE"]).parts[0] for path in made["PACKAGE"].rglob("*.py"))
+    assert {made["place_of"](room).name for room in made["ORDER"]} == set(paths)
+
+
 def test_the_picture_shows_what_shoal_does() -> None:
     drawn = runpy.run_path(str(DOCS / "make_picture.py"))["picture"]()
     assert (DOCS / "before-after.svg").read_text(encoding="utf-8") == drawn
@@ -225,3 +234,27 @@ def test_files_named_in_contributing_exist() -> None:
     places = (ROOT, SOURCE, SOURCE / "shoal")
     assert [name for name in named if not any((place / name).exists() for place in places)] == []
     assert len(named) > 10
+
+
+RECIPES = {"measure", "generalization model", "method", "requirement", "database", "setting"}
+MOST_FILES = 3  # of the package that a recipe needs
+
+
+def recipes() -> dict[str, str]:
+    """The sections of CONTRIBUTING that say how to add something, by what it is."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    found = re.findall(r"^## Add an? ([^\n]+)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return dict(found)
+
+
+def test_there_is_a_recipe_for_everything_that_is_added_often() -> None:
+    assert set(recipes()) == RECIPES
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_a_recipe_names_a_few_files_of_the_package_that_exist(recipe: str) -> None:
+    named = set(re.findall(r"`([\w/]+(?:\.py|/))`", recipes()[recipe]))
+    own = {name for name in named if not name.startswith("tests/")}
+    assert 0 < len(own) <= MOST_FILES, own
+    places = (SOURCE, SOURCE / "shoal")
+    assert [name for name in own if not any((place / name).exists() for place in places)] == []

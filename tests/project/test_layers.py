@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,34 +11,10 @@ from pathlib import Path
 
 import pytest
 
-# From top to bottom; a room is a module or a folder of src/shoal, "shoal" is the public face in __init__.py.
-ORDER = (
-    "__main__",
-    "cli",
-    "app",
-    "sklearn",
-    "shoal",
-    "api",
-    "reuse",
-    "suggestions",
-    "pipeline",
-    "report",
-    "assess",
-    "samples",
-    "settings",
-    "data",
-    "solve",
-    "risk",
-    "encoding",
-    "progress",
-    "atomic",
-    "audits",
-    "errors",
-    "kernels",
-)
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "shoal"
+ORDER: tuple[str, ...] = runpy.run_path(str(ROOT / "tools" / "make_map.py"))["ORDER"]
 FROM_ANYWHERE_BUT_KERNELS = ("errors", "progress")
-
-PACKAGE = Path(__file__).parents[2] / "src" / "shoal"
 
 
 def room_of(path: Path, package: Path) -> str:
@@ -93,7 +70,7 @@ def faults(package: Path) -> list[str]:
         if room == "__init__":
             continue
         if room not in ORDER:
-            found.append(f"{place}: add the room '{room}' to ORDER in tests/project/test_layers.py")
+            found.append(f"{place}: add the room '{room}' to ORDER in tools/make_map.py")
             continue
         for line, other in imported_rooms(path, package):
             if other not in ORDER:
@@ -107,6 +84,27 @@ def test_imports_point_down_only() -> None:
     assert list(PACKAGE.rglob("*.py")), f"{PACKAGE} holds no modules"
     problems = faults(PACKAGE)
     assert not problems, "\n" + "\n".join(problems)
+
+
+# What the map says that a room must not know, where the order alone would let it.
+HIDDEN = {
+    "app": ("shoal.encoding.frames", "shoal.kernels", "narwhals", "pyarrow"),  # but for its workers
+    "assess": ("shoal.data", "shoal.solve.methods"),
+    "encoding": ("shoal.kernels", "numba"),
+    "reuse": ("shoal.solve",),
+    "settings": ("shoal.data", "pyarrow"),
+    "solve": ("narwhals", "pyarrow"),
+    "suggestions": ("shoal.pipeline", "shoal.solve"),
+}
+
+
+@pytest.mark.parametrize("room", HIDDEN)
+def test_a_room_does_not_know_what_the_map_hides_from_it(room: str) -> None:
+    paths = [path for path in (PACKAGE / room).rglob("*.py") if path.parent.name != "worker"]
+    known = [name for path in paths for _, name in imported_modules(path, PACKAGE)]
+    assert known
+    hidden = tuple(f"{name}." for name in HIDDEN[room])
+    assert [name for name in known if f"{name}.".startswith(hidden)] == []
 
 
 MAKERS = ("solve", "encoding", "kernels")

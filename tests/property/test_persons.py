@@ -6,12 +6,12 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-import reference_persons as twin
-import reference_requirements
+import reference.requirements
 import tables
 from examples import several
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from reference import persons as twin
 from tables import Sample
 
 import shoal
@@ -37,7 +37,7 @@ def crowds(
     each = st.lists(st.integers(0, number - 1), min_size=sample.records, max_size=sample.records)
     persons = draw(each)
     k = draw(st.integers(1, min(4, len(set(persons)))))
-    chosen = draw(reference_requirements.requirements(kind)) if kind else []
+    chosen = draw(reference.requirements.requirements(kind)) if kind else []
     named = {value for one in chosen for value in getattr(one, "values", None) or ()}
     assume(named <= set(sample.secrets[0]))
     assume(twin.meets(sample, persons, k, chosen)(range(sample.records)))
@@ -86,7 +86,7 @@ def test_every_group_has_k_persons(method: str, data: st.DataObject) -> None:
     assert_kept(case, released(case, method=method, keep_order=True))
 
 
-@pytest.mark.parametrize("kind", reference_requirements.ALL_KINDS)
+@pytest.mark.parametrize("kind", reference.requirements.ALL_KINDS)
 @settings(max_examples=several(50), suppress_health_check=[HealthCheck.filter_too_much])
 @given(method=st.sampled_from(HONEST), data=st.data())
 def test_persons_of_every_group_keep_the_requirement(
@@ -102,7 +102,7 @@ def test_the_optimum_of_a_handful_of_records_is_found(data: st.DataObject) -> No
     case = sample, persons, k, required = data.draw(crowds(kind, most=7))
     release = released(case, weights=sample.weights, keep_order=True)
     meets = twin.meets(sample, persons, k, required)
-    least = reference_requirements.optimum(sample.objective("lm"), sample.records, meets)
+    least = reference.requirements.optimum(sample.objective("lm"), sample.records, meets)
     mean = sum(sample.weights.values()) / len(sample.weights)
     cells = sample.records * len(sample.models)
     assert release.loss("lm") == pytest.approx(least / mean / cells, abs=1e-9)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import reference_requirements as twins
 import tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import requirements as twins
 
 import shoal
 from shoal.solve.methods import METHODS

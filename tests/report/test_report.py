@@ -28,13 +28,14 @@ from shoal.audits.verdict import Persons, Unprotected
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
 from shoal.pipeline.prove import judged
-from shoal.report.charts import Part, Row, bars, round_up
-from shoal.report.gather import Cells, sentence_of, settings_text, size_edges
-from shoal.report.markup import cut, element, number, percent, whole_percent
-from shoal.report.risks import of_originals
+from shoal.report.formats import make_templates, percent, rounded, shorten, whole_percent
+from shoal.report.gather import reported_settings, size_edges
+from shoal.report.page import Chart, Row, fill_template, of_originals, round_up
+from shoal.report.words import CellShares, sentence_of
 
 HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
 CAP = 500_000
+TEMPLATES = Path(shoal.__file__).parent / "report" / "templates"
 K = 5
 
 
@@ -322,7 +323,9 @@ def test_classes_of_sizes_cover_all_and_never_mix_below_k_with_above(
 
 
 def test_bars_are_as_long_as_they_say() -> None:
-    drawing = bars("a", "t", "d", [Row("x", "1", [[Part("exact", 25), Part("hidden", 75)]])], "4")
+    templates = make_templates(TEMPLATES)
+    chart = Chart("a", "t", "d", [Row("x", ["1"], [{"exact": 25, "hidden": 75}])], "4")
+    drawing = templates.get_template("macros.html").module.bars(chart)  # type: ignore[attr-defined]
     assert re.findall(r'class="(\w+)" x="([\d.]+)%" y="\d+" width="([\d.]+)%"', drawing) == [
         ("exact", "0", "25"),
         ("hidden", "25", "75"),
@@ -345,17 +348,32 @@ def test_shares_read_as_none_or_all_only_if_they_are() -> None:
     ]
 
 
-def test_text_and_attributes_are_escaped_and_markup_is_not() -> None:
-    inner = element("b", "<&>", title='"')
-    assert element("p", "a<", inner) == '<p>a&lt;<b title="&quot;">&lt;&amp;&gt;</b></p>'
-    assert cut("abcdef", 4) == "abc…"
-    assert cut("a\nb", 4) == "a�b"
+def test_templates_escape_all_that_they_print() -> None:
+    shown = fill_template("lines.html", title=HOSTILE, lines=[(HOSTILE, "<&>")])
+    assert {tag for tag, _ in Page(shown).elements} == {
+        "table",
+        "caption",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+    }
+    assert "&lt;&amp;&gt;" in shown
+    for path in TEMPLATES.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|<script|https?:| on\w+=", text)
+        assert not re.search(r"=\{\{|='\{\{", text)  # attributes are quoted
+
+
+def test_texts_are_cut_and_what_does_not_print_is_replaced() -> None:
+    assert shorten("abcdef", 4) == "abc…"
+    assert shorten("a\nb", 4) == "a�b"
 
 
 def test_losses_have_three_digits() -> None:
-    told = [number(value) for value in (0, -1e-17, 0.00012345, 0.5, 12.345, 999.9, 1234567.0)]
+    told = [rounded(value) for value in (0, -1e-17, 0.00012345, 0.5, 12.345, 999.9, 1234567.0)]
     assert told == ["0", "0", "0.000123", "0.5", "12.3", "1,000", "1,230,000"]
-    assert number(0.12345, 2) == "0.12"
+    assert rounded(0.12345, 2) == "0.12"
 
 
 @pytest.mark.parametrize("objective", ["lm", "ncp"])
@@ -364,10 +382,10 @@ def test_no_loss_in_a_report_has_more_than_three_digits(objective: str, tmp_path
     words = section(report_of(release, tmp_path), "experts").words
     at = words.index("Loss of the whole release")
     shown = words[words.index(objective, at) + 3]
-    assert shown == number(release.loss())
+    assert shown == rounded(release.loss())
     assert float(shown.replace(",", "")) == float(f"{release.loss():.3g}")
     for name, loss in release.column_losses().items():
-        assert words[words.index(name, words.index("Loss by measures")) + 2] == number(loss)
+        assert words[words.index(name, words.index("Loss by measures")) + 2] == rounded(loss)
     assert str(release.loss())[:6] not in "".join(words)
 
 
@@ -407,7 +425,7 @@ def test_settings_list_no_values_and_name_files_outside_without_their_folder(
         sensitive=("e",),
         k=2,
     )
-    text, remarks = settings_text(settings, tmp_path / "deep")
+    text, remarks = reported_settings(settings, tmp_path / "deep")
     assert "Town-" not in text
     assert ".." not in text
     assert str(tmp_path) not in text
@@ -422,7 +440,7 @@ def test_settings_of_a_report_make_the_same_release_again(tmp_path: Path) -> Non
     plain = {"pay": shoal.Interval(), "sex": None, "town": None}
     table = people().select(["name", *plain, "ill", "ward"])
     release = anonymize(table=table, quasi_identifiers=plain, order_seed=1)
-    text, remarks = settings_text(release.settings, tmp_path)
+    text, remarks = reported_settings(release.settings, tmp_path)
     assert remarks == []
     (tmp_path / "again.toml").write_text(text, encoding="utf-8")
     again = shoal.anonymize(table, settings=tmp_path / "again.toml", order_seed=1)
@@ -546,30 +564,30 @@ def test_what_takes_expertise_is_folded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        (Cells(1, 0, 0, 0, ""), "every value is released exactly."),
-        (Cells(0, 0, 1, float("inf"), ""), "every value is hidden."),
+        (CellShares(1, 0, 0, 0, ""), "every value is released exactly."),
+        (CellShares(0, 0, 1, float("inf"), ""), "every value is hidden."),
         (
-            Cells(0, 1, 0, 4.0, ""),
+            CellShares(0, 1, 0, 4.0, ""),
             "half of the values are released within a range of at most 4.",
         ),
         (
-            Cells(0.25, 0.5, 0.25, 31.0, "D"),
+            CellShares(0.25, 0.5, 0.25, 31.0, "D"),
             "half of the values are released within 31 days; 25.0 % are exact, 25.0 % hidden.",
         ),
-        (Cells(0, 1, 0, 3.6e9, "us"), "half of the values are released within 1 hour."),
-        (Cells(0, 1, 0, 4383, "D"), "half of the values are released within 12 years."),
+        (CellShares(0, 1, 0, 3.6e9, "us"), "half of the values are released within 1 hour."),
+        (CellShares(0, 1, 0, 4383, "D"), "half of the values are released within 12 years."),
         (
-            Cells(0.5, 0.5, 0, 0, "D"),
+            CellShares(0.5, 0.5, 0, 0, "D"),
             "at least half of the values are released exactly; 50.0 % are exact.",
         ),
         (
-            Cells(0.4, 0, 0.6, float("inf"), ""),
+            CellShares(0.4, 0, 0.6, float("inf"), ""),
             "half of the values or more cannot be narrowed down; 40.0 % are exact, 60.0 % hidden.",
         ),
-        (Cells(0.4, 0.6, 0, None, ""), "40.0 % are exact, 60.0 % more general."),
+        (CellShares(0.4, 0.6, 0, None, ""), "40.0 % are exact, 60.0 % more general."),
     ],
 )
-def test_what_a_column_lost_is_said_in_a_sentence(cells: Cells, sentence: str) -> None:
+def test_what_a_column_lost_is_said_in_a_sentence(cells: CellShares, sentence: str) -> None:
     assert sentence_of(cells) == sentence
 
 
@@ -699,7 +717,7 @@ def test_the_order_of_a_release_does_not_change_the_sample(
     release: shoal.Release, tmp_path: Path
 ) -> None:
     order = np.random.default_rng(1).permutation(release.data.num_rows)
-    shuffled = replace(release, data=release.data.take(order))
+    shuffled = replace(release, released=replace(release.released, data=release.data.take(order)))
     texts = [section(report_of(one, tmp_path), "sample").words for one in (release, shuffled)]
     assert texts[0] == texts[1]
 

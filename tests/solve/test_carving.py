@@ -1,11 +1,10 @@
-"""Carving new groups and ruining old ones is as in tests/reference_refinement.py."""
+"""Carving new groups and ruining old ones is as in tests/reference/refinement.py."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import reference
-import reference_refinement as twin
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from partitions import (
     lists,
     starts,
 )
+from reference import refinement as twin
 
 from shoal.kernels.refining import carving, carving_cells, reach, ruin
 from shoal.kernels.refining import neighbourhoods as moves

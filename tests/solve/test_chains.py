@@ -1,4 +1,4 @@
-"""What groups cover, and chains of records through them, are as in tests/reference_refinement.py."""
+"""What groups cover, and chains of records through them, are as in tests/reference/refinement.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-import reference_refinement as twin
 import tables
 from compiled import callable_here
 from examples import several
@@ -25,7 +24,8 @@ from partitions import (
     undo,
 )
 from reference import Group
-from reference_splitting import varied_sample
+from reference import refinement as twin
+from reference.splitting import varied_sample
 from tables import Sample
 
 from shoal.encoding.forms import TreeForm

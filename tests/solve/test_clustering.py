@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_clustering as twins
 import tables
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import swept
+from reference import clustering as twins
 
 import shoal
 from shoal.encoding.encode import encode

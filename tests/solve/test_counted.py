@@ -29,13 +29,13 @@ from shoal.encoding.frames import open_frame
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import count_groups, keeps_limits
 from shoal.kernels.shared.state import offending
-from shoal.pipeline.plan import encode_source
+from shoal.pipeline.carriers.memory import encode_source
 from shoal.progress import Progress, silent
 from shoal.settings.settings import make_settings
 from shoal.solve.bounds.certificate import Certifier
 from shoal.solve.counted.aside import complying, set_aside, standing
 from shoal.solve.counted.assignment import Assignment, pick, reduced
-from shoal.solve.counted.parts import cut, line_of, refine_in_memory, settle_in_parts
+from shoal.solve.counted.parts import cut, line_of, refine_in_parts, settle_in_parts
 from shoal.solve.counted.remote import in_threads, solve_packed
 from shoal.solve.counted.rounds import Standing, solve_part
 from shoal.solve.counted.solve import solve
@@ -398,7 +398,7 @@ def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_t
             patch("shoal.solve.counted.parts.PART", 300),
             patch("shoal.solve.counted.remote.threads", lambda threads=threads: threads),
         ):
-            found.append(refine_in_memory(problem, groups, 0, silent, Refine()))
+            found.append(refine_in_parts(problem, groups, 0, silent, Refine()))
     assert (found[0].groups == found[1].groups).all()
     assert found[0].notes == ("refined in parts: the 900 dearest records",)
     assert not offending(problem.rules, Refined.of(problem, found[0].groups).search.s).any()

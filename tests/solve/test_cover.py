@@ -9,14 +9,14 @@ from itertools import product
 import numpy as np
 import pyarrow as pa
 import pytest
-import reference_borrowing as twins
-import reference_requirements
+import reference.requirements
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import OBJECTIVES, Group
-from reference_clustering import Cost, lacking, none_lacking
-from reference_proposals import propose
+from reference import borrowing as twins
+from reference.clustering import Cost, lacking, none_lacking
+from reference.proposals import propose
 
 import shoal
 from shoal.audits.requirements.base import Requirement
@@ -162,14 +162,14 @@ def test_seeds_propose_the_points_of_the_twin(seed, records, k, most_counts):
     assert counted_ends == Counter(ends)
 
 
-@pytest.mark.parametrize("kind", reference_requirements.ALL_KINDS)
+@pytest.mark.parametrize("kind", reference.requirements.ALL_KINDS)
 @settings(max_examples=several(30))
 @given(data=st.data())
 def test_groups_from_proposed_points_meet_the_requirement(kind, data):
-    sample, k, requirements = data.draw(reference_requirements.cases(kind, max_records=40))
-    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
+    sample, k, requirements = data.draw(reference.requirements.cases(kind, max_records=40))
+    problem = reference.requirements.problem_of(sample, "lm", k, requirements)
     groups = Cover(max_points=1).partition(problem, 0, silent).groups
-    meets = reference_requirements.meets(sample, k, requirements)
+    meets = reference.requirements.meets(sample, k, requirements)
     assert all(meets(np.flatnonzero(groups == g).tolist()) for g in range(groups.max() + 1))
 
 

@@ -8,8 +8,8 @@ from math import log, log2
 import numpy as np
 import pytest
 import reference
-import reference_bounds
-import reference_requirements
+import reference.bounds
+import reference.requirements
 import tables
 from compiled import callable_here
 from examples import several
@@ -60,7 +60,7 @@ def ascent(problem: Problem, good: bool) -> DiverseAscent:
 
 
 @given(
-    reference_requirements.cases(max_records=9),
+    reference.requirements.cases(max_records=9),
     st.sampled_from(OBJECTIVES),
     st.integers(0, 8),
     st.booleans(),
@@ -69,7 +69,7 @@ def ascent(problem: Problem, good: bool) -> DiverseAscent:
 @settings(max_examples=several(300))
 def test_no_release_that_keeps_the_requirements_costs_less(case, measure, passes, good, looks):
     sample, k, requirements = case
-    problem = reference_requirements.problem_of(sample, measure, k, requirements)
+    problem = reference.requirements.problem_of(sample, measure, k, requirements)
     assume(problem.class_count == 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shoal.solve.bounds.ascent.QUICK_LOOKS", looks)
@@ -84,11 +84,11 @@ def test_no_release_that_keeps_the_requirements_costs_less(case, measure, passes
     assert totals[-1] + problem.objective.offset.sum() <= best + 1e-9
 
 
-@given(reference_requirements.cases(max_records=8), st.integers(0, 3))
+@given(reference.requirements.cases(max_records=8), st.integers(0, 3))
 @settings(max_examples=several(150))
 def test_in_no_group_that_keeps_the_requirements_do_the_numbers_exceed_what_it_costs(case, passes):
     sample, k, requirements = case
-    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
+    problem = reference.requirements.problem_of(sample, "lm", k, requirements)
     climb = ascent(problem, good=True)
     for _ in range(passes):
         climb.advance()
@@ -101,15 +101,15 @@ def test_in_no_group_that_keeps_the_requirements_do_the_numbers_exceed_what_it_c
         assert y[group].sum() <= costs[subset] + 1e-9
 
 
-@given(reference_requirements.cases(max_records=8), st.data())
+@given(reference.requirements.cases(max_records=8), st.data())
 @settings(max_examples=several(150))
 def test_no_group_of_a_cell_exceeds_its_cost_by_more_than_the_multipliers_say(case, data):
     sample, k, requirements = case
-    problem = reference_requirements.problem_of(sample, "lm", k, requirements)
-    meets = reference_requirements.meets(sample, k, requirements)
+    problem = reference.requirements.problem_of(sample, "lm", k, requirements)
+    meets = reference.requirements.meets(sample, k, requirements)
     numbers = st.lists(st.floats(-2, 3), min_size=sample.records, max_size=sample.records)
     duals, cost = np.array(data.draw(numbers)), data.draw(st.floats(0, 2))
-    largest = reference_bounds.largest_excess(duals.tolist(), cost, meets)
+    largest = reference.bounds.largest_excess(duals.tolist(), cost, meets)
     rules, everyone = problem.rules, np.arange(sample.records, dtype=np.int32)
     weights, need = np.ones(sample.records, np.int64), distinct_needed(rules)
     cell = kernels.make_sorted(sample.records, rules, outside_needed(rules))

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_clustering as twins
 import tables
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import swept
+from reference import clustering as twins
 
 import shoal
 from shoal.audits.requirements.alpha import AlphaK

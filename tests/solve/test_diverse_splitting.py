@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_requirements as twins
 import tables
 from compiled import callable_here
 from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference import requirements as twins
 
 from shoal import Cancelled, Interval, Suppression
 from shoal.audits.requirements.alpha import AlphaK

@@ -7,12 +7,12 @@ from math import log
 import numpy as np
 import pytest
 import reference
-import reference_guarantees as twins
 import tables
 from compiled import needs_jit
 from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference import guarantees as twins
 
 import shoal
 from shoal.encoding.encode import encode

@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_guarantees as twins
 import tables
 from compiled import callable_here
 from examples import several
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference import guarantees as twins
 
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame

@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_guarantees as twins
 import tables
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import guarantees as twins
 
 import shoal
 from shoal.encoding.encode import encode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from reference_releases import COSTS, MODELS, least_loss, random_table, release_of
+from reference.releases import COSTS, MODELS, least_loss, random_table, release_of
 
 import shoal
 

@@ -1,4 +1,4 @@
-"""Records move, and groups dissolve, as in tests/reference_refinement.py."""
+"""Records move, and groups dissolve, as in tests/reference/refinement.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from math import inf
 
 import numpy as np
 import pytest
-import reference_refinement as twin
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
@@ -20,6 +19,7 @@ from partitions import (
     starts,
     undo,
 )
+from reference import refinement as twin
 
 from shoal.kernels.refining import neighbourhoods as dissolving
 from shoal.kernels.refining import neighbourhoods as moves

@@ -1,4 +1,4 @@
-"""Groups rounded from the relaxed problem are as in tests/reference_refinement.py."""
+"""Groups rounded from the relaxed problem are as in tests/reference/refinement.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-import reference_refinement as twin
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,7 +16,8 @@ from partitions import (
     is_met,
     starts,
 )
-from reference_splitting import varied_sample
+from reference import refinement as twin
+from reference.splitting import varied_sample
 
 import shoal
 from shoal.kernels.refining import repacking as rounding

@@ -1,15 +1,15 @@
-"""Choosing cells anew is as in tests/reference_repacking.py, and never makes a partition dearer."""
+"""Choosing cells anew is as in tests/reference/repacking.py, and never makes a partition dearer."""
 
 from __future__ import annotations
 
 import numpy as np
 import reference
-import reference_repacking as twin
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from partitions import TOLERANCE, Start, assert_tidy, is_met, starts
+from reference import repacking as twin
 
 from shoal.kernels.refining import repacking
 from shoal.progress import silent

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import reference_clustering as twins
 import tables
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import clustering as twins
 
 import shoal
 from shoal.audits.requirements.alpha import AlphaK

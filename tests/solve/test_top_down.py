@@ -8,12 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import reference
-import reference_splitting as twins
 import tables
 from compiled import callable_here
 from examples import several
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import splitting as twins
 
 from shoal import Cancelled, Interval, Suppression
 from shoal.encoding.encode import encode

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -14,88 +12,19 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import parity
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engines import ASKED, people, rows_of
 from fuzz.engines import try_on
 
 import shoal
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'shoal[spark]'")
-if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-    pytest.skip("Spark needs Java, and there is none here", allow_module_level=True)
 from shoal.data.engines import spark as executors
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # PySpark's own, about pandas and open sockets
-
-# On a few hundred records most time would go into compiling: these options halve what the tests take.
-QUICK = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.ui.enabled": "false",
-}
-JAVA = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
-ASKED: dict[str, Any] = {
-    "quasi_identifiers": ["age", "town"],
-    "sensitive": ["ill"],
-    "identifiers": ["name"],
-    "keep": ["ward"],
-    "allow": {"ward": "unique"},
-    "k": 4,
-    "method": "cover",
-    "refine": False,
-}
-
-
-def people(records: int = 400) -> pa.Table:
-    rng = np.random.default_rng(0)
-    return pa.table(
-        {
-            "name": [f"person {i}" for i in range(records)],
-            "age": rng.integers(20, 60, records),
-            "town": rng.choice(["Lyon", "Paris", "Porto", None], records, p=[0.5, 0.3, 0.15, 0.05]),
-            "ill": rng.choice(["flu", "cold", "none"], records),
-            "ward": rng.integers(0, 5, records),
-        }
-    )
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2,3]")  # a task may fail twice
-    options = {
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.timestampType": "TIMESTAMP_NTZ",  # as the checker reads them
-        **QUICK,
-        "spark.driver.extraJavaOptions": JAVA,
-        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # a server in this JVM
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": str(free_port()),
-    }
-    for key, value in options.items():
-        builder = builder.config(key, value)
-    started = builder.getOrCreate()
-    yield started
-    started.stop()
-
-
-def rows_of(frame: Any) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(map(str, row.values())) for row in frame.toArrow().to_pylist())
 
 
 def test_columns_are_coarsened_as_in_memory(session: Any) -> None:
@@ -225,10 +154,10 @@ def test_names_with_dots_and_quotes_are_released_as_in_memory(session: Any, tmp_
     release.close()  # type: ignore[attr-defined]
 
 
-def released(given: Any, most: int, version: str) -> tuple[Counter[tuple[str, ...]], str]:
+def released(given: Any, most: int, version: str) -> tuple[Counter[str], str]:
     """The records and notes of a release, as if executors had this version of shoal."""
     with (
-        patch("shoal.pipeline.carriers.lazy.most_at_once", lambda memory: most),
+        patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: most),
         patch.object(executors.Executors, "version", version),
     ):
         release = shoal.anonymize(given, **ASKED)
@@ -238,7 +167,7 @@ def released(given: Any, most: int, version: str) -> tuple[Counter[tuple[str, ..
 
 
 @pytest.fixture(scope="module")
-def by_driver(session: Any) -> tuple[Counter[tuple[str, ...]], str]:
+def by_driver(session: Any) -> tuple[Counter[str], str]:
     """A release of one partition whose rounds the driver solved."""
     return released(session.createDataFrame(people()).coalesce(1), 40, "")
 
@@ -357,3 +286,15 @@ def test_spark_connect_makes_the_same_release(session: Any, by_driver: Any, tmp_
     )
     assert ended.returncode == 0, ended.stderr[-2000:]
     assert rows_of(session.read.parquet(str(tmp_path / "release"))) == by_driver[0]
+
+
+def test_a_release_answers_the_same_as_one_in_memory(session: Any, tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    expected = parity.asked_of(
+        shoal.anonymize(parity.people(), **parity.ASKED), tmp_path / "memory"
+    )
+    frame = session.createDataFrame(parity.people())
+    found = parity.asked_of(shoal.anonymize(frame, **parity.ASKED), tmp_path)
+    lacking = {name for name, own in found.items() if own is shoal.NotAvailable}
+    assert lacking == parity.UNAVAILABLE_ON_ENGINES
+    assert parity.differing(found, expected) == []

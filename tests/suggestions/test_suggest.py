@@ -18,11 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from suggested import PERSONAL, Made
-from suggested_cases import TABLES as OWN
-from suggested_messy import TABLES as MESSY
-from suggested_new import TABLES as NEW
-from suggested_public import TABLES as PUBLIC
-from suggested_unseen import TABLES as UNSEEN
+from suggested.cases import TABLES as OWN
+from suggested.messy import TABLES as MESSY
+from suggested.new import TABLES as NEW
+from suggested.public import TABLES as PUBLIC
+from suggested.unseen import TABLES as UNSEEN
 
 import shoal
 from shoal.risk.patterns import identifier_pattern

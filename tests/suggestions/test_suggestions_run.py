@@ -11,7 +11,8 @@ import pytest
 
 import shoal
 from shoal.data.open import open_table
-from shoal.pipeline.plan import check_roles, encode_source
+from shoal.pipeline.carriers.memory import encode_source
+from shoal.pipeline.plan import check_roles
 from shoal.settings.settings import Settings
 
 NAMES = (

@@ -1,1 +1,1 @@
-"""What the package offers, a file for each verb, and what the verbs return."""
+"""The public functions, one file each, and the objects they return. It must not know how a step of a run is done."""

@@ -1,4 +1,4 @@
-"""`shoal.anonymize`, all that it takes, and what that means; the work is done in `pipeline/run.py`."""
+"""`shoal.anonymize` and its parameters; `pipeline/run.py` does the work."""
 
 from __future__ import annotations
 

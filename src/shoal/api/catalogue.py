@@ -1,4 +1,4 @@
-"""What there is to choose from."""
+"""Lists of the methods, measures and requirements to choose from."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def list_measures() -> dict[MeasureName, str]:
     --------
     >>> import shoal
     >>> shoal.list_measures()["lm"]
-    'share of the values a cell may stand for (GT10 (3))'
+    'how much of a column a cell may stand for: 0 is exact, 1 is hidden (GT10 (3))'
     """
     found = {name: f"{own.meaning} ({own.source})" for name, own in MEASURES.items()}
     return cast("dict[MeasureName, str]", found)

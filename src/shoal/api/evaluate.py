@@ -1,4 +1,4 @@
-"""Is a release safe, and is it still useful? The answers for any table and release, frames or files."""
+"""How safe and how useful any release of a table is: `shoal.audit`, `shoal.evaluate` and `shoal.classify`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release beside its table: everything that can be said of it in one result."""
+"""The result of an evaluation: everything known about a release and its table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from shoal.audits.verdict import Audit, Examination, Verdict
 from shoal.encoding.closed import Closed
 from shoal.encoding.frames import Frame, open_frame
 from shoal.errors import raise_problems, shown
-from shoal.report import Reported, write_report
+from shoal.report.gather import Reported
+from shoal.report.page import write_report
 from shoal.report.summary import evaluation_lines, lines_html
 from shoal.settings.settings import Settings
 

@@ -1,4 +1,4 @@
-"""A measure of information loss on any table and release, frames or files."""
+"""`shoal.loss`: a measure of information loss for any table and release, frames or files."""
 
 from __future__ import annotations
 

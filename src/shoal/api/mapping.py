@@ -1,4 +1,4 @@
-"""What became what in a release: original values and released texts, per column, with counts, and as SQL."""
+"""The mapping of a release: which original values became which released texts, with counts, and as SQL."""
 
 from __future__ import annotations
 

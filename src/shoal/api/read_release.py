@@ -1,4 +1,4 @@
-"""A release for those who analyse it: its texts as numbers, dates, lists and levels."""
+"""`shoal.read_release`: the texts of a release as numbers, dates, lists and levels, for analyses."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ from shoal.errors import InputError, raise_problems
 from shoal.pipeline.carriers.released import dialect_for
 from shoal.pipeline.run import Result, run
 from shoal.progress import Progress, following, silent
-from shoal.report import Making, write_report
+from shoal.report.facts import Making
+from shoal.report.page import write_report
 from shoal.report.summary import brief_facts, brief_html
 from shoal.reuse.recoding import Recoding, recoding_of
 from shoal.settings.settings import Settings
@@ -169,7 +170,6 @@ class Release(Result[FrameT]):
     @property
     def recoding(self) -> Recoding:
         """The closures of this release, to be used for new records; see `shoal.Recoding`."""
-        self.released.lacks("recoding")
         return recoding_of(open_frame(self.data), self.settings)
 
     @property

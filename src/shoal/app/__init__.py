@@ -1,5 +1,6 @@
-"""The app: a local web page on which a steward makes a release; `shoal app` starts it.
+"""The local web app that `shoal app` starts, for making a release in the browser. It must not know frames or kernels
+outside `worker/`.
 
-The server keeps state and draws pages; tables are read and released by processes of their own (`worker/`), so that
-the server stays small and a failed job takes nothing with it.
+The server keeps state and draws pages. Worker processes read tables and make releases, so the server stays small and
+a failed job takes nothing else with it.
 """

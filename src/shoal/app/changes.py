@@ -1,4 +1,4 @@
-"""What changes something: projects, settings, hierarchies. Every address is asked for with POST."""
+"""The addresses that change something, all by POST: projects, settings, hierarchies."""
 
 from __future__ import annotations
 

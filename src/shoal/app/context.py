@@ -1,4 +1,4 @@
-"""What all pages share: projects, jobs, templates, and the context that every page of a project shows."""
+"""What all pages share: projects, jobs, templates, and the values that every page of a project shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -18,6 +18,8 @@ from shoal.app.forms import coarse_of, roles_of, to_type
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
 from shoal.encoding.by_column import written_formats, written_missing
+from shoal.progress import stage_in_words
+from shoal.report.formats import make_templates
 
 
 def command_line(table: Path, settings: Path, output: str = "release.csv") -> str:
@@ -30,35 +32,18 @@ HERE = Path(__file__).parent
 RECORDS_A_SECOND = 50_000  # that a step of refinement works on
 
 
-def percent(share: float) -> str:
-    """A share that reads as none or all only if it is."""
-    if 0 < share < 0.001:
-        return "< 0.1 %"
-    if 0.999 < share < 1:
-        return "> 99.9 %"
-    return f"{100 * share:.3g} %" if share >= 0.0995 or not share else f"{100 * share:.1f} %"
-
-
-def make_templates(path: str) -> Environment:
+def page_templates(path: str) -> Environment:
     """Templates of pages below a path."""
-    environment = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["percent"] = percent
+    environment = make_templates(HERE / "templates")
     environment.filters["formats"] = lambda said: "; ".join(written_formats(said))
     environment.filters["missing"] = lambda said: "; ".join(written_missing(said))
     environment.filters["time"] = time_in_words
-    environment.filters["count"] = lambda number: f"{number:,}"
     environment.globals.update(
         root=path,
         words=words,
         version=__version__,
         records_a_second=RECORDS_A_SECOND,
-        stage_in_words=words.stage_in_words,
+        stage_in_words=stage_in_words,
         to_type=to_type,
     )
     return environment

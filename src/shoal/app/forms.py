@@ -1,4 +1,4 @@
-"""What a form says, put into settings: dicts as a settings file has them, checked by the worker that uses them."""
+"""Forms as settings: dicts in the shape of a settings file, checked by the worker that uses them."""
 
 from __future__ import annotations
 
@@ -288,8 +288,6 @@ def with_run(settings: Settings, form: FormData) -> Settings:
         new.setdefault("requirement", {})["k"] = whole(form, "k", "k", 1)
     method = new.setdefault("method", {})
     name = text(form, "method") or "auto"
-    if name not in words.METHODS:
-        raise Wrong("Choose one of the methods in the list.")
     if name != method.get("name", "auto"):
         method = {key: method[key] for key in ("seed", "refine") if key in method}
         new["method"] = method

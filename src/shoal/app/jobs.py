@@ -1,6 +1,4 @@
-"""Jobs: looks at tables and runs, each done by a worker process and followed by a thread, so that pages only
-read.
-"""
+"""Jobs: each look at a table and each run has a worker process and a thread that follows it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The pages that show: the projects, the six steps, and runs as they are started, followed, cancelled and
-copied.
-"""
+"""The pages that show something: the projects, the six steps, and the runs."""
 
 from __future__ import annotations
 
@@ -24,7 +22,8 @@ from shoal.app.context import Office, changed, command_line
 from shoal.app.jobs import Failed
 from shoal.app.projects import FORMATS, Project
 from shoal.app.security import REPORT_POLICY
-from shoal.app.words import ORDER, STEPS, stage_in_words, stage_number
+from shoal.app.words import STEPS
+from shoal.progress import STEP_WORDS, stage_in_words, step_of
 
 SEVERAL_K = (2, 3, 5, 10, 20, 50)
 
@@ -290,8 +289,8 @@ class Running:
         job = self.office.jobs.running(project, run)
         if job is None or job.is_ready:
             return {"status": "over"}
-        number = stage_number(job.stage)
-        step = f"Step {number} of {len(ORDER)}: " if number else ""
+        number = step_of(job.stage)
+        step = f"Step {number} of {len(STEP_WORDS)}: " if number else ""
         share = job.done / job.total if job.total > 1 else None
         rows = f"{job.records:,} records. " if job.records else ""
         so_far = f"{job.elapsed:.0f} s so far{', ' + job.left if job.left else ''}"

@@ -1,6 +1,4 @@
-"""Projects: a folder each, with the table or where it lies, the settings as TOML, those before them, and all
-runs.
-"""
+"""Projects: a folder each, with the table or its place, the settings as TOML, earlier settings, and all runs."""
 
 from __future__ import annotations
 
@@ -15,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from shoal import __version__
 from shoal.atomic import create_private, make_private_folder
 
 
@@ -96,9 +95,9 @@ class Project:
 
     @property
     def look(self) -> dict[str, Any] | None:
-        """What is known of the table, None until it has been read."""
+        """What is known of the table, None until this version of shoal has read it."""
         found: dict[str, Any] | None = read_json(self.folder / "look.json")
-        return found
+        return found if found and found["version"] == __version__ else None
 
     @property
     def settings(self) -> dict[str, Any]:

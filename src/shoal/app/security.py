@@ -1,4 +1,4 @@
-"""Who may ask what: this machine, this address, and a browser that has shown a one-time token.
+"""Who may ask for a page: only this machine, this address, and a browser that has shown a one-time token.
 
 Every request passes `Gate` before anything else: the Host must be the server's own, an Origin must be too, and all but
 the first address need the cookie of a session. Browsers send the cookies of a host to all its ports, so all pages lie

@@ -1,4 +1,4 @@
-"""Start the app: one ASGI application on a free port of this machine only, a one-time address, the browser."""
+"""The server: one ASGI application on a free port of this machine, opened in the browser at a one-time address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from shoal.app.changes import Changes
-from shoal.app.context import HERE, Office, make_templates
+from shoal.app.context import HERE, Office, page_templates
 from shoal.app.jobs import Jobs
 from shoal.app.pages import Pages, Running
 from shoal.app.projects import Projects, write_text_file
@@ -57,7 +57,7 @@ class Invitation:
 def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
     """The app for one address, `127.0.0.1:port`, and one folder of projects."""
     path = new_path()
-    office = Office(Projects(root), Jobs(), make_templates(path))
+    office = Office(Projects(root), Jobs(), page_templates(path))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

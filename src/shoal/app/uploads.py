@@ -1,4 +1,4 @@
-"""Files that a browser sends, written to disk as they come: memory does not grow with them."""
+"""Uploaded files, written to disk as they arrive, so that memory does not grow with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Is it safe, and is it still useful: risk, distributions, queries, classification, association rules."""
+"""How safe and how useful a release is: risk, distributions, queries, classification and association rules. It must not
+know how the release was made.
+"""
 
 from __future__ import annotations
 

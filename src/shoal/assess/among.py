@@ -1,4 +1,4 @@
-"""A table and its release beside the people they were drawn from: a number of people, or a table of them."""
+"""A table and its release compared with the population they come from: its size, or a table of it."""
 
 from __future__ import annotations
 

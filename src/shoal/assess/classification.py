@@ -1,4 +1,4 @@
-"""Is it still useful? Whether a classifier learns from a release what it learns from the table.
+"""Whether a classifier learns from a release what it learns from the table.
 
 It is trained on released quasi-identifiers and tested on original records that are not in the release. A
 generalized cell becomes numbers as an original one does: an interval its middle and its width (0 for a

@@ -1,4 +1,4 @@
-"""A table beside a release of it, both as integers: what every evaluation looks at."""
+"""A table and a release of it, both as integers: the input of every evaluation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is it still useful? How far the distributions that a release tells are from the table's."""
+"""How far the distributions of a release are from those of the table."""
 
 from __future__ import annotations
 

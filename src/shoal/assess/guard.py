@@ -1,4 +1,4 @@
-"""Which bins of a quasi-identifier may be counted in public: no count and no difference stands for few people.
+"""Which bins of a quasi-identifier may be counted in public, so that no count or difference is about few people.
 
 Whoever has the release knows for any set of bins how many records lie surely inside it: those whose closure
 does. With the count of originals in the set, the difference is the number of people who are inside although

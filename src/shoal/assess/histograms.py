@@ -1,4 +1,4 @@
-"""Before and after as a picture may show it: what a histogram tells beyond the release is about k people or more.
+"""Histograms before and after: what they tell beyond the release is about at least k people.
 
 Bins come from the release: round numbers or periods between its least and greatest bound, or values. Originals are
 counted in them only as far as `guard` allows, and the first and the last bin are open, so no extreme is named.

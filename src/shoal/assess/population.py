@@ -1,4 +1,4 @@
-"""What a table says about the people it was drawn from: how many of them are unique, and how well others hide.
+"""How many people of the population are unique, when the table is a sample of it.
 
 A table is often a sample. Whoever does not know that a person is in it must find them in the population, where
 more people share their quasi-identifiers. With a table of the population that is counted; with its size alone it

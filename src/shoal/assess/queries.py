@@ -1,4 +1,4 @@
-"""Is it still useful? How well COUNT and SUM queries are answered from a release (XU06 §5).
+"""How well COUNT and SUM queries are answered from a release (XU06 §5).
 
 A query has a condition on each of some quasi-identifiers: a random range of numbers, dates or ordered
 categories, or a random value or node of a hierarchy. It is answered exactly on the table, and from the

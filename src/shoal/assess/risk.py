@@ -1,4 +1,4 @@
-"""Is it safe? What an attacker can learn who knows the quasi-identifiers, before and after.
+"""What an attacker who knows the quasi-identifiers can learn, before and after.
 
 Before, records hide among those with the same original quasi-identifiers; after, among those that are
 released alike. Re-identification risks are those of El Emam (2013) as ARX reports them.

@@ -1,4 +1,4 @@
-"""Is it still useful? Whether the same association rules are found in a release as in the table.
+"""Whether a release has the same association rules as the table.
 
 An item is a value of a column (a range for numbers and dates); a rule says that records with one or two items
 have a third of another column. In the release an item is supported by the share of each record's closure

@@ -1,4 +1,4 @@
-"""Numbers, dates, calendar periods and ordered categories on a line, and where a picture cuts it."""
+"""Numbers, dates, calendar periods and ordered categories on a line, and where a histogram cuts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns that are released as they are: how many records have a value, or a combination, that no other has.
+"""Columns that are released unchanged: how many records have a value, or a combination, that is unique.
 
 Nothing hides such records: whoever knows the values of a person finds the record.
 """

@@ -1,5 +1,5 @@
-"""The audit: proves requirements from what finished columns read, in code that shares nothing with their making.
+"""The audit, which proves requirements from the texts of a finished release, with code of its own. It must not know
+anything else of the package but the errors.
 
-Nothing here imports anything else of the package but the errors: no encoding, model, method or kernel. The trees
-of hierarchies are data that the user gave.
+It reads hierarchies as the user gave them, and shares no encoding, model, method or kernel with the making of groups.
 """

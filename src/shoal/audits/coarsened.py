@@ -1,4 +1,4 @@
-"""The audit of coarsened columns: that every value reads like one of the declared grid, level or length.
+"""The audit of coarsened columns: every value must belong to the declared grid, level or length.
 
 It shares no code with the models that coarsen, and needs nothing but the finished column.
 """

@@ -1,4 +1,4 @@
-"""The audit of releases whose records do not read the same: each must still be one of at least k.
+"""The audit of releases whose groups do not read the same: every record must still hide among k.
 
 A release has few different texts per column, so each of them is compared with the original records once, as a row of
 bits, 64 records to a word. The records that a combination of texts covers are the bits that all its rows have in

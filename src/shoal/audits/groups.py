@@ -1,4 +1,4 @@
-"""The independent verifier: proves requirements from the released columns alone.
+"""The audit of groups: a plain group-by on the released texts proves k and the requirements.
 
 It shares no code with encoding, methods or kernels: a plain group-by on the texts of the finished table.
 Null is a value of its own, never a wildcard.

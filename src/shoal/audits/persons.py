@@ -1,4 +1,4 @@
-"""Who stands behind the records of a release: persons counted, and columns that pseudonyms replaced."""
+"""The persons behind the records of a release, counted, and columns that pseudonyms replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of numbers and dates as the audit reads them: a released text covers all values between its ends."""
+"""Columns of numbers and dates as the audit reads them: a released range covers all values between its ends."""
 
 from __future__ import annotations
 

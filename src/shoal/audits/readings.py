@@ -1,4 +1,4 @@
-"""Which values of a column a released text may stand for, by the name of the column's model."""
+"""Which values of a column a released text covers, by the column's model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit of releases over time: nobody's set of possible sensitive values ever shrinks below m.
+"""The audit of releases over time: nobody's set of possible sensitive values ever has fewer than m.
 
 Everybody has one set of values, their *signature*, in all releases. The people of every group of every release have
 one signature, and each of its values is as frequent as any other among them. To exchange these values among all people

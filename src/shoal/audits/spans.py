@@ -1,4 +1,4 @@
-"""The ends of released ranges, and days that texts like 2020-03 name, as the audit reads them."""
+"""The ends of released ranges, and the days that texts like 2020-03 cover, as the audit reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit as SQL, for tables that stay where they are: a query with a row for every requirement that is missed."""
+"""The audit as SQL, for tables that stay in a database: a query returns a row for every requirement that is missed."""
 
 from __future__ import annotations
 

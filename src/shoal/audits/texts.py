@@ -1,6 +1,4 @@
-"""What a table reads, column by column and row by row, for the audit alone: encoding, methods and kernels share
-none of it.
-"""
+"""The texts of a table, column by column and row by row, for the audit alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an audit found, and the verdict on a whole release: protected, proved for some columns only, not proved."""
+"""The result of an audit, and the verdict on a whole release: protected, proved for some columns only, not proved."""
 
 from __future__ import annotations
 

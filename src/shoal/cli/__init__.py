@@ -1,4 +1,6 @@
-"""The command line: thin, everything is done by `shoal.anonymize` and its neighbours."""
+"""The command line: options become settings, and results become lines on the screen. It must not know how anything is
+done.
+"""
 
 from __future__ import annotations
 

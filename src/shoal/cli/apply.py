@@ -1,4 +1,4 @@
-"""The command that releases new records under the closures of an earlier release: `shoal apply`."""
+"""`shoal apply`, which anonymizes new records in the same way as an earlier release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that look at a finished release: `shoal audit` and `shoal evaluate`."""
+"""The commands that check a finished release: `shoal audit` and `shoal evaluate`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command that makes a hierarchy of a column, or checks one against it: `shoal hierarchy`."""
+"""`shoal hierarchy`, which makes a hierarchy for a column or checks one against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a command writes: none may replace what the command reads, and all are checked before the work."""
+"""The files that a command writes: checked before the work, and never a file that the command reads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def engine_of(table: Place, engine: str | None, memory: str | None, problems: li
 
     amount = memory
     try:
-        read_memory(memory)
+        if memory is not None:
+            read_memory(memory)
     except InputError as error:
         problems += error.problems
         amount = None

@@ -24,7 +24,7 @@ from shoal.encoding.frames import arrow_values
 from shoal.encoding.source import Dialect, Source
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.kernels.compile.cache import cache_note
-from shoal.pipeline.estimate import CERTIFICATE, estimate_run, wanting
+from shoal.pipeline.estimate import estimate_run
 from shoal.pipeline.run import plan_run
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
@@ -90,17 +90,15 @@ def run(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
             progress("reading", 0, 1)
             table = open_table(table, settings.input)
             raise_problems(output_problems(table, settings, wanted))
-        later = () if wanted.certify is None else (CERTIFICATE,)
-        with wanting(*later):
-            release = make_release(
-                table,
-                settings,
-                progress,
-                engine=None if how.engine == "memory" else how.engine,
-                memory=how.memory,
-                beside=wanted.folder,
-                previous=wanted.previous,
-            )
+        release = make_release(
+            table,
+            settings,
+            progress,
+            engine=None if how.engine == "memory" else how.engine,
+            memory=how.memory,
+            beside=wanted.folder,
+            previous=wanted.previous,
+        )
         with closing(release):
             check_stop()
             progress("writing", 0, 1)

@@ -1,4 +1,4 @@
-"""What runs, evaluations and suggestions look like on the screen: bars, then a summary."""
+"""What a run, an evaluation or a suggestion looks like on the screen: progress bars, then a summary."""
 
 from __future__ import annotations
 
@@ -22,35 +22,15 @@ from shoal.cli import say
 from shoal.cli.arguments import Place
 from shoal.data.databases import DatabaseTable, without_password
 from shoal.errors import listed
-from shoal.pipeline.estimate import STAGE as COMPILING
 from shoal.pipeline.estimate import Estimate
 from shoal.pipeline.plan import Plan
+from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
-from shoal.progress import silent
 from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
 from shoal.suggestions.batteries import in_short
 from shoal.suggestions.suggest import Suggestions
 from shoal.suggestions.toml import list_lines
 
-STAGES = {
-    "reading": "reading",
-    "encoding": "checking and encoding",
-    "reducing": "checking and encoding",
-    COMPILING: COMPILING,
-    "solving": "grouping similar records",
-    "setting aside": "grouping similar records",
-    "solving in rounds": "grouping similar records",
-    "grouping": "grouping similar records",
-    "refining": "improving the groups",
-    "counting persons": "counting persons",
-    "leaving out": "leaving records out",
-    "closing": "generalizing",
-    "rendering": "generalizing",
-    "auditing": "auditing",
-    "writing": "writing and auditing the file",
-    "bounding the loss": "bounding the loss",
-    "reporting": "reporting",
-}  # of a run, in order, and what a person is told
 IN_RECORDS = (
     "reading",
     "reducing",
@@ -77,24 +57,14 @@ def progress_bar(quiet: bool) -> Iterator[Report]:
 
         def report(stage: str, done: int, total: int) -> None:
             known = total if total > 1 else None
-            step[0] = _step(stage, step[0])
+            step[0] = step_of(stage) or step[0]
             count = f": {done} of {total}" if stage == COMPILING and known else ""
             if stage in IN_RECORDS and done > 1:
                 count = f": {done:,} records"
-            words = f"step {step[0]} of {len(set(STAGES.values()))}: {_in_words(stage)}{count}"
+            words = f"step {step[0]} of {len(STEP_WORDS)}: {stage_in_words(stage)}{count}"
             bars.update(task, description=words, completed=done, total=known)
 
         yield report
-
-
-def _step(stage: str, before: int) -> int:
-    """The number of a stage; a stage of a method's own belongs to the one before."""
-    order = list(dict.fromkeys(STAGES.values()))
-    return 1 + order.index(STAGES[stage]) if stage in STAGES else before
-
-
-def _in_words(stage: str) -> str:
-    return STAGES.get(stage, stage.partition(":")[0] if stage.startswith("refining") else stage)
 
 
 class _Log:

@@ -1,1 +1,3 @@
-"""Where tables come from and go to: files, databases, engines, and folders for work in progress."""
+"""Where tables come from and where releases go: files, databases and engines. It must not know settings or what a
+release is.
+"""

@@ -1,4 +1,4 @@
-"""One front door for every table: a frame, a file or a table of a database, opened or read as texts."""
+"""The front door for every table: opens a frame, a file or a table of a database, or reads it as texts."""
 
 from __future__ import annotations
 

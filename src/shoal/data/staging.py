@@ -1,4 +1,4 @@
-"""Folders in which large outputs are made: for their owner alone, and gone when the work is, however it ends."""
+"""Folders for large outputs in the making: private to their owner, and removed when the work ends, however it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of columns in one line of text: `?,99` for all of them, `age:97,98` for one."""
+"""Options for columns in one line of text: `?,99` for all columns, `age:97,98` for one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A partition with its closures, tight or drawn at random above the tight ones: what a release says of every
-record.
-"""
+"""Groups with their closures, tight or coarsened further at random: what a release says about every record."""
 
 from __future__ import annotations
 

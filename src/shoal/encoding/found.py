@@ -1,4 +1,4 @@
-"""A column as it was found: what its texts mean, how its dates are written, its distinct values."""
+"""A column as it was found: the type of its values, the format of its dates, its distinct values."""
 
 from __future__ import annotations
 

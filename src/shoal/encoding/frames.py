@@ -1,4 +1,4 @@
-"""Any frame in: pandas, polars and Arrow behind one Narwhals face, and single columns as clean Arrow."""
+"""Frames of pandas, polars and Arrow behind one Narwhals interface, and single columns as clean Arrow."""
 
 from __future__ import annotations
 

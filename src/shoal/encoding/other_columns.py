@@ -1,4 +1,4 @@
-"""What becomes of columns that are no quasi-identifiers: roles, coarser values, pseudonyms."""
+"""Columns that are not quasi-identifiers: their roles, coarser values and pseudonyms."""
 
 from __future__ import annotations
 

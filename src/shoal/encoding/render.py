@@ -1,6 +1,4 @@
-"""Closures to texts, bounds or single numbers in a frame of the user's kind, and a given release back to
-closures.
-"""
+"""Closures as texts, bounds or single numbers in a frame of the user's kind, and a given release back as closures."""
 
 from __future__ import annotations
 

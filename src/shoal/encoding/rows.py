@@ -1,4 +1,4 @@
-"""Which rows of small numbers are equal, which texts are one, and the random order of released records."""
+"""Equal rows of integers, equal texts, and the random order of released records."""
 
 from __future__ import annotations
 

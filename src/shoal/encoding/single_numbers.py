@@ -1,4 +1,4 @@
-"""Ranges as single numbers or dates, for tools that read nothing else: the middle of the bounds, or a rounded mean.
+"""Ranges as single numbers or dates, for tools that read nothing else: the middle, or a rounded mean.
 
 The middle follows from the closure alone. The mean does not: whoever knows all values of a group but one could solve
 it for the last. No rounding mends that altogether, since a number that never depends on any single value follows from

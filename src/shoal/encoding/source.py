@@ -1,4 +1,4 @@
-"""Where a table comes from: how its file is to be read, and how it was written, so that a release reads like it."""
+"""Where a table comes from: how to read its file, and how it was written, so that a release is written alike."""
 
 from __future__ import annotations
 

@@ -1,16 +1,12 @@
-"""The inner loops, compiled by Numba: arrays in, arrays out; kernels know three forms of closure and no measure.
-
-Rooms: `shared` is what all kernels stand on; `covering` covers records by cells of a lattice; `clustering` brings
-records or groups together; `splitting` cuts a table into ever smaller groups; `refining` improves a partition by
-local search; `bounding` computes lower bounds of the loss; `evaluating` answers queries over a release. The other
-files say how kernels are compiled and kept.
+"""The inner loops, compiled by Numba: arrays in, arrays out. It must not know anything else of the package: it sees
+columns in three forms, and no model or measure by name.
 
 Shapes in comments: n records, r quasi-identifiers (columns), m some records. *Points* are distinct combinations of
 quasi-identifier values; `weights` says how many records each of them stands for. *Classes* are the sensitive values
 by which costs differ (a single class for most measures). *Tallies* are the sensitive columns that requirements
 count.
 
-A letter has the same meaning in all rooms:
+A letter has the same meaning in all kernels:
 
 - `c` the compiled columns (`forms.Compiled`); `q` the compiled requirement (`rules.Rules`).
 - `s` a partition in the making (`state.State`); `x` a local search (`search.Search`), which holds c, q and s.

@@ -1,1 +1,3 @@
-"""One run, step by step: from an open table to an audited release; nothing else knows the order of the steps."""
+"""One run, step by step, from an open table to a proved release; no other room knows the order of the steps. It must
+not know how a method makes groups.
+"""

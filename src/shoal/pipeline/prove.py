@@ -1,4 +1,4 @@
-"""Audit a finished release, a frame or a file, by what it reads, and judge it as a whole."""
+"""The proof of a finished release, a frame or a file, and the verdict on it as a whole."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def examine(released: Frame, known: Known, settings: Settings) -> Examination:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
     if known.replaced is not None:
         prove_replaced(released, known.replaced)
-    prove_coarsened(released, settings.coarsen, _reader(settings))
+    if settings.coarsen:
+        prove_coarsened(released, settings.coarsen, _reader(settings))
     if known.originals is not None:
         return examine_compatibility(known.originals, released, settings.k, settings.removed)
     examination = examine_frame(released, **promises(settings), crowd=known.crowd)
@@ -273,7 +274,8 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> E
         examination = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
     columns = frame.columns
     prove_replaced(frame, Replaced(settings.pseudonyms, _linking(settings)))
-    prove_coarsened(frame, settings.coarsen, _reader(settings))
+    if settings.coarsen:
+        prove_coarsened(frame, settings.coarsen, _reader(settings))
     unnamed = tuple(
         name for name in unprotected_columns(columns, settings, ()) if name not in settings.keep
     )

@@ -37,7 +37,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """What became of the table's columns."""
 
     quasi_identifiers: tuple[str, ...]
@@ -83,6 +83,11 @@ class SizeClass:
     groups: int
     records: int
 
+    @property
+    def span(self) -> str:
+        """The sizes, in words."""
+        return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -96,9 +101,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Sample:
-    """A few released records, by column."""
+    """A few released records: texts of some columns, None for a missing one."""
 
-    columns: dict[str, list[str | None]]
+    columns: Sequence[str]
+    records: Sequence[Sequence[str | None]]
     more: int  # columns that are not shown
 
 
@@ -119,7 +125,7 @@ class Facts:
     persons: tuple[Persons, ...]  # identifiers that repeat: k counts records there, not persons
     person: str  # the column by which persons were to be counted, empty for none
     by_person: Persons | None  # what was counted of them
-    roles: Roles
+    roles: ColumnRoles
     kept: tuple[Kept, ...]
     method: str  # and how it was refined, empty where it is not known
     refined: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import inf
@@ -28,19 +27,23 @@ from shoal.encoding.closed import Closed
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, SetForm
 from shoal.encoding.frames import Frame
 from shoal.encoding.render import bound_names
-from shoal.report import words
 from shoal.report.facts import (
     ColumnLoss,
+    ColumnRoles,
     Facts,
     Making,
     Measured,
     Promise,
-    Roles,
     Sample,
     SizeClass,
     Sizes,
 )
-from shoal.report.markup import percent
+from shoal.report.words import (
+    PROMISE_OF_SERIES,
+    CellShares,
+    promise_of_k,
+    sentence_of,
+)
 from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
 from shoal.solve.local_search.budget import Refine
@@ -62,7 +65,9 @@ _NO_KEY = "Where the key of the pseudonyms lies is left out; name it in key_file
 _NO_END = "These settings are too long for a report; release.settings.save(…) or --save-settings keeps all."
 
 
-def settings_text(settings: Settings, folder: Path, whole: bool = True) -> tuple[str, list[str]]:
+def reported_settings(
+    settings: Settings, folder: Path, whole: bool = True
+) -> tuple[str, list[str]]:
     """The text of a settings file in `folder`, and what keeps it from making the same release as it stands.
 
     Unless `whole`, how to make a release is left aside: roles, models, requirements and the measure stay.
@@ -118,23 +123,9 @@ def _hide_folder(entry: dict[str, Any]) -> bool:
 
 
 Marks = npt.NDArray[np.bool_]
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}
-_YEAR = 365.25 * 86400.0
-_UNITS = (("day", 86400.0), ("hour", 3600.0), ("minute", 60.0), ("second", 1.0))
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Shares of the cells of a column, and for numbers and dates the width of which half of them are at most."""
-
-    exact: float
-    general: float
-    hidden: float
-    half: float | None  # infinite where more than half are hidden, None without order
-    unit: str  # of dates, as scales count them
-
-
-def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
+def shares_of_closures(form: Form, closures: Ints, sizes: Floats) -> CellShares:
     """Summarize closures that `sizes` records bear."""
     if not isinstance(form, RangeForm):
         widths = form.sizes(closures)
@@ -161,62 +152,17 @@ def cells_of(form: Form, closures: Ints, sizes: Floats) -> Cells:
     return _cells(exact, star | whole, sizes, half, scale.unit)
 
 
-def cells_of_texts(form: Form, printed: Printed) -> Cells:
+def shares_of_texts(form: Form, printed: Printed) -> CellShares:
     """Summarize what a release prints where its closures do not read like it."""
     exact = [text is None or text in form.codes for text in printed.texts]
     hidden = [text == STAR for text in printed.texts]
     return _cells(np.array(exact), np.array(hidden), printed.sizes, None, "")
 
 
-def _cells(exact: Marks, hidden: Marks, sizes: Floats, half: float | None, unit: str) -> Cells:
+def _cells(exact: Marks, hidden: Marks, sizes: Floats, half: float | None, unit: str) -> CellShares:
     shares = [float(sizes[cells].sum() / sizes.sum()) for cells in (exact, hidden)]
     general = float(sizes[~(exact | hidden)].sum() / sizes.sum())
-    return Cells(shares[0], general, shares[1], half, unit)
-
-
-def sentence_of(cells: Cells) -> str:
-    """What became of a column, in a sentence that follows its name.
-
-    Examples
-    --------
-    >>> sentence_of(Cells(0.1, 0.9, 0.0, 4.0, ""))
-    'half of the values are released within a range of at most 4; 10.0 % are exact.'
-    """
-    if cells.exact == 1:
-        return "every value is released exactly."
-    if cells.hidden == 1:
-        return "every value is hidden."
-    shares = [(cells.exact, "exact"), (cells.hidden, "hidden")]
-    if cells.half is None:
-        shares.insert(1, (cells.general, "more general"))
-        return f"{_listed(shares)}."
-    if cells.half == 0:
-        start = "at least half of the values are released exactly"
-    elif cells.half == inf:
-        start = "half of the values or more cannot be narrowed down"
-    else:
-        start = f"half of the values are released within {_width(cells.half, cells.unit)}"
-    listed = _listed(shares)
-    return f"{start}; {listed}." if listed else f"{start}."
-
-
-def _listed(shares: list[tuple[float, str]]) -> str:
-    parts = [f"{percent(share)} {{}}{what}" for share, what in shares if share]
-    return ", ".join(part.format("" if i else "are ") for i, part in enumerate(parts))
-
-
-def _width(width: float, unit: str) -> str:
-    if not unit:
-        text = f"{width:,.0f}" if width % 1 == 0 and width < 1e15 else f"{width:.4g}"
-        return f"a range of at most {text}"
-    seconds = width * _SECONDS[unit]
-    if seconds >= 2 * _YEAR:
-        return f"{seconds / _YEAR:,.0f} years"
-    name, length = next(
-        ((name, length) for name, length in _UNITS if seconds >= length), ("second", 1.0)
-    )
-    number = f"{seconds / length:,.1f}".removesuffix(".0")
-    return f"{number} {name}" if number == "1" else f"{number} {name}s"
+    return CellShares(shares[0], general, shares[1], half, unit)
 
 
 MEASURED = ("lm", "gcp", "mi", "cm", "c_avg", "dm")  # beside the objective
@@ -247,7 +193,9 @@ class Reported(Protocol):
     def making(self) -> Making | None: ...
 
 
-def gather(release: Reported, risks: Risks, distributions: Distributions, folder: Path) -> Facts:
+def gather_facts(
+    release: Reported, risks: Risks, distributions: Distributions, folder: Path
+) -> Facts:
     """Compute what a report in `folder` says."""
     settings, closed, comparison = release.settings, release.closed, release.comparison
     tells_before = comparison.table.records == comparison.records
@@ -258,7 +206,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
         and (tells_before or name in COUNTING)
     ]
     made = release.making is not None
-    text, remarks = settings_text(settings, folder, whole=made)
+    text, remarks = reported_settings(settings, folder, whole=made)
     roles = _roles(release)
     return Facts(
         title=settings.title,
@@ -294,8 +242,7 @@ def gather(release: Reported, risks: Risks, distributions: Distributions, folder
 
 def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
     value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
-    meaning = words.MEASURES.get(name, MEASURES[name].meaning)
-    return Measured(name, meaning, value, 2 if name in LINKING else 3)
+    return Measured(name, MEASURES[name].meaning, value, 2 if name in LINKING else 3)
 
 
 def _promises(release: Reported) -> tuple[Promise, ...]:
@@ -311,7 +258,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
     return (
         Promise(
             f"k = {settings.k:,}",
-            words.promise_of_k(
+            promise_of_k(
                 settings.k, settings.method.homogeneous, examination.audit.by_person is not None
             ),
             f"at least {settings.k:,}",
@@ -321,7 +268,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
         *(
             Promise(
                 proof.requirement,
-                words.PROMISE_OF_SERIES if item is None else item.promise(),
+                PROMISE_OF_SERIES if item is None else item.promise(),
                 f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}",
                 f"{proof.reached:.4g}",
                 miss,
@@ -331,7 +278,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
     )
 
 
-def _roles(release: Reported) -> Roles:
+def _roles(release: Reported) -> ColumnRoles:
     settings = release.settings
     names = tuple(settings.quasi_identifiers)
     released = release.shown.columns
@@ -343,7 +290,7 @@ def _roles(release: Reported) -> Roles:
     nobodys = release.examination.audit.unnamed
     if release.making is None:
         nobodys = tuple(name for name in kept if name not in settings.keep)
-    return Roles(
+    return ColumnRoles(
         quasi_identifiers=names,
         sensitive=settings.sensitive,
         removed=tuple(release.removed),
@@ -373,9 +320,9 @@ def _column_losses(release: Reported, is_known: bool) -> tuple[ColumnLoss, ...]:
     found = []
     for j, column in enumerate(comparison.table.columns):
         if j in comparison.printed:
-            cells = cells_of_texts(column.form, comparison.printed[j])
+            cells = shares_of_texts(column.form, comparison.printed[j])
         else:
-            cells = cells_of(column.form, comparison.of_column(j), comparison.sizes)
+            cells = shares_of_closures(column.form, comparison.of_column(j), comparison.sizes)
         found.append(
             ColumnLoss(
                 name=column.name,
@@ -416,7 +363,7 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
     return edges
 
 
-def _sample(release: Reported, roles: Roles) -> Sample:
+def _sample(release: Reported, roles: ColumnRoles) -> Sample:
     """A few released records, the same ones in whatever order the release is; no columns that nobody named.
 
     Columns that identify people are not shown either: a report may go where the release does not.
@@ -430,7 +377,8 @@ def _sample(release: Reported, roles: Roles) -> Sample:
     order = np.lexsort(columns[::-1])
     places = np.unique(np.linspace(0, order.size - 1, min(SAMPLE, order.size)).astype(np.int64))
     few = frame.select(shown)[order[places].tolist()]
-    return Sample({name: _texts(few, name) for name in shown}, len(frame.columns) - len(shown))
+    records = list(zip(*(_texts(few, name) for name in shown), strict=True))
+    return Sample(shown, records, len(frame.columns) - len(shown))
 
 
 def _ranks(frame: Frame, name: str) -> Ints:

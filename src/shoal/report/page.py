@@ -1,304 +1,247 @@
-"""A report as one HTML file: no network, no script, readable on a phone, on paper, in light and dark."""
+"""A report as one HTML file: no network, no script, readable on a phone, on paper, in light and dark.
+
+Each section has a template of its name; here is what their charts draw.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import floor, log10
 from pathlib import Path
+from typing import Any
 
+from shoal.assess.distributions import Distributions
+from shoal.assess.histograms import Histogram
+from shoal.assess.risk import Risk, Risks
+from shoal.data.files.table_file import write_text
 from shoal.errors import REASONS
-from shoal.report.experts import NOTE, expert_parts
-from shoal.report.facts import Facts, Promise, Roles
-from shoal.report.figures import MOST_COLUMNS, NAME, distribution_parts, loss_parts
-from shoal.report.markup import (
-    Markup,
-    count,
-    cut,
-    element,
-    fact_list,
-    join,
-    listed,
-    more,
-    percent,
-    rest,
-    table,
-    tiles,
-)
-from shoal.report.risks import person_care, pseudonym_care, risk_parts
-from shoal.report.words import WORDS
+from shoal.report.facts import Facts
+from shoal.report.formats import counted, make_templates, percent, shorten, whole_percent
+from shoal.report.gather import Reported, gather_facts
 
-TITLE = 120  # characters
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # no browser loads or runs anything
-DEFAULT_TITLE = "Release report"
-# The look of each state of the verdict.
-STATES = {"protected": "", "proved for some columns only": "doubtful", "not proved": "failed"}
+TITLE, LABEL = 120, 24  # characters of the title, and of a name in a chart
+MOST_COLUMNS, MOST_CHARTS = 60, 24  # columns in a table, and those drawn
+SECTIONS = {
+    "verdict": "Verdict",
+    "done": "What was released",
+    "loss": "What it cost",
+    "risk": "What risk is left",
+    "care": "What to care about",
+    "distributions": "Distributions",
+    "sample": "A few released records",
+    "experts": "For experts",
+    "words": "What the figures mean",
+}
+
+
+def write_report(
+    release: Reported,
+    risks: Risks,
+    distributions: Distributions,
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+) -> None:
+    """Write a report to a file, whole or not at all."""
+    facts = gather_facts(release, risks, distributions, Path(path).parent)
+    write_text(render_page(facts), path, overwrite)
 
 
 def render_page(facts: Facts) -> str:
     """The report."""
-    sections = (
-        ("verdict", "Verdict", _verdict(facts)),
-        ("done", "What was released", _done(facts)),
-        ("loss", "What it cost", loss_parts(facts)),
-        ("risk", "What risk is left", risk_parts(facts)),
-        ("care", "What to care about", _care(facts)),
-        ("distributions", "Distributions", distribution_parts(facts)),
-        ("sample", "A few released records", _sample(facts)),
-        ("experts", "For experts", expert_parts(facts)),
-        ("words", "What the figures mean", _words(facts)),
-    )
-    title = cut(facts.title.strip(), TITLE) or DEFAULT_TITLE
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("meta", name="robots", content="noindex"),
-        element("title", title),
-        element("style", Markup(Path(__file__).with_name("style.css").read_text(encoding="utf-8"))),
-    )
-    links = [element("a", name, href=f"#{anchor}") + Markup(" ") for anchor, name, _ in sections]
-    main = element(
-        "main",
-        element("h1", title),
-        element(
-            "p",
-            f"{'' if title == DEFAULT_TITLE else f'{DEFAULT_TITLE}: '}{_subtitle(facts)}, ",
-            element(
-                "time", f"{facts.written:%Y-%m-%d %H:%M %Z}", datetime=facts.written.isoformat()
-            ),
-            class_="quiet",
-        ),
-        *(_section(*section) for section in sections[:1]),
-        element("nav", *map(Markup, links), aria_label="Sections"),
-        *(_section(*section) for section in sections[1:]),
-        element(
-            "footer",
-            f"Report made by shoal {facts.version}. This file loads nothing from elsewhere.",
-        ),
-    )
-    return f"<!DOCTYPE html>\n{element('html', head, element('body', main), lang='en')}\n"
-
-
-def _section(name: str, title: str, content: Sequence[str]) -> Markup:
-    return element("section", element("h2", title), *content, id=name)
-
-
-def _subtitle(facts: Facts) -> str:
-    """What the report is about, in a line."""
-    columns = count(len(facts.roles.quasi_identifiers), "quasi-identifier")
-    return f"{count(facts.records, 'record')}, {columns}, k = {facts.k:,}"
-
-
-def _verdict(facts: Facts) -> list[Markup]:
-    return [
-        _stated(facts),
-        table(
-            ["Requirement", "Reached", "Audit"],
-            [
-                [
-                    join(
-                        [element("b", cut(promise.name, 2 * NAME)), element("p", promise.meaning)]
-                    ),
-                    join([promise.reached, element("p", f"{promise.required} required")]),
-                    _mark(promise, facts.leaves_persons),
-                ]
-                for promise in facts.promises[:MOST_COLUMNS]
-            ],
-            "Requirements, and what the least safe group reaches",
-            numbers=(1,),
-        ),
-        *rest(len(facts.promises) - MOST_COLUMNS, "requirement"),
-    ]
-
-
-def _mark(promise: Promise, repeats: bool) -> Markup:
-    """What the audit says of a promise; where persons have several records, it is about records only."""
-    if promise.miss:
-        return element("span", "✗ not proved", class_="missed")
-    proved = element("span", f"✓ proved{' for records' if repeats else ''}", class_="proved")
-    if not repeats:
-        return proved
-    return join([proved, element("br"), element("span", "✗ not for persons", class_="missed")])
-
-
-def _stated(facts: Facts) -> Markup:
-    """The verdict in its colour: what it is, why, and who found out."""
-    verdict = facts.verdict
-    lines = [*verdict.reasons, *verdict.failures]
-    when = " before it was written" if facts.making else ""
-    return element(
-        "div",
-        element("strong", f"{verdict.title}."),
-        element("p", cut(verdict.sentence, NOTE)),
-        *([listed(cut(line, NOTE) for line in lines[:MOST_COLUMNS])] if lines else []),
-        element(
-            "p", f"A separate check counted this in the finished release{when}. ", more("audit")
-        ),
-        class_=f"verdict {STATES[verdict.state]}".strip(),
+    histograms = [item for item in facts.histograms if item.labels]
+    drawn = histograms[:MOST_CHARTS] if facts.hides_records else []
+    return fill_template(
+        "page.html",
+        facts=facts,
+        title=shorten(facts.title.strip(), TITLE) or "Release report",
+        sections=SECTIONS,
+        reasons=REASONS,
+        most_columns=MOST_COLUMNS,
+        loss_chart=_loss_chart(facts),
+        risk_chart=_risk_chart(facts),
+        size_chart=_size_chart(facts),
+        distributions=[_distribution(i, item, facts) for i, item in enumerate(drawn)],
+        undrawn=len(histograms) - len(drawn),
     )
 
 
-def _care(facts: Facts) -> list[Markup]:
-    """What no audit can know and a data protection officer should ask about."""
-    roles = facts.roles
-    lines = [
-        f"Protected are the quasi-identifiers: {_names(roles.quasi_identifiers)}. Ask whether an outsider could know "
-        "any other column of a person."
-    ]
-    if roles.unnamed:
-        lines.append(
-            f"Nobody gave these columns a role, yet they are in the release: {_names(roles.unnamed)}. Nothing is "
-            "proved about them; name or remove them."
-        )
-    if roles.kept:
-        lines.append(_kept_care(facts))
-    if roles.allowed:
-        lines.append(
-            "The settings allow in spite of what speaks against it: "
-            + "; ".join(
-                f"'{cut(name, NAME)}', although {' and '.join(REASONS[own] for own in reasons)}"
-                for name, reasons in list(roles.allowed.items())[:MOST_COLUMNS]
-            )
-            + "."
-        )
-    lines += person_care(facts) + pseudonym_care(facts)
-    if roles.sensitive:
-        unchanged = _unchanged(roles, roles.sensitive)
-        if unchanged:
-            lines.append(f"Sensitive, released unchanged: {_names(unchanged)}.")
-        if len(facts.promises) == 1:
-            lines.append(
-                "Only k is required. All records of a group may share a sensitive value, and then it is known of "
-                "everyone in the group."
-            )
-    lines += [
-        f"'{cut(name, NAME)}' is released coarsened to {cut(text, NOTE)}, alike in all records."
-        for name, text in roles.coarsened.items()
-    ]
-    certain = [item for item in facts.risks.after.attributes if item.disclosed][:MOST_COLUMNS]
-    lines += [
-        f"For {percent(item.disclosed)} of the records the group alone tells '{cut(item.column, NAME)}' for certain."
-        for item in certain
-    ]
-    if facts.left_out:
-        lines.append(
-            f"{count(facts.left_out, 'record')} of the table "
-            f"{'is' if facts.left_out == 1 else 'are'} not in the release: whoever counts in it misses "
-            f"{'that one' if facts.left_out == 1 else 'those'}."
-        )
-    return [element("div", listed(lines), class_="care")]
+@cache
+def _templates() -> Any:
+    return make_templates(Path(__file__).parent / "templates")
 
 
-def _kept_care(facts: Facts) -> str:
-    return (
-        f"Released as they are, though neither protected nor sensitive: {_names(facts.roles.kept)}. Anyone who knows "
-        "these values of a person can use them to find the record; k does not protect against that."
-    )
+def fill_template(template: str, **context: Any) -> str:
+    """A template filled in."""
+    return _templates().get_template(template).render(context)
 
 
-def _done(facts: Facts) -> list[Markup]:
-    roles = facts.roles
-    what: dict[str, str] = {
-        "Removed": _names(roles.removed) or "none",
-        **({"Replaced by pseudonyms": _names(roles.replaced)} if roles.replaced else {}),
-        "Made less exact": _names(roles.quasi_identifiers),
-        "Sensitive, unchanged": _names(_unchanged(roles, roles.sensitive)) or "none",
-        "Others, unchanged": _names(_unchanged(roles, roles.kept)) or "none",
-        **_coarsened(roles),
-        **_loosened(facts),
-    }
-    return [
-        tiles(
-            ("Records released", f"{facts.records:,}", ""),
-            ("Records left out", f"{facts.left_out:,}", ""),
-            ("Groups that read the same", f"{facts.groups:,}", ""),
-            ("Smallest group", f"{facts.sizes.smallest:,}", f"{facts.k:,} required"),
-        ),
-        fact_list(what),
-        *_kept(facts),
-    ]
+@dataclass(frozen=True)
+class Row:
+    """A line of a bar chart: its name, what is written at its end and its bars, one below the other.
+
+    A bar is made of parts side by side: the class that each is drawn in, and its length in percent.
+    """
+
+    label: str
+    texts: Sequence[str]
+    bars: Sequence[dict[str, float]]
+    note: str = ""
 
 
-def _unchanged(roles: Roles, names: Sequence[str]) -> list[str]:
-    return [name for name in names if name not in roles.coarsened]
+@dataclass(frozen=True)
+class Chart:
+    """A bar chart whose rows have the same number of bars; `most` says what the full width stands for."""
+
+    name: str
+    title: str
+    description: str
+    rows: Sequence[Row]
+    most: str
 
 
-def _coarsened(roles: Roles) -> dict[str, str]:
-    """Columns that were made coarser in all records, and how."""
-    found = [f"{cut(name, NAME)} to {cut(text, NOTE)}" for name, text in roles.coarsened.items()]
-    return {"Coarsened in all records alike": "; ".join(found)} if found else {}
-
-
-def _loosened(facts: Facts) -> dict[str, str]:
-    """That values were made more general than needed, and what it cost, where it was so."""
-    making = facts.making
-    if making is None or not making.loosen:
-        return {}
-    return {
-        "Loosened at random": f"about {percent(making.loosen)} of the values that are not exact are more general than "
-        f"their group needs, so that nobody can rely on the others; about {100 * making.loosening_cost:.1f} percentage "
-        "points of the detail lost come of it"
-    }
-
-
-def _kept(facts: Facts) -> list[Markup]:
-    """Every column that is released as it is without being sensitive, and whom it singles out."""
-    if not facts.kept:
-        return []
+def _loss_chart(facts: Facts) -> Chart:
+    """What became of the cells of every quasi-identifier."""
     rows = []
-    for item in facts.kept:
-        remarks = []
-        if len(item.columns) == 1 and item.columns[0] in facts.roles.unnamed:
-            remarks.append("nobody gave it a role")
-        if len(item.columns) == 1 and item.columns[0] in facts.roles.allowed:
-            remarks.append("the settings allow it")
-        if len(item.columns) == 1 and item.columns[0] in facts.roles.coarsened:
-            remarks.append(f"coarsened to {facts.roles.coarsened[item.columns[0]]}")
-        name = cut(item.columns[0], NAME) if len(item.columns) == 1 else "all of them together"
-        rows.append([join([name, *(element("p", text) for text in remarks)]), f"{item.alone:,}"])
-    return [
-        element("p", "Columns that are released as they are, though not sensitive. ", more("kept")),
-        table(
-            ["Other column", "Records it identifies"],
-            rows,
-            "Records whose value no other released record has",
-            numbers=(1,),
-        ),
-    ]
+    for column in facts.columns[:MOST_COLUMNS]:
+        shares = {"exact": column.exact, "general": column.general, "hidden": column.hidden}
+        parts = {kind: 100 * share for kind, share in shares.items()}
+        rows.append(Row(shorten(column.name, LABEL), [f"{percent(column.exact)} exact"], [parts]))
+    return Chart(
+        "loss-chart",
+        "Share of cells released exactly, more generally or not at all",
+        "A bar for each quasi-identifier; the same numbers follow as a table.",
+        rows,
+        "100 %",
+    )
 
 
-def _sample(facts: Facts) -> list[Markup]:
-    if facts.sample is None:
-        return [element("p", "None is shown: the audit did not prove that records are hidden.")]
-    columns = facts.sample.columns
-    rows = [
+def _risk_chart(facts: Facts) -> Chart:
+    """How likely records are found, before only where that may be told."""
+    before, after = _chances(facts.risks.before), _chances(facts.risks.after)
+    threshold = 100 * facts.risks.before.reidentification.threshold
+    notes = {
+        "Highest chance": "of finding the record of a person who is known to be in the table",
+        "Average chance": "the same, mean over records",
+        "Records at high risk": f"whose chance is above {threshold:g} %",
+        "Records alone": "that read like no other record",
+    }
+    rows = []
+    for label, note in notes.items():
+        share = after[label]
+        texts, bars = [percent(share)], [{"after": 100 * share}]
+        if facts.tells_before:
+            counted = facts.risks.before.sizes.records if label.startswith("Records") else None
+            text, drawn = of_originals(before[label], counted, facts.k)
+            texts, bars = [text, *texts], [{"before": 100 * drawn}, *bars]
+        rows.append(Row(label, texts, bars, note))
+    return Chart(
+        "risk-chart",
+        "Risk of being found",
+        "Bars per line, outlined before and filled after; the same numbers follow as a table.",
+        rows,
+        "100 %",
+    )
+
+
+def _chances(risk: Risk) -> dict[str, float]:
+    return {
+        "Highest chance": risk.reidentification.prosecutor_highest,
+        "Average chance": risk.reidentification.prosecutor_average,
+        "Records at high risk": risk.reidentification.at_risk,
+        "Records alone": risk.sizes.unique_share,
+    }
+
+
+def of_originals(share: float, records: int | None, k: int) -> tuple[str, float]:
+    """A figure of the original table as it may be told and drawn.
+
+    A share of so many records is never one that stands for fewer than k people.
+
+    Examples
+    --------
+    >>> of_originals(0.04, 100, 5), of_originals(0.0512, 1000, 5)
+    (('fewer than 5 records', 0.0), ('5 %', 0.05))
+    """
+    number = 0 if records is None else round(share * records)
+    if 0 < number < k:
+        return f"fewer than {k:,} records", 0.0
+    if records is not None and 0 < records - number < k:
+        return f"all but fewer than {k:,} records", 1.0
+    return whole_percent(share), round(share, 2)
+
+
+def _size_chart(facts: Facts) -> Chart:
+    """How many groups there are of each size."""
+    sizes = facts.sizes
+    most = round_up(max(item.groups for item in sizes.classes))
+    return Chart(
+        "size-chart",
+        "Number of groups by size",
+        f"{facts.groups:,} groups of {sizes.smallest:,} to {sizes.largest:,} records; "
+        "the same numbers follow as a table.",
         [
-            element("span", "missing", class_="missing") if cell is None else cut(cell, NAME)
-            for cell in row
-        ]
-        for row in zip(*columns.values(), strict=True)
-    ]
-    return [
-        element("p", "As anyone who gets the release will read them."),
-        element(
-            "div",
-            table([cut(name, NAME) for name in columns], rows, "Released records"),
-            class_="sample",
-        ),
-        *rest(facts.sample.more),
-    ]
+            Row(
+                f"{item.span} record{'' if item.most == 1 else 's'}",
+                [f"{item.groups:,}"],
+                [{"after": 100 * item.groups / most}],
+            )
+            for item in sizes.classes
+        ],
+        counted(round(most), "group"),
+    )
 
 
-def _words(facts: Facts) -> list[Markup]:
-    entries = [
-        join([element("dt", term, id=f"about-{name}"), element("dd", text)])
-        for name, (term, text) in WORDS.items()
-        if facts.making or name != "certificate"
-    ]
-    return [element("dl", *entries, class_="words")]
+@dataclass(frozen=True)
+class Distribution:
+    """How often the values of a column occur, before where that may be told and after."""
+
+    column: str
+    caption: str
+    compares: bool  # whether with the original table
+    chart: Chart
 
 
-def _names(names: Sequence[str]) -> str:
-    """Names in a row, all of them."""
-    return ", ".join(cut(name, NAME) for name in names)
+def _distribution(place: int, item: Histogram, facts: Facts) -> Distribution:
+    counted = {"before": item.before, "after": item.after} if item.before else {"after": item.after}
+    shares = {kind: [n / (sum(own) or 1) for n in own] for kind, own in counted.items()}
+    most = min(1.0, round_up(max(map(max, shares.values()))))
+    column = shorten(item.column)
+    rows = []
+    for label, *own in zip(item.labels, *shares.values(), strict=True):
+        bars = [{kind: 100 * share / most} for kind, share in zip(shares, own, strict=True)]
+        rows.append(Row(shorten(label, LABEL), list(map(percent, own)), bars))
+    title, description = f"Distribution of {column}", "The same numbers follow as a table."
+    chart = Chart(f"column-{place}", title, description, rows, f"{100 * most:g} %")
+    return Distribution(column, _caption(item, facts), bool(item.before), chart)
+
+
+def _caption(item: Histogram, facts: Facts) -> str:
+    if item.unchanged:
+        return "released unchanged"
+    if item.before:
+        differing = item.differing
+        return (
+            f"{percent(differing)} of the records differ" if differing > 1e-9 else "no difference"
+        )
+    if len(item.labels) == 1 or not facts.tells_before:
+        return "the release alone"
+    return f"the release alone: counts of originals would betray fewer than {facts.k:,} people"
+
+
+def round_up(number: float) -> float:
+    """The least of 1, 1.5, 2, 3, 5, 7.5, 10, … (0.1, 0.15, …) that is not below a number.
+
+    Examples
+    --------
+    >>> round_up(533), round_up(0.29)
+    (750.0, 0.3)
+    """
+    if number <= 0:
+        return 1.0
+    power = 10.0 ** floor(log10(number))
+    return next(
+        round(step * power, 12) for step in (1, 1.5, 2, 3, 5, 7.5, 10) if step * power >= number
+    )

@@ -12,14 +12,11 @@ from shoal.assess.risk import AttributeDisclosure, Risk, Risks
 from shoal.assess.rules import Agreement, Rules
 from shoal.assess.singled import Kept
 from shoal.audits.verdict import Audit, Proof, Verdict
-from shoal.report.figures import NAME
-from shoal.report.markup import Markup, cut, element
+from shoal.report.formats import counted, shorten
+from shoal.report.page import fill_template
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
 from shoal.solve.measures import MeasureName
-
-_CELL = 400  # characters
-_LEFT = "text-align: left"
 
 
 class Summarized(Protocol):
@@ -71,29 +68,18 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
     ]
 
 
-def brief_html(release: Summarized) -> Markup:
-    """The same lines as a table, as notebooks show it: no style sheet, no script, everything escaped."""
-    title = cut(release.settings.title.strip(), NAME) or "Release"
-    return lines_html(title, brief_lines(release))
+def brief_html(release: Summarized) -> str:
+    """The same lines as a table, as notebooks show it."""
+    return lines_html(shorten(release.settings.title.strip()) or "Release", brief_lines(release))
 
 
-def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> Markup:
-    """Names and texts as a table: no style sheet, no script, everything escaped."""
-    rows = [
-        element(
-            "tr",
-            element("th", cut(_dashed(name), NAME), scope="row", style=_LEFT),
-            element("td", cut(text, _CELL), style=_LEFT),
-        )
-        for name, text in lines
-    ]
-    caption = element("caption", title, style=_LEFT)
-    return element("table", caption, element("tbody", *rows))
+def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
+    """Names and texts as a table: no style sheet, no script, everything escaped.
 
-
-def _dashed(name: str) -> str:
-    """A name that is indented, with a dash: HTML drops spaces."""
-    return f"– {name[2:]}" if name.startswith("  ") else name
+    HTML drops spaces: an indented name gets a dash.
+    """
+    dashed = [(f"– {name[2:]}" if name.startswith("  ") else name, text) for name, text in lines]
+    return fill_template("lines.html", title=title, lines=dashed)
 
 
 def brief_facts(
@@ -143,7 +129,7 @@ def _size(release: Summarized) -> str:
     reached = release.audit.smallest
     if release.audit.by_person is not None:
         return f"{reached:,} people" if reached != 1 else "1 person"
-    return f"{reached:,} records" if reached != 1 else "1 record"
+    return counted(reached, "record")
 
 
 def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
@@ -168,15 +154,11 @@ def _kept(release: Summarized) -> list[tuple[str, str]]:
     return [
         (
             "kept" if item.columns[0] in release.settings.coarsen else "kept as it is",
-            f"{item.columns[0]} (alone it identifies {_count(item.alone)})",
+            f"{item.columns[0]} (alone it identifies {counted(item.alone, 'record') if item.alone else 'nobody'})",
         )
         for item in release.singled_out
         if len(item.columns) == 1
     ]
-
-
-def _count(records: int) -> str:
-    return "nobody" if not records else "1 record" if records == 1 else f"{records:,} records"
 
 
 def _loosened(release: Summarized) -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""A release used again: its closures taken by new records, batch after batch."""
+"""A release used again: new records take its closures, batch after batch. It must not know methods."""

@@ -1,4 +1,4 @@
-"""New records under old closures: assigned, grouped anew or held back, rendered and audited."""
+"""A batch of new records: each takes an old closure, joins a new group or is held back; then all are audited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release did, kept for new records: its closures with the counts and settings, and the file of them."""
+"""`shoal.Recoding`: the closures of a release with their counts and settings, and the file that keeps them."""
 
 from __future__ import annotations
 

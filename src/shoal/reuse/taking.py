@@ -1,4 +1,4 @@
-"""How general a released text is, from 0 for a single value to 1 for any, known without the table behind it."""
+"""How general a released text is, from 0 for a single value to 1 for any value."""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""What a release promises: requirements, their feasibility, and what kernels are told of them."""
+"""What could break the promise of a release: limits for groups, feasibility, leaks of unchanged columns. It must not
+know methods.
+"""

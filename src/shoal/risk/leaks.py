@@ -1,4 +1,4 @@
-"""What columns that are released unchanged give away, found before a run and refused unless somebody allows it.
+"""What columns that are released unchanged reveal: found before a run, and refused unless the user allows it.
 
 The audit proves groups, but a column next to them may undo the proof: the square of an age, a note with a name in
 it, a number that only one record has.

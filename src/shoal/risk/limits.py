@@ -1,4 +1,4 @@
-"""Requirements as limits that kernels hold a group to, and whether a table can meet them at all (spec §4)."""
+"""Requirements as limits on a group that kernels check, and whether a table can meet them at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What values look like that name a person: addresses, numbers with check digits, names."""
+"""Patterns of values that name a person: addresses, numbers with check digits, names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several records per person: rules that count persons, and what identifiers that repeat say about groups."""
+"""Persons with several records: rules that count persons, and identifiers that repeat."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Settings: everything that decides a release beside the table."""
+"""Everything that decides a release besides the table: checked, saved and loaded. It must not know any table."""

@@ -1,1 +1,3 @@
-"""From an encoded table to groups: problem, measures, methods, local search, bounds; persons and counted tables."""
+"""From an encoded table to groups: measures, methods, local search and lower bounds. It must not know frames or
+files.
+"""

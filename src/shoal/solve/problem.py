@@ -1,4 +1,4 @@
-"""All that a method sees: codes, what closures cost, and the requirement; as records or as distinct points."""
+"""The problem, which is all that a method sees: codes, what closures cost, and the requirement."""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""Suggestions for a table of the user's own: roles, models and how to read it, each with its reason."""
+"""Suggested roles, models and reading options for a table, each with its reason. It must not know how a release is
+made.
+"""

@@ -1,4 +1,4 @@
-"""From what each column looks like to the roles of a table, and what there is to say about it as a whole."""
+"""From the profile of each column to the roles of a table, and what to tell the user about the table as a whole."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from shoal.encoding.by_column import ALL_COLUMNS
 from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
+from shoal.report.formats import percent
 from shoal.risk.leaks import tells
 from shoal.suggestions import words
-from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict, percent
+from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict
 from shoal.suggestions.profile import DATE, NUMBER, Profile
 from shoal.suggestions.reading import LEAST, Counts
 from shoal.suggestions.singling import Grouping, greedy, grouped, sample_of

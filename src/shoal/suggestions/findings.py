@@ -1,6 +1,4 @@
-"""What is said about a column: its role, the reason, the words of its name, and whether a person must look at
-it.
-"""
+"""What is suggested for a column: its role, the reason, and whether a person must look at it."""
 
 from __future__ import annotations
 
@@ -134,14 +132,6 @@ class Verdict:
     is_unknown: bool = False
     battery: str = ""
     coarsen: Mapping[str, Any] = field(default_factory=dict)
-
-
-def percent(share: float) -> str:
-    """A share for people; one that is nearly all or nothing is not rounded to it."""
-    shown = f"{100 * share:.1f}"
-    if shown == "0.0" and share > 0:
-        return "below 0.1 %"
-    return "above 99.9 %" if shown == "100.0" and share < 1 else f"{shown} %"
 
 
 def says(concept: Concept) -> str:

@@ -1,4 +1,4 @@
-"""What a column is about: a word of its name decides only where its values can be what the word says."""
+"""What a column is about: a word in its name counts only if its values fit the word."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.report.formats import percent
 from shoal.suggestions import words
-from shoal.suggestions.findings import DROP, FEW, QUASI, SENSITIVE, Concept, Verdict, percent, says
+from shoal.suggestions.findings import DROP, FEW, QUASI, SENSITIVE, Concept, Verdict, says
 from shoal.suggestions.models import coarse_options, numbers_of
 from shoal.suggestions.profile import CODE, DATE, FLAG, NUMBER, Profile, are_years
 

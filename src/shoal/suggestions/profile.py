@@ -1,4 +1,4 @@
-"""What a column holds: its kind, how its values repeat, their shape, and what stands for a missing value."""
+"""What a column holds: its kind, how often values repeat, their shape, and the codes for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a table is written: forms of dates, decimal commas, missing codes, and categories with an order."""
+"""How a table is written: date formats, decimal commas, codes for missing values, ordered categories."""
 
 from __future__ import annotations
 

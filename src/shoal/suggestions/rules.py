@@ -1,4 +1,4 @@
-"""What a column probably is, by its name and its values: rules in order, of which the first that fits decides."""
+"""The rules that guess a column's role from its name and values; the first rule that fits decides."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pyarrow.compute as pc
 
+from shoal.report.formats import percent
 from shoal.risk.patterns import (
     are_names_of_persons,
     are_titled,
@@ -15,7 +16,7 @@ from shoal.risk.patterns import (
     words_per_text,
 )
 from shoal.suggestions import meaning, words
-from shoal.suggestions.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, Verdict, percent, says
+from shoal.suggestions.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, Verdict, says
 from shoal.suggestions.profile import (
     CODE,
     DATE,

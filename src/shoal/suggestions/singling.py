@@ -1,4 +1,4 @@
-"""How many records columns single out, alone and together, and which column tells persons apart."""
+"""How many records columns identify, alone and together, and which column tells persons apart."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.source import Input
 from shoal.errors import listed
+from shoal.report.formats import percent
 from shoal.suggestions.batteries import in_short
-from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, percent
+from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
 
 if TYPE_CHECKING:
     from shoal.suggestions.suggest import ColumnSuggestion, Suggestions

@@ -1,4 +1,4 @@
-"""What columns are called: words for roles in English, German, French, Spanish, Italian, Dutch and Portuguese.
+"""Words in column names, with their roles, in English, German, French, Spanish, Italian, Dutch and Portuguese.
 
 A word decides only together with a column's values; see `meaning`. How words are written is said in `concepts`.
 """

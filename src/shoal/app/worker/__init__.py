@@ -1,1 +1,1 @@
-"""What the app does with tables, in processes of their own: requests come in as lines of JSON, answers go out so."""
+"""The part of the app that works on tables, in processes of its own: requests and answers are lines of JSON."""

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal import samples
+from shoal import __version__, samples
+from shoal.api.catalogue import list_methods
 from shoal.app.projects import read_toml_file, write_json, write_toml_file
 from shoal.app.worker.tables import codes_of, column_of, input_of, open_project, path_of
 from shoal.atomic import make_private_folder
@@ -22,12 +23,14 @@ from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
+from shoal.solve.measures import MEASURES
 from shoal.suggestions.singling import grouped
 from shoal.suggestions.suggest import Suggestions, suggest
 from shoal.suggestions.toml import short_lists
 
 LEAST = 10  # records that a value must have to be named
 BARS = 8
+OBJECTIVES = ("lm", "entropy", "suppressed")  # that the app offers
 BINS = 12
 
 
@@ -159,6 +162,9 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
         )
     dialect = source.dialect
     return {
+        "version": __version__,
+        "methods": list_methods(),  # here, since the server cannot load what it would take to list them
+        "objectives": {name: MEASURES[name].meaning for name in OBJECTIVES},
         "records": found.records,
         "columns": columns,
         "remarks": list(found.remarks),

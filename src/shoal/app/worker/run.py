@@ -21,7 +21,6 @@ from shoal.encoding.source import Source
 from shoal.errors import REASONS, Infeasible, InputError, ShoalError
 from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.estimate import estimate_run
-from shoal.pipeline.estimate import estimate_run as guess_time
 from shoal.pipeline.plan import Plan, prepare
 from shoal.settings.settings import Settings, make_settings
 from shoal.solve.methods import Method, Mondrian, TopDown
@@ -41,7 +40,7 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     settings = make_settings(Path(project) / "settings.toml", k=k)
     source = open_project(project, settings.input)
     plan = prepare(Memory(source), settings)  # of the whole table: what cannot be is said at once
-    time = guess_time(plan)
+    time = estimate_run(plan)
     records = source.data.shape[0]
     sampled = _sample(source)
     method = _fast_method(settings, sampled.data.shape[0])

@@ -1,4 +1,4 @@
-"""Requirements beyond k (spec §4): what the sensitive values of every group must look like.
+"""Requirements beyond k: what the sensitive values of every group must look like.
 
 Each says how well finished groups meet it (`levels`), for feasibility and the audit. What kernels hold a group
 to while groups change is said a second time in `risk/limits.py`, in code that shares nothing with this. All

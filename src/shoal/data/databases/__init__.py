@@ -1,4 +1,4 @@
-"""Tables of databases, in and out: PostgreSQL and SQLite by ADBC, DuckDB files by DuckDB."""
+"""Tables of databases, read and written: PostgreSQL and SQLite through ADBC, DuckDB files through DuckDB."""
 
 from shoal.data.databases.address import (
     DatabaseTable,

@@ -1,1 +1,1 @@
-"""Tables of any size: one way over DuckDB, Polars and Spark, each imported when it is first used."""
+"""Tables of any size on DuckDB, Polars or Spark: how a frame is opened, hashed and written there."""

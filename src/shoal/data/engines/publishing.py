@@ -48,7 +48,7 @@ def publish_file(
     kinds = opened.kinds(unchanged)
     raise_problems(stream_problems(schema_of(staged, kinds), target))
     suffix = suffix_of(target)
-    texts = opened.texts or Read(None, {})
+    texts = opened.texts or Read()
     types = {name: kind for name, kind in texts.types.items() if name in unchanged}
     numbers = [name for name in texts.numbers if name in unchanged]
 

@@ -1,1 +1,1 @@
-"""Tables from files and back: CSV, JSON lines, Parquet and Excel, by suffix."""
+"""Tables in files, read and written: CSV, JSON lines, Parquet, Excel and statistics packages, told apart by suffix."""

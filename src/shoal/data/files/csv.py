@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,7 @@ from shoal.data.files.header import (
     is_total_word,
     likely_header_row,
 )
-from shoal.data.files.text import encoding_problems
-from shoal.data.files.types import typed_without_loss
+from shoal.data.files.types import typed_without_loss, types_of_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, shown
 
@@ -39,7 +40,7 @@ _SAME_DAY_LATER = _A_MOMENT.replace(year=2029)  # the same weekday and week of t
 
 def option_problems(input: Input) -> list[str]:
     """Say in sentences which options of reading cannot be used."""
-    found = encoding_problems(input.encoding)
+    found = text.codec_problems(input.encoding)
     if input.delimiter is not None and not _is_delimiter(delimiter_of(input)):
         found.append(
             "The delimiter must be one character that is no letter, digit or quotation mark, like ; "
@@ -97,83 +98,63 @@ _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 def read(path: Path, input: Input) -> Source:
     """Read a CSV file whose first row, or another one, names the columns, typed where nothing is lost."""
-    table, dialect = _read(path, input, check_header)
+    dialect, tables = _read(text.load(path, input.encoding), input, check_header)
+    (table,) = tables
     check_total(path, table, input)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
-        readings = [input.of_column(name) for name in table.column_names]
-        typed = list(threads.map(typed_without_loss, table.columns, readings))
+        types = [partial(types_of_text, input=input.of_column(name)) for name in table.column_names]
+        typed = list(threads.map(typed_without_loss, table.columns, types))
     return Source(pa.table(typed, table.column_names), dialect)
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
     """Read a CSV file as the texts that stand in it, whatever its columns are called."""
-    return _read(path, input, lambda path, names, _: check_names(path, names))[0]
+    found = text.load(path, input.encoding)
+    (table,) = _read(found, input, lambda path, names, _: check_names(path, names))[1]
+    return table
 
 
-def read_block(path: Path, data: bytes, input: Input) -> tuple[pa.Table, Dialect]:
-    """Read the beginning of a CSV file, whole lines in UTF-8, as text."""
-    return _parsed(path, text.Text(data, "utf-8", False), input, check_header)
+def read_large(path: Path, input: Input) -> tuple[Dialect, Iterator[pa.Table]]:
+    """Read a CSV file that may outgrow memory as texts, a part at a time, as strictly as any."""
+    return _read(text.load(path, input.encoding, is_large=True), input, check_header)
 
 
-def read_rest(path: Path, data: bytes, names: Sequence[str], delimiter: str) -> pa.Table:
-    """Read more lines of a CSV file whose header is known."""
-    _check_quotes(path, data, delimiter)
-    columns = _columns(path, data, 0, len(names), delimiter)
-    check_header(path, names, columns)
-    return pa.table(columns, list(names))
-
-
-def _read(path: Path, input: Input, check: HeaderCheck) -> tuple[pa.Table, Dialect]:
-    return _parsed(path, text.load(path, input.encoding), input, check)
-
-
-def _parsed(
-    path: Path, found: text.Text, input: Input, check: HeaderCheck
-) -> tuple[pa.Table, Dialect]:
-    data = found.data
+def _read(found: text.Text, input: Input, check: HeaderCheck) -> tuple[Dialect, Iterator[pa.Table]]:
+    """How a file is written, and its records in one table, or in several where it is not in memory."""
+    path, data = found.path, found.data
     above = _rows_end(data, (input.header_row or 1) - 1)
     if input.skip_last:
         data = data[: _last_rows(data, above, input.skip_last)]
+        found = replace(found, data=data)
     header = _HEADER.match(data, above)
     assert header is not None
-    try:
-        names_row = header[1].decode()
-    except UnicodeDecodeError as error:
-        raise text.not_utf8(path, data, header.start(1) + error.start) from None
+    names_row = header[1].decode(errors="replace")
     delimiter = delimiter_of(input) or _guess_delimiter(names_row)
-    _check_quotes(path, data, delimiter, above)
+    torn = _quotes_problem(found, delimiter, above)
+    try:
+        header[1].decode()
+    except UnicodeDecodeError as error:
+        raise found.not_utf8(header.start(1) + error.start) from None
+    if torn is not None:
+        raise torn
     names = _split(path, names_row, delimiter)
     line_end = _LINE_END.match(data, header.end())
     assert line_end is not None
-    try:
-        columns = _columns(path, data, line_end.end(), len(names), delimiter)
-        check(path, names, columns)
-        if len(names) == 1:  # perhaps of a title without any delimiter
+    records = _Records(found, line_end.end(), len(names), delimiter)
+
+    def tables() -> Iterator[pa.Table]:
+        try:
+            for columns in records.columns():
+                check(path, names, columns)
+                if len(names) == 1:  # perhaps of a title without any delimiter
+                    _refuse_titles(path, data, input)
+                yield pa.table(columns, names)
+        except InputError:
             _refuse_titles(path, data, input)
-    except InputError:
-        _refuse_titles(path, data, input)
-        raise
-    dialect = Dialect(
-        delimiter,
-        input.decimal,
-        input.date_format,
-        line_end[0].decode() or "\n",
-        found.encoding,
-        found.has_mark,
-    )
-    return pa.table(columns, names), dialect
+            raise
 
-
-def _columns(
-    path: Path, data: bytes, start: int, width: int, delimiter: str
-) -> list[pa.ChunkedArray]:
-    """The fields of all records, which begin at `start`, as text."""
-    records = pa.py_buffer(data).slice(start)
-    if not len(records) or not width:
-        return [pa.chunked_array([], pa.string())] * width
-    with suppress(pa.ArrowInvalid):  # its message shows cells
-        return _parse(records, width, delimiter).columns
-    raise _explanation(path, data, records, width, delimiter)
+    written = (delimiter, input.decimal, input.date_format, line_end[0].decode() or "\n")
+    return Dialect(*written, found.encoding, found.has_mark), tables()
 
 
 def _guess_delimiter(names_row: str) -> str:
@@ -226,8 +207,10 @@ def _last_rows(data: bytes, start: int, rows: int) -> int:
     end = len(data.rstrip(b"\r\n"))
     for _ in range(rows):
         begin = data.rfind(mark, start, end)
-        while begin >= 0 and data.count(b'"', begin, end) % 2:
-            begin = data.rfind(mark, start, begin)
+        quotes = data.count(b'"', max(begin, start), end)
+        while begin >= 0 and quotes % 2:
+            counted, begin = begin, data.rfind(mark, start, begin)
+            quotes += data.count(b'"', max(begin, start), counted)
         if begin < 0:
             return start
         end = begin
@@ -243,58 +226,147 @@ def _split(path: Path, names_row: str, delimiter: str) -> list[str]:
         ) from None
 
 
-def _check_quotes(path: Path, data: bytes, delimiter: str, start: int = 0) -> None:
-    """Refuse quotes that do not enclose whole values; Arrow would read across rows in silence."""
-    octets = np.frombuffer(data, np.uint8)
-    marks = np.flatnonzero(octets[start:] == _QUOTE) + start
+def _quotes_problem(found: text.Text, delimiter: str, start: int) -> InputError | None:
+    """Find quotes that do not enclose whole values; Arrow would read across rows in silence."""
     is_edge = np.zeros(256, bool)
     is_edge[[ord(delimiter), ord("\r"), ord("\n"), _QUOTE]] = True
-    opening, closing = marks[::2], marks[1::2]
-    before = opening[opening > 0]
-    after = closing[closing < len(octets) - 1]
-    misplaced = np.append(before[~is_edge[octets[before - 1]]], after[~is_edge[octets[after + 1]]])
-    if len(misplaced):
-        line = text.line_number(data, int(misplaced.min()))
-        raise InputError(
-            f"'{path}' is torn: line {line} has a quotation mark inside a value, or an earlier one "
-            'is never closed; enclose such values in quotes and write "" for each mark inside.'
+    before, is_open = 0, False  # bytes before a piece, and whether it begins inside of quotes
+    last, misplaced = 0, -1
+    for piece in found.pieces():
+        octets = np.frombuffer(piece, np.uint8)
+        marks = np.flatnonzero(octets == _QUOTE)
+        marks = marks[marks >= start - before]
+        opening, closing = marks[is_open::2], marks[not is_open :: 2]
+        opening, closing = opening[opening > 0], closing[closing < len(octets) - 1]
+        wrong = [opening[~is_edge[octets[opening - 1]]], closing[~is_edge[octets[closing + 1]]]]
+        if misplaced < 0 and any(map(len, wrong)):
+            misplaced = before + int(np.concatenate(wrong).min())
+        if len(marks):
+            is_open ^= bool(len(marks) % 2)
+            last = before + int(marks[-1])
+        before += len(piece)
+    if misplaced >= 0:
+        return InputError(
+            f"'{found.path}' is torn: line {found.line_number(misplaced)} has a quotation mark inside a value, or an "
+            'earlier one is never closed; enclose such values in quotes and write "" for each mark inside.'
         )
-    if len(marks) % 2:
-        line = text.line_number(data, int(marks[-1]))
-        raise InputError(
-            f"'{path}' is torn: the quote opened in line {line} is never closed; the file may be "
-            "cut off: copy it again."
+    if is_open:
+        return InputError(
+            f"'{found.path}' is torn: the quote opened in line {found.line_number(last)} is never closed; the file "
+            "may be cut off: copy it again."
+        )
+    return None
+
+
+@dataclass(frozen=True)
+class _Records:
+    """The records of a file with known columns, which begin at a place in it."""
+
+    text: text.Text
+    start: int
+    width: int
+    delimiter: str
+
+    def columns(self) -> Iterator[list[pa.ChunkedArray]]:
+        """Their fields as text, a block at a time."""
+        try:
+            for block in self._blocks():
+                yield self._parse(block).columns
+            return
+        except pa.ArrowInvalid:  # its message shows cells
+            pass
+        raise self._explanation()
+
+    def _blocks(self) -> Iterator[pa.Buffer]:
+        """Whole records, in pieces of the file that end outside of quotes."""
+        if self.text.is_whole:
+            yield pa.py_buffer(self.text.data).slice(self.start)
+            return
+        rest, start = b"", self.start
+        for piece in self.text.pieces():
+            data = rest + piece[start:]
+            end = _last_end(data)
+            yield pa.py_buffer(data[:end])
+            rest, start = data[end:], 0
+
+    def _parse(self, records: pa.Buffer, on_ragged: Callable[[Any], str] | None = None) -> pa.Table:
+        """Read records as text; rows are numbered for `on_ragged`, which costs the threads."""
+        from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+
+        labels = [str(position) for position in range(self.width)]
+        if not len(records) or not labels:
+            return pa.table({label: pa.array([], pa.string()) for label in labels})
+        return read_csv(
+            pa.BufferReader(records),
+            ReadOptions(
+                column_names=labels, block_size=_block_size(records), use_threads=on_ragged is None
+            ),
+            ParseOptions(
+                delimiter=self.delimiter,
+                newlines_in_values=True,
+                ignore_empty_lines=self.width > 1,  # in a single column an empty line is a null
+                invalid_row_handler=on_ragged,
+            ),
+            ConvertOptions(
+                column_types=dict.fromkeys(labels, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
         )
 
+    def _explanation(self) -> InputError:
+        """Say why Arrow refused a file, with row numbers and without cells."""
+        start = 0
+        for piece in self.text.pieces():
+            try:
+                piece.decode()
+            except UnicodeDecodeError as error:
+                return self.text.not_utf8(start + error.start)
+            start += len(piece)
+        rows = 1  # the header
+        ragged: list[tuple[int, int]] = []
 
-def _parse(
-    records: pa.Buffer,
-    width: int,
-    delimiter: str,
-    on_ragged: Callable[[Any], str] | None = None,
-) -> pa.Table:
-    """Read records as text; rows are numbered for `on_ragged`, which costs the threads."""
-    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
+        def skip(row: Any) -> str:
+            ragged.append((rows + row.number, row.actual_columns))
+            return "skip"
 
-    labels = [str(position) for position in range(width)]
-    return read_csv(
-        pa.BufferReader(records),
-        ReadOptions(
-            column_names=labels, block_size=_block_size(records), use_threads=on_ragged is None
-        ),
-        ParseOptions(
-            delimiter=delimiter,
-            newlines_in_values=True,
-            ignore_empty_lines=width > 1,  # in a single column an empty line is a null
-            invalid_row_handler=on_ragged,
-        ),
-        ConvertOptions(
-            column_types=dict.fromkeys(labels, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
+        last = None
+        with suppress(pa.ArrowInvalid):
+            for block in self._blocks():
+                before = len(ragged)
+                rows += len(self._parse(block, skip)) + len(ragged) - before
+                last = block if len(block) else last
+        if not ragged:
+            limit = _BLOCK_BYTES >> 20
+            return InputError(
+                f"'{self.text.path}' cannot be read as CSV; is a row longer than {limit} MB?"
+            )
+        row, fields = ragged[0]
+        if len(ragged) == 1 and last is not None and self._is_short_total(last, fields):
+            return TotalBelow(self.text.path, f"it has {fields} fields instead of {self.width}")
+        others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
+        return InputError(
+            f"'{self.text.path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "
+            f"instead of {self.width}{others}; repair or remove such rows."
+        )
+
+    def _is_short_total(self, records: pa.Buffer, fields: int) -> bool:
+        """Whether the last row has so many fields and begins with a word for a total."""
+        data = records.to_pybytes()
+        last = data[_last_rows(data, 0, 1) :].strip().decode("utf-8", "replace")
+        cells = _split(self.text.path, last, self.delimiter)
+        return len(cells) == fields and is_total_word(next(filter(None, cells), ""))
+
+
+def _last_end(data: bytes) -> int:
+    """Where the last whole record ends, in whole lines: a line break inside of quotes ends none."""
+    end, quotes = len(data), data.count(b'"')
+    while quotes % 2:
+        start = data.rfind(b"\n", 0, end - 1) + 1
+        quotes -= data.count(b'"', start, end)
+        end = start
+    return end
 
 
 def _block_size(records: pa.Buffer) -> int:
@@ -306,39 +378,3 @@ def _block_size(records: pa.Buffer) -> int:
     ):
         size += 1
     return size
-
-
-def _is_short_total(path: Path, data: bytes, fields: int, delimiter: str) -> bool:
-    """Whether the last row has so many fields and begins with a word for a total."""
-    last = data[_last_rows(data, 0, 1) :].strip()
-    cells = _split(path, last.decode("utf-8", "replace"), delimiter)
-    return len(cells) == fields and is_total_word(next(filter(None, cells), ""))
-
-
-def _explanation(
-    path: Path, data: bytes, records: pa.Buffer, width: int, delimiter: str
-) -> InputError:
-    """Say why Arrow refused a file, with row numbers and without cells."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        return text.not_utf8(path, data, error.start)
-    ragged: list[tuple[int, int]] = []
-
-    def skip(row: Any) -> str:
-        ragged.append((row.number + 1, row.actual_columns))
-        return "skip"
-
-    with suppress(pa.ArrowInvalid):
-        _parse(records, width, delimiter, skip)
-    if not ragged:
-        limit = _BLOCK_BYTES >> 20
-        return InputError(f"'{path}' cannot be read as CSV; is a row longer than {limit} MB?")
-    row, fields = text.row_in_file(ragged[0][0]), ragged[0][1]
-    if len(ragged) == 1 and _is_short_total(path, data, fields, delimiter):
-        return TotalBelow(path, f"it has {fields} fields instead of {width}")
-    others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
-    return InputError(
-        f"'{path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "
-        f"instead of {width}{others}; repair or remove such rows."
-    )

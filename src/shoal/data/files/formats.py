@@ -17,24 +17,33 @@ import pyarrow as pa
 
 from shoal.atomic import exists_already, real_target, reason
 from shoal.data.files import csv, csv_output, excel, json_lines, parquet, statistics
+from shoal.data.files.types import texts_of
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError
 
 
 @dataclass(frozen=True)
 class Format:
-    """How one kind of file is read, typed or as texts, what it cannot hold, and how it is written."""
+    """How one kind of file is read, what it cannot hold, and how it is written."""
 
     read: Callable[[Path, Input], Source]
-    read_texts: Callable[[Path, Input], pa.Table]
     problems: Callable[[pa.Table, Path, Dialect | None], list[str]]
     write: Callable[[pa.Table, Path, str, Dialect | None], None]
+    own_texts: Callable[[Path, Input], pa.Table] | None = None  # where a file itself has texts
+
+    def read_texts(self, path: Path, input: Input) -> pa.Table:
+        """Read every value as text."""
+        if self.own_texts is None:
+            return texts_of(self.read(path, input).data)
+        return self.own_texts(path, input)
 
 
-_DELIMITED = Format(csv.read, csv.read_texts, csv_output.problems, csv_output.write)
-_JSON_LINES, _PARQUET, _EXCEL, _STATISTICS = (
-    Format(form.read, form.read_texts, form.problems, form.write)
-    for form in (json_lines, parquet, excel, statistics)
+_DELIMITED = Format(csv.read, csv_output.problems, csv_output.write, csv.read_texts)
+_JSON_LINES, _EXCEL = (
+    Format(form.read, form.problems, form.write, form.read_texts) for form in (json_lines, excel)
+)
+_PARQUET, _STATISTICS = (
+    Format(form.read, form.problems, form.write) for form in (parquet, statistics)
 )
 _TEXT = {
     ".csv": _DELIMITED,

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.data.files.types import is_text
 from shoal.encoding.found import infer
 from shoal.encoding.source import Input
 from shoal.errors import LONGEST, InputError, raise_problems
@@ -103,9 +104,9 @@ def _reads_like_a_value(name: str) -> bool:
 
 
 def _holds(column: pa.ChunkedArray, name: str) -> bool:
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return False
-    return bool(pc.any(pc.equal(column, pa.scalar(name, column.type))).as_py())
+    return is_text(column.type) and bool(
+        pc.any(pc.equal(column, pa.scalar(name, column.type))).as_py()
+    )
 
 
 def _no_header(path: Path, sign: str) -> InputError:
@@ -158,7 +159,7 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
     last = table.slice(table.num_rows - 1)
     filled = [name for name in table.column_names if last[name][0].as_py() not in (None, "")]
     is_sparse = 0 < 2 * len(filled) <= table.num_columns
-    texts = [name for name in filled if _is_text(table[name].type)]
+    texts = [name for name in filled if is_text(table[name].type)]
     words = [name for name in texts[:1] if is_total_word(last[name][0].as_py())]
     words = [name for name in words if _is_rare(table[name])]
     if not (words or is_sparse):
@@ -181,10 +182,6 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
 def is_total_word(text: str) -> bool:
     """Whether a text says that its row is a total."""
     return _TOTAL.fullmatch(text.strip()) is not None
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _above(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -219,7 +216,7 @@ def _are_numbers(column: pa.ChunkedArray, input: Input) -> bool:
 
 def _numbers(column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray | None:
     """The values as numbers, None where they are something else."""
-    if _is_text(column.type):
+    if is_text(column.type):
         column = infer(column, Input(decimal=input.decimal))
     kind = column.type
     return column if pa.types.is_integer(kind) or pa.types.is_floating(kind) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,18 +15,21 @@ from shoal.data.files.csv_output import BATCH, TEXT, content, joined
 from shoal.data.files.header import check_names
 from shoal.data.files.types import (
     NumberToken,
+    Types,
     as_text,
-    dates_without_loss,
     finite_problems,
     is_text,
-    numbers_without_loss,
     table_from_values,
     type_problems,
+    typed_without_loss,
+    types_of_date,
+    types_of_text,
 )
 from shoal.encoding.frames import NUMBER_MARK, is_number
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError
 
+SEPARATOR = "T"  # between the day and the time
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -35,17 +38,21 @@ def read(path: Path, input: Input) -> Source:
     table = _read(path, input)
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
-        typed = column
-        if is_number(field):
-            typed = numbers_without_loss(column)
-        elif is_text(field.type) and input.format_of(field.name) is None:
-            typed = dates_without_loss(column, "T")
+        typed = typed_without_loss(column, possible_types(field, input), SEPARATOR)
         keeps_tokens = is_number(field) and is_text(typed.type)
         columns.append(typed)
         fields.append(
             pa.field(field.name, typed.type, metadata=NUMBER_MARK if keeps_tokens else None)
         )
     return Source(pa.table(columns, schema=pa.schema(fields)))
+
+
+def possible_types(field: pa.Field, input: Input) -> Types:
+    """The types that a column may have: those of number tokens, and of dates unless they are written otherwise."""
+    if is_number(field):
+        return types_of_text
+    is_date = is_text(field.type) and input.format_of(field.name) is None
+    return types_of_date if is_date else lambda first: []
 
 
 def read_texts(path: Path, input: Input) -> pa.Table:
@@ -72,15 +79,23 @@ def write_batches(batches: Iterable[pa.RecordBatch], path: Path, suffix: str) ->
 
 
 def _read(path: Path, input: Input) -> pa.Table:
-    """Every column as texts, truth values or marked number tokens, in order of first appearance."""
-    records = records_of(path, text.load(path, input.encoding).data)
-    names = list(dict.fromkeys(name for record in records for name in record))
-    check_names(path, names)
-    columns = {name: [record.get(name) for record in records] for name in names}
-    return table_from_values(path, columns)
+    (table,) = tables_of(text.load(path, input.encoding))
+    return table
 
 
-def records_of(path: Path, data: bytes) -> list[dict[str, Any]]:
+def tables_of(found: text.Text) -> Iterator[pa.Table]:
+    """Every column as texts, truth values or marked number tokens, in order of first appearance.
+
+    A file that is not in memory makes several tables, whose columns may differ.
+    """
+    for records in _records(found):
+        names = list(dict.fromkeys(name for record in records for name in record))
+        check_names(found.path, names)
+        columns = {name: [record.get(name) for record in records] for name in names}
+        yield table_from_values(found.path, columns)
+
+
+def _records(found: text.Text) -> Iterator[list[dict[str, Any]]]:
     """The objects of all lines; numbers are their tokens."""
     decoder = json.JSONDecoder(
         object_pairs_hook=_object,
@@ -88,23 +103,28 @@ def records_of(path: Path, data: bytes) -> list[dict[str, Any]]:
         parse_float=NumberToken,
         parse_constant=_refuse,
     )
-    records = []
-    for number, line in enumerate(io.BytesIO(data), start=1):
-        try:
-            stripped = line.decode().strip()
-            record = decoder.decode(stripped) if stripped else {}
-        except UnicodeDecodeError as error:
-            raise text.not_utf8(path, data, data.index(line) + error.start) from None
-        except (ValueError, RecursionError):
-            record = None
-        if not isinstance(record, dict):
-            raise InputError(
-                f"'{path}' is torn: line {text.in_file(number)} is not one JSON object with distinct keys and "
-                "finite numbers; write one object per line."
-            )
-        if stripped:
-            records.append(record)
-    return records
+    number = start = 0
+    for piece in found.pieces():
+        records = []
+        for line in io.BytesIO(piece):
+            number += 1
+            try:
+                stripped = line.decode().strip()
+                record = decoder.decode(stripped) if stripped else {}
+            except UnicodeDecodeError as error:
+                raise found.not_utf8(start + error.start) from None
+            except (ValueError, RecursionError):
+                record = None
+            if not isinstance(record, dict):
+                raise InputError(
+                    f"'{found.path}' is torn: line {number} is not one JSON object with distinct keys and "
+                    "finite numbers; write one object per line."
+                )
+            if stripped:
+                records.append(record)
+            start += len(line)
+        if records or found.is_whole:
+            yield records
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -133,6 +153,6 @@ def _as_json(field: pa.Field, column: pa.Array) -> pa.Array:
     is_bare = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
     if is_bare or pa.types.is_decimal(kind) or is_number(field):
         return as_text(column).cast(TEXT).fill_null("null")
-    codes = as_text(column, "T").dictionary_encode()
+    codes = as_text(column, SEPARATOR).dictionary_encode()
     tokens = [_encode(value) for value in codes.dictionary.to_pylist()]
     return pa.array(tokens, TEXT).take(codes.indices).fill_null("null")

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 from shoal.data.files.header import check_names
-from shoal.data.files.types import texts_of
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError
 
@@ -53,11 +52,6 @@ def _without_guessed_order(table: pa.Table, file: ParquetFile) -> pa.Table:
             unordered = pa.dictionary(kind.index_type, kind.value_type)
             table = table.set_column(place, field.name, pa.chunked_array(column, unordered))
     return table
-
-
-def read_texts(path: Path, input: Input) -> pa.Table:
-    """Read every value as text."""
-    return texts_of(read(path, input).data)
 
 
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.data.files.header import check_names
-from shoal.data.files.types import texts_of
+from shoal.data.files.types import is_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import LONGEST, InputError
 
@@ -74,11 +74,6 @@ def _array(name: str, values: list[Any]) -> pa.Array:
     )
 
 
-def read_texts(path: Path, input: Input) -> pa.Table:
-    """Read every value as text."""
-    return texts_of(read(path, input).data)
-
-
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
     """What such a file cannot hold."""
     suffix = path.suffix.lower()
@@ -103,7 +98,7 @@ def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
 
 def _unfit(column: pa.ChunkedArray, widest: int) -> list[str]:
     kind, t = column.type, pa.types
-    if t.is_string(kind) or t.is_large_string(kind):
+    if is_text(kind):
         longest = pc.max(pc.binary_length(column)).as_py() or 0
         return [f"has texts of more than {widest:,} bytes"] if longest > widest else []
     if t.is_integer(kind):
@@ -126,7 +121,7 @@ def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> 
             column = column.cast(pa.string())
         if pa.types.is_integer(column.type):
             column = column.cast(pa.float64())
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if is_text(column.type):
             column = column.fill_null("")
         if pa.types.is_timestamp(column.type):
             column = _in_nanoseconds(column)

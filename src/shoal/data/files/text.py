@@ -1,4 +1,4 @@
-"""The bytes of text files: plain or gzipped, in any encoding, never empty."""
+"""Text files, plain or gzipped, in any encoding: all at once, or whole lines at a time."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, cast
 
 import pyarrow as pa
 
 from shoal.errors import InputError, shown
 
-# Lines and rows of a file before the part that is being read, in files that are read a part at a time.
-_BEFORE: ContextVar[tuple[int, int]] = ContextVar("before", default=(0, 0))
+PIECE = 1 << 25  # bytes of a file that outgrows memory that are read at a time
 
 MARKS = {  # the byte order mark of an encoding; longer ones first, since UTF-32's begins like UTF-16's
     "utf-8": codecs.BOM_UTF8,
@@ -34,42 +32,123 @@ _USUAL = ("cp1252", "cp850", "mac_roman")  # of files that are not UTF-8, in Wes
 class Text:
     """What a text file says, as UTF-8 without a byte order mark, and how the file itself says it."""
 
-    data: bytes
+    path: Path
+    data: bytes  # all of it, or the lines at the beginning
+    is_whole: bool
     encoding: str
     has_mark: bool
 
+    def pieces(self) -> Iterator[bytes]:
+        """All that the file says, whole lines at a time; they may still not be UTF-8."""
+        start = 0
+        for piece in self._lines():
+            if b"\0" in piece:
+                if self.encoding == "utf-8":
+                    raise self.not_utf8(start + piece.index(b"\0"))
+                raise _not_encoded(self.path, self.encoding)
+            yield piece
+            start += len(piece)
 
-def load(path: Path, encoding: str | None = None) -> Text:
-    """Read a text file, decompressed; without a mark or a given encoding it must be UTF-8."""
-    raw = path.read_bytes()
-    if path.suffix.lower() == ".gz":
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError(
-                f"'{path}' is not a whole gzip file; it may be cut off or damaged: copy it again."
-            ) from None
-    text = _decoded(path, raw, encoding)
-    if not text.data or text.data.isspace():
+    def _lines(self) -> Iterator[bytes]:
+        if self.is_whole:
+            return iter([self.data])
+        return _whole_lines(_decoded(self.path, self.encoding, self.has_mark, PIECE))
+
+    def not_utf8(self, position: int) -> InputError:
+        """Say where a file stops being UTF-8."""
+        return InputError(
+            f"'{self.path}' is not UTF-8 text (line {self.line_number(position)}); save it as UTF-8, in Excel "
+            "as 'CSV UTF-8', or say its encoding, for example --encoding cp1252 (encoding=\"cp1252\")."
+        )
+
+    def line_number(self, position: int) -> int:
+        """The line, counted from 1, of a byte."""
+        feeds = returns = start = 0
+        has_feeds = False
+        for piece in self._lines():
+            stop = max(0, position - start)
+            feeds += piece.count(b"\n", 0, stop)
+            returns += piece.count(b"\r", 0, stop)
+            has_feeds = has_feeds or b"\n" in piece
+            start += len(piece)
+        return (feeds if has_feeds else returns) + 1
+
+
+def load(path: Path, encoding: str | None = None, is_large: bool = False) -> Text:
+    """Read a text file, decompressed, or its beginning; without a mark or a given encoding it must be UTF-8."""
+    name, has_mark = _encoding_of(path, encoding)
+    pieces = _decoded(path, name, has_mark, PIECE if is_large else -1)
+    data = next(_whole_lines(pieces)) if is_large else b"".join(pieces)
+    if not data or data.isspace():
         raise InputError(f"'{path}' is empty; a table needs at least a header.")
-    if b"\0" in text.data:
-        if text.encoding == "utf-8":
-            raise not_utf8(path, text.data, text.data.index(b"\0"))
-        raise _not_encoded(path, text.encoding)
-    return text
+    return Text(path, data, not is_large, name, has_mark)
+
+
+def _encoding_of(path: Path, given: str | None) -> tuple[str, bool]:
+    """The encoding of a text file, given or by its byte order mark, and whether it has such a mark."""
+    name = "" if given is None else codecs.lookup(given).name
+    start = next(_decoded(path, "utf-8", False, 4), b"")
+    for marked, mark in MARKS.items():
+        # utf-16 comes in two orders of bytes
+        if start.startswith(mark) and name in (
+            "",
+            marked,
+            f"{marked}-sig",
+            marked[: len("utf-16")],
+        ):
+            return marked, True
+    return name.removesuffix("-sig") or "utf-8", False
+
+
+def _decoded(path: Path, encoding: str, has_mark: bool, size: int) -> Iterator[bytes]:
+    """The content of a file, decompressed and as UTF-8, some bytes at a time."""
+    decoder = None
+    if encoding != "utf-8":  # which is checked where it is parsed
+        order = (
+            "-le" if encoding in ("utf-16", "utf-32") else ""
+        )  # without a mark that says another one
+        decoder = codecs.getincrementaldecoder(encoding + order)()
+    is_gzipped = path.suffix.lower() == ".gz"
+    try:
+        with cast("IO[bytes]", gzip.open(path)) if is_gzipped else path.open("rb") as file:
+            file.read(len(MARKS[encoding]) if has_mark else 0)
+            while piece := file.read(size):
+                yield decoder.decode(piece).encode() if decoder else piece
+            if decoder and (piece := decoder.decode(b"", final=True).encode()):
+                yield piece
+            return
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        why = InputError(
+            f"'{path}' is not a whole gzip file; it may be cut off or damaged: copy it again."
+        )
+    except UnicodeError:
+        why = _not_encoded(path, encoding)
+    raise why
+
+
+def _whole_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces that end where lines do."""
+    rest: list[bytes] = []
+    last = next(pieces, b"")
+    for piece in pieces:
+        end = last.rfind(b"\n") + 1 or last.rfind(b"\r", 0, -1) + 1  # \n may follow a \r at the end
+        if end:
+            yield b"".join([*rest, last[:end]])
+            rest = []
+        rest.append(last[end:])
+        last = piece
+    yield b"".join([*rest, last])
 
 
 def guess_encoding(path: str | os.PathLike[str]) -> str | None:
     """The encoding of a text file that is not UTF-8, by whether its letters beyond ASCII are letters then."""
     try:
-        raw = Path(path).read_bytes()
-        raw = gzip.decompress(raw) if Path(path).suffix.lower() == ".gz" else raw
-        raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return next((name for name in _USUAL if _has_letters(raw, name)), None)
-    except (OSError, EOFError, zlib.error):
-        pass
-    return None
+        raw = b"".join(_decoded(Path(path), "utf-8", False, -1))
+    except (OSError, InputError):
+        return None
+    return (
+        None if is_utf8(raw) else next((name for name in _USUAL if _has_letters(raw, name)), None)
+    )
 
 
 def _has_letters(raw: bytes, encoding: str) -> bool:
@@ -80,7 +159,7 @@ def _has_letters(raw: bytes, encoding: str) -> bool:
     return sum(map(str.isalpha, beyond)) >= 0.8 * len(beyond) and "\0" not in beyond
 
 
-def encoding_problems(encoding: str | None) -> list[str]:
+def codec_problems(encoding: str | None) -> list[str]:
     """Say whether Python knows no such encoding of text."""
     try:
         if encoding is not None:
@@ -104,66 +183,11 @@ def is_utf8(data: bytes) -> bool:
     return True
 
 
-def not_utf8(path: Path, data: bytes, position: int) -> InputError:
-    """Say where a file stops being UTF-8."""
-    return InputError(
-        f"'{path}' is not UTF-8 text (line {line_number(data, position)}); save it as UTF-8, in Excel "
-        "as 'CSV UTF-8', or say its encoding, for example --encoding cp1252 (encoding=\"cp1252\")."
-    )
-
-
-def line_number(data: bytes, position: int) -> int:
-    """The line of its file, counted from 1, of a byte."""
-    return in_file(data.count(b"\n" if b"\n" in data else b"\r", 0, position) + 1)
-
-
-@contextmanager
-def counting_from(lines: int, rows: int) -> Iterator[None]:
-    """Let messages about a part of a file count its lines and rows from the beginning of the file."""
-    token = _BEFORE.set((lines, rows))
-    try:
-        yield
-    finally:
-        _BEFORE.reset(token)
-
-
-def in_file(line: int) -> int:
-    """The number of a line in its file, from that in the part which is being read."""
-    return line + _BEFORE.get()[0]
-
-
-def row_in_file(row: int) -> int:
-    """The number of a row in its file, from that in the part which is being read."""
-    return row + _BEFORE.get()[1]
-
-
 def create(path: Path, suffix: str) -> pa.NativeFile:
     """Open a file for bytes, gzipped if the suffix says so."""
     if suffix.endswith(".gz"):
         return pa.CompressedOutputStream(str(path), "gzip")
     return pa.OSFile(str(path), "wb")
-
-
-def _decoded(path: Path, raw: bytes, encoding: str | None) -> Text:
-    name = "" if encoding is None else codecs.lookup(encoding).name
-    for marked, mark in MARKS.items():
-        if raw.startswith(mark) and may_be(marked, name):
-            return _as_utf8(path, raw[len(mark) :], marked, True)
-    return _as_utf8(path, raw, name.removesuffix("-sig") or "utf-8", False)
-
-
-def may_be(marked: str, name: str) -> bool:
-    """Whether a file with this mark has the encoding asked for: utf-16 comes in two orders of bytes."""
-    return not name or name in (marked, f"{marked}-sig", marked[: len("utf-16")])
-
-
-def _as_utf8(path: Path, raw: bytes, encoding: str, has_mark: bool) -> Text:
-    if encoding == "utf-8":  # checked where it is parsed
-        return Text(raw, encoding, has_mark)
-    try:
-        return Text(raw.decode(encoding).encode(), encoding, has_mark)
-    except UnicodeError:
-        raise _not_encoded(path, encoding) from None
 
 
 def _not_encoded(path: Path, encoding: str) -> InputError:

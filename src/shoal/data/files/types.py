@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -165,44 +165,76 @@ _UNITS = {19: "s", 23: "ms", 26: "us", 29: "ns"}  # by the length of a written t
 _DAY_LENGTH = 10
 
 
-def typed_without_loss(column: pa.ChunkedArray, input: Input | None = None) -> pa.ChunkedArray:
-    """Give a text column a type if the CSV writer then writes the same texts, else return it.
+Types = Callable[[str], list[pa.DataType]]  # that a column may have, by its first text
 
-    So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. What is written
-    with a decimal comma or in a date format of its own stays text, too. `input` is that of one column.
+
+def typed_without_loss(
+    column: pa.ChunkedArray, types: Types, separator: str = " "
+) -> pa.ChunkedArray:
+    """Give a text column the first type in which the same texts are written again, else return it.
+
+    So 34 becomes a number, while 250.10, 02139 and 2024-01-01T10:00+01:00 stay text. `separator` stands between the
+    day and the time.
 
     Examples
     --------
-    >>> typed_without_loss(pa.chunked_array([["1", "2.5"]])).type
+    >>> typed_without_loss(pa.chunked_array([["1", "2.5"]]), types_of_text).type
     DataType(double)
-    >>> typed_without_loss(pa.chunked_array([["1", "2.50"]])).type
+    >>> typed_without_loss(pa.chunked_array([["1", "2.50"]]), types_of_text).type
     DataType(string)
+    """
+    first = _first_text(column)
+    tried = (_lossless(column, kind, separator) for kind in (types(first) if first else []))
+    return next((typed for typed in tried if typed is not None), column)
+
+
+def types_of_text(first: str, input: Input | None = None) -> list[pa.DataType]:
+    """The types that a column of CSV or of number tokens may have; `input` is that of the column.
+
+    What is written with a decimal comma or in a date format of its own stays text.
     """
     input = input or Input()
     date_format = input.date_format if isinstance(input.date_format, str) else None
-    first = _first_text(column)
-    if first is None or (date_format and _fits(first, date_format)):
-        return column
+    if date_format and _fits(first, date_format):
+        return []
     if date_format is None and _starts_like_a_date(first):
-        return dates_without_loss(column)
-    types = [pa.int64(), pa.float64()] if input.decimal == "." else [pa.int64()]
-    return next(_lossless(column, [*types, pa.bool_()], as_text), column)
+        return types_of_date(first)
+    return [pa.int64(), *([pa.float64()] if input.decimal == "." else []), pa.bool_()]
 
 
-def numbers_without_loss(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Give a column of number tokens the type of a number if the same tokens are written again."""
-    return next(_lossless(column, [pa.int64(), pa.float64()], as_text), column)
-
-
-def dates_without_loss(column: pa.ChunkedArray, separator: str = " ") -> pa.ChunkedArray:
-    """Give ISO dates, or ISO datetimes with this separator, their type if nothing is lost."""
-    first = _first_text(column) or ""
+def types_of_date(first: str) -> list[pa.DataType]:
+    """The types that a column of ISO dates may have."""
     if not _starts_like_a_date(first):
-        return column
+        return []
     if len(first) == _DAY_LENGTH:
-        return next(_lossless(column, [pa.date32()], as_text), column)
-    types = [pa.timestamp(_UNITS[len(first)])] if len(first) in _UNITS else []
-    return next(_lossless(column, types, lambda typed: as_text(typed, separator)), column)
+        return [pa.date32()]
+    return [pa.timestamp(_UNITS[len(first)])] if len(first) in _UNITS else []
+
+
+class PartByPart:
+    """The types of columns that are read a part at a time: those that they would have in one piece."""
+
+    def __init__(self) -> None:
+        self._left: dict[str, list[pa.DataType]] = {}
+
+    def add(self, name: str, column: pa.ChunkedArray, types: Types, separator: str = " ") -> None:
+        """Note which types the next part of a column may have without loss."""
+        first = _first_text(column)
+        if first is None:
+            return
+        candidates, self._left[name] = self._left.get(name, types(first)), []
+        for kind in candidates:
+            typed = _lossless(column, kind, separator)
+            if typed is None:
+                continue
+            self._left[name].append(kind)
+            if pa.types.is_integer(kind):  # other types hold all of them if they hold the extremes
+                extremes = pc.min_max(typed).as_py().values()
+                column = pa.chunked_array([pa.array(extremes, kind)]).cast(pa.string())
+
+    def found(self) -> dict[str, pa.DataType]:
+        """The types of columns that are not text."""
+        return {name: types[0] for name, types in self._left.items() if types}
 
 
 def as_text(column: Values, separator: str = " ") -> Values:
@@ -212,19 +244,13 @@ def as_text(column: Values, separator: str = " ") -> Values:
     return pc.replace_substring(text, " ", separator) if is_moment and separator != " " else text
 
 
-def _lossless(
-    column: pa.ChunkedArray,
-    types: list[pa.DataType],
-    written: Callable[[pa.ChunkedArray], pa.ChunkedArray],
-) -> Iterator[pa.ChunkedArray]:
-    """The column in each of these types that loses nothing, in order."""
-    for type_ in types:
-        try:
-            typed = column.cast(type_)
-        except pa.ArrowInvalid:
-            continue
-        if _is_usual(typed) and written(typed).equals(column):
-            yield typed
+def _lossless(column: pa.ChunkedArray, kind: pa.DataType, separator: str) -> pa.ChunkedArray | None:
+    """The column in a type, None if the same texts could not be written again."""
+    try:
+        typed = column.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+    return typed if _is_usual(typed) and as_text(typed, separator).equals(column) else None
 
 
 def _is_usual(typed: pa.ChunkedArray) -> bool:

@@ -1,4 +1,4 @@
-"""What a value may become: the seven generalization models and the forms they compile to (GiT09 §3)."""
+"""What a value may become: the seven generalization models and how each compiles to a form (GiT09 §3)."""
 
 from shoal.encoding.forms import Form, RangeForm, SetForm, TreeForm
 from shoal.encoding.models.base import Model, Subset, Suppression

@@ -1,1 +1,1 @@
-"""Kernels for lower bounds of the loss, from the cells that groups can be."""
+"""Kernels for lower bounds of the loss, computed from the cells that groups can be."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import struct
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, extending, njit, types
+from numba import config, extending, types
+from numba.core.cgutils import pack_array
 
-from shoal.kernels.compile.jit import is_known
+from shoal.kernels.compile.jit import compile_options
 
 WORD = ir.IntType(64)
 POINTER = ir.IntType(8).as_pointer()
@@ -45,34 +45,14 @@ class BundleType(types.Type):
 
 
 def bundle(cls):
+    """Let kernels take a named tuple class by reference, or by value with a Numba that cannot."""
+    return by_reference(cls) if not config.DISABLE_JIT and compile_options().part else cls
+
+
+def by_reference(cls):
     """Let kernels take a named tuple class by reference."""
-    return _by_reference(cls) if not config.DISABLE_JIT and bundles_work() else cls
+    _register()
 
-
-@cache
-def bundles_work():
-    """Whether this Numba can take bundles; if not, kernels take named tuples by value, as any Numba can."""
-    try:
-        _register()
-        if is_known():
-            return True
-        tried = _by_reference(_Tried)(1, 0.5, np.array([[2, 3]]))
-        return njit(_read)(tried) == 6.5
-    except Exception:  # whatever another Numba makes of it
-        return False
-
-
-class _Tried(NamedTuple):
-    number: int
-    real: float
-    array: np.ndarray
-
-
-def _read(tried):
-    return tried.number + tried.real + tried.array[0, 1] + tried.array.shape[1]
-
-
-def _by_reference(cls):
     @extending.typeof_impl.register(cls)
     def typeof_bundle(value, context):
         return BundleType(cls, tuple(extending.typeof_impl(field, context) for field in value))
@@ -114,6 +94,7 @@ def _pack(value, words):
             words.append(int(field))
 
 
+@cache
 def _register():
     """Tell Numba how bundles are passed and how their fields are read."""
     from numba.core.typing.templates import AttributeTemplate
@@ -180,18 +161,11 @@ def _array(context, builder, kind, load):
         "nitems": load(0, WORD),
         "itemsize": ir.Constant(WORD, context.get_abi_sizeof(context.get_data_type(kind.dtype))),
         "data": load(1, context.get_data_type(kind.dtype).as_pointer()),
-        "shape": _packed_array(builder, [load(2 + axis, WORD) for axis in axes]),
-        "strides": _packed_array(builder, [load(2 + kind.ndim + axis, WORD) for axis in axes]),
+        "shape": pack_array(builder, [load(2 + axis, WORD) for axis in axes]),
+        "strides": pack_array(builder, [load(2 + kind.ndim + axis, WORD) for axis in axes]),
     }
     made = ir.Constant(context.get_value_type(kind), None)
     for name, part in parts.items():
         place = context.data_model_manager[kind].get_field_position(name)
         made = builder.insert_value(made, part, place)
     return made
-
-
-def _packed_array(builder, values):
-    found = ir.Constant(ir.ArrayType(WORD, len(values)), ir.Undefined)
-    for axis, value in enumerate(values):
-        found = builder.insert_value(found, value, axis)
-    return found

@@ -1,13 +1,12 @@
-"""Where compiled kernels are kept between runs: in a folder of the user, named by all that goes into them.
+"""The folder in which compiled kernels are kept between runs, named by a hash of everything that goes into them.
 
-Numba would keep them beside the sources, which a user often cannot write, and would compile a kernel anew only when the
-kernel's own file changes, not when a function does that is linked in from another file. A cache is never a reason to
-fail: where nothing can be kept, kernels are compiled in every run.
+Numba would keep kernels next to their sources, where a user often cannot write, and would compile a kernel again only
+when its own file changes, not when a function from another file that is linked into it does. The cache never makes a
+run fail: where nothing can be kept, kernels are compiled in every run.
 """
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import hashlib
 import json
@@ -27,45 +26,36 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 from numba import config
+from numba.core.caching import NullCache
 
 COMPILED = "compiled"  # folder of machine code that a package carries
 NAME = "kernels-"  # of a folder, before the fingerprint
 UNUSED = 30 * 86_400  # seconds after which kernels of other sources or versions are removed
 SOURCES = Path(__file__).parents[1]  # of all kernels
-AROUND = ("compile/ahead.py", "compile/cache.py", "compile/worker.py")  # nothing to compile
+AROUND = ("compile/ahead.py", "compile/cache.py")  # files that change no machine code
 ROOT = 0
 UNMAPPED = 65_534  # in a container, the owner of what belongs to nobody there
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that compiled kernels are kept in by this process, or None if they are kept nowhere."""
+    """Return the folder in which this user's compiled kernels are kept, None if there is none."""
     return _place()[0]
 
 
 def cache_note() -> str:
-    """Return a sentence that says why compiled kernels do not outlast this process; empty if they do."""
+    """Return a sentence that says why compiled kernels are not kept; empty if they are."""
     return _place()[1]
 
 
-def carried_folder() -> Path | None:
-    """Return the folder of machine code that came with the package, None if there is none that fits here."""
-    return _carried()[0]
-
-
-def carried_note() -> str:
-    """Return a sentence that says why no machine code that came with the package is in use."""
-    return _carried()[1]
-
-
 @cache
-def _carried() -> tuple[Path | None, str]:
+def carried_kernels() -> tuple[Path | None, str]:
+    """Return the folder of machine code that came with the package; None and the reason if it cannot be used here."""
     folder = SOURCES / COMPILED
     try:
         made_for = json.loads((folder / "made_for.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None, "The package carries no compiled kernels."
-    here = environment()
-    other = [name for name, text in here.items() if made_for.get(name) != text]
+    other = [name for name, text in environment().items() if made_for.get(name) != text]
     if other:
         return None, (
             "The package carries compiled kernels, but not for this machine; "
@@ -87,7 +77,7 @@ def environment() -> dict[str, str]:
 
 @cache
 def _place() -> tuple[Path | None, str]:
-    """The folder of this process, and a note if it does not outlast the process."""
+    """The folder, or None and a note why there is none."""
     wanted = None
     try:
         wanted = _folder_of_user()
@@ -95,15 +85,14 @@ def _place() -> tuple[Path | None, str]:
     except (OSError, RuntimeError):
         place = f"cannot be kept in {wanted}" if wanted else "cannot be kept without a home folder"
         variable = "NUMBA_CACHE_DIR" if config.CACHE_DIR else "XDG_CACHE_HOME"
-        note = (
+        return None, (
             f"Compiled kernels {place}; every run compiles them anew: set {variable} to a folder "
             "that you can write and others cannot."
         )
-        return _temporary_folder(), note
 
 
 def _folder_of_user() -> Path:
-    """Where this user's programs keep what they can make again."""
+    """The folder for caches of this user."""
     if config.CACHE_DIR:
         return Path(config.CACHE_DIR).absolute()
     named = os.environ.get("XDG_CACHE_HOME", "")
@@ -145,7 +134,7 @@ def _processor() -> tuple[str, ...]:
 
 
 def _private_folder(parent: Path, name: str) -> Path:
-    """Make a folder that can be written and that only this user can change, and remove what it supersedes."""
+    """Make a folder that only this user can write, and remove unused ones next to it."""
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = parent.resolve() / name
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -182,85 +171,53 @@ def _remove_unused(folder: Path) -> None:
             continue
 
 
-def _temporary_folder() -> Path | None:
-    """A private folder that is removed when this process ends; None if there cannot be one."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="shoal-kernels-")).resolve()
-    except OSError:
-        return None
-    atexit.register(_remove, folder, os.getpid())
-    return folder
-
-
-def _remove(folder: Path, process: int) -> None:
-    if os.getpid() == process:  # not in a fork, whose parent still uses the folder
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-_listener: ContextVar[Callable[[str, str], None] | None] = ContextVar("listener", default=None)
+OnCompile = Callable[[str, tuple], None]
+_on_compile: ContextVar[OnCompile | None] = ContextVar("on_compile", default=None)
 
 
 @contextlib.contextmanager
-def telling(listener: Callable[[str, str], None]) -> Iterator[None]:
-    """Call a function before any kernel is compiled, with its name and that of its file; it may raise to stop.
+def on_compile(call: OnCompile) -> Iterator[None]:
+    """Call a function with a kernel's name and types before the kernel is compiled; it may raise an error to stop.
 
-    It may also bring the file, in which case the kernel is not compiled.
+    If the machine code is in the folder after the call, the kernel is not compiled.
     """
-    token = _listener.set(listener)
+    token = _on_compile.set(call)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _on_compile.reset(token)
 
 
 def file_name(kernel: str, types: tuple) -> str:
-    """Return the name of the file for a kernel and types of its arguments."""
+    """Return the name of the file for a kernel and the types of its arguments."""
     text = "\n".join(map(str, types))
     return f"{kernel}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.code"
 
 
 def part_suffix(process: int) -> str:
-    """Return how the name of a file ends that a process has not finished writing."""
+    """Return the suffix of a file that a process has not finished writing."""
     return f".{process}.part"
 
 
 def kept_file(kernel: str, types: tuple) -> Path | None:
-    """Return the file that holds a kernel's machine code, None if it has to be compiled."""
-    for folder in (carried_folder(), cache_folder()):
-        if folder is not None:
-            file = folder / file_name(kernel, types)
-            if file.is_file():
-                return file
-    return None
+    """Return the file with a kernel's machine code, None if the kernel has to be compiled."""
+    folders = filter(None, (carried_kernels()[0], cache_folder()))
+    files = (folder / file_name(kernel, types) for folder in folders)
+    return next(filter(Path.is_file, files), None)
 
 
-class KernelCache:
-    """What Numba asks for the machine code of one kernel; names of methods are Numba's."""
+class KernelCache(NullCache):
+    """The machine code of one kernel, as Numba asks for it; the methods' names are Numba's."""
 
     def __init__(self, kernel: str) -> None:
         self._kernel = kernel
 
-    @property
-    def cache_path(self) -> str | None:
-        folder = cache_folder()
-        return None if folder is None else str(folder)
-
-    def enable(self) -> None:
-        """Do nothing: it is always on."""
-
-    def disable(self) -> None:
-        """Do nothing."""
-
-    def flush(self) -> None:
-        """Do nothing: a change of sources changes the folder."""
-
     def load_overload(self, sig, target_context):
-        """Return what was compiled for these types, None if it was not."""
+        """Return what was compiled for these types, None if nothing was."""
         types = _arguments(sig)
-        found = self._load(types, target_context)
-        listener = _listener.get()
-        if found is None and listener is not None:
-            listener(self._kernel, file_name(self._kernel, types))
+        found, call = self._load(types, target_context), _on_compile.get()
+        if found is None and call is not None:
+            call(self._kernel, types)
             found = self._load(types, target_context)
         return found
 
@@ -273,7 +230,7 @@ class KernelCache:
 
             target_context.refresh()
             return CompileResult._rebuild(target_context, *pickle.loads(file.read_bytes()))
-        except Exception:  # reading a torn file may raise anything, and so may another Numba
+        except Exception:  # an incomplete file or another Numba may raise anything
             with contextlib.suppress(OSError):
                 file.unlink()
             return None
@@ -292,11 +249,11 @@ class KernelCache:
                 return  # it holds addresses of this process
             part.write_bytes(dumps(data._reduce()))
             part.replace(file)
-        except Exception:  # the disk is full, the folder is gone, Numba is another one
+        except Exception:  # a full disk, a folder that is gone, another Numba
             with contextlib.suppress(OSError):
                 part.unlink()
 
 
 def _arguments(sig) -> tuple:
-    """Types of arguments, of a signature or as they are."""
+    """The types of a signature, or types as they are."""
     return tuple(getattr(sig, "args", sig))

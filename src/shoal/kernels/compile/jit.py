@@ -1,27 +1,29 @@
-"""A shorter way from Python to machine code than Numba's own.
+"""Decorators that compile kernels with Numba, with a shorter pipeline than Numba's own.
 
-A function that only kernels call, a part, becomes machine code only in the kernels that it is linked into. Numba
-compiles it on its own, too, and again in every function on the way to the kernel; leaving that out makes a first run
-several times shorter. Kernels and parts also do without what Numba prepares for code of other kinds (closures, literal
-arguments, parallel loops). Unrolled loops take 8 % longer to compile and gain time only in kernels that go through all
-groups or records for each record; only these have them.
+A part is a function that only kernels call. Numba would compile a part on its own and again in every function on the
+way to the kernel; here it becomes machine code only in the kernels that it is linked into. Kernels and parts also skip
+the passes for features that they do not use (closures, literal arguments, parallel loops). Unrolled loops take 8 %
+longer to compile and gain time only in kernels that go through all groups or records for each record; only these have
+them. `docs/kernels.md` says what all this saves.
 
-This builds on Numba's inside. Where Numba's inside is another one, functions are compiled the plain way: a first run
-takes longer, and everything else is the same.
+The pipeline uses Numba's private classes. With a Numba where it does not work, kernels are compiled by Numba's own
+pipeline: a first run takes longer, and everything else is the same.
 """
 
 from __future__ import annotations
 
-from functools import cache, partial
+from collections import namedtuple
+from functools import cache
 from typing import NamedTuple
 
 import numba
+import numpy as np
 from llvmlite import binding as llvm
 from numba import config, njit, types
 
 from shoal.kernels.compile.cache import KernelCache
 
-KNOWN = (0, 60), (0, 68)  # oldest and newest version of Numba that this was tried with
+NEWEST = 0, 68  # version of Numba that this was tried with
 # Steps of Numba's compiler that change nothing in plain loops over arrays, and that look at all of a function.
 NEEDLESS = {
     "WithLifting",
@@ -40,8 +42,8 @@ NEEDLESS = {
 EARLY_LEVEL = 1
 
 
-class Ways(NamedTuple):
-    """What Numba is told of each kind of function; nothing where it compiles the plain way."""
+class CompileOptions(NamedTuple):
+    """Options for `njit`, by kind of function; empty ones mean Numba's own pipeline."""
 
     kernel: dict
     unrolled: dict  # a kernel with unrolled loops
@@ -49,29 +51,24 @@ class Ways(NamedTuple):
 
 
 def is_known():
-    """Whether this version of Numba is one of those."""
-    return KNOWN[0] <= numba.version_info[:2] <= KNOWN[1]
+    """Whether the pipeline was tried with this version of Numba."""
+    return numba.version_info[:2] <= NEWEST
 
 
 @cache
-def ways():
-    """Return the options with which Numba compiles kernels and parts the fast way, empty ones where it cannot."""
+def compile_options():
+    """Return the options for the Numba pipeline of this file, empty ones where it does not work."""
+    if is_known():
+        return _numba_pipeline()
     try:
-        found = _ways()
-        if not is_known():
-            _try_out(found)
-    except Exception:  # whatever another Numba makes of it
-        return Ways({}, {}, {})
+        found = _numba_pipeline()
+        _try_out(found)
+    except Exception:  # a newer Numba may fail in any way
+        return CompileOptions({}, {}, {})
     return found
 
 
-def hide(compiled):
-    """Keep a part out of reach of calls from Python, which would crash."""
-    compiled.add_overload = partial(_note, compiled)
-    compiled._compile_for_args = _refuse
-
-
-def _ways():
+def _numba_pipeline():
     from numba.core.codegen import JITCodeLibrary
     from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
@@ -140,7 +137,7 @@ def _ways():
         library = Part
 
     kernel = {"pipeline_class": KernelCompiler, "no_cfunc_wrapper": True}
-    return Ways(
+    return CompileOptions(
         kernel,
         unrolled={**kernel, "pipeline_class": UnrolledCompiler},
         part={**kernel, "pipeline_class": PartCompiler, "no_cpython_wrapper": True},
@@ -154,27 +151,26 @@ def _run(builder, passes, code):
 
 
 def _try_out(found):
-    """Compile a kernel with a part of either kind; raise something where that does not work."""
+    """Compile a kernel with a bundle and parts of both kinds; raise an error if that does not work."""
+    from shoal.kernels.compile.bundles import by_reference  # which imports this module
 
-    def triple(number):
-        return 3 * number
+    def added(tried):
+        return tried.number + tried.real + tried.array[0, 1] + tried.array.shape[1]
 
-    for counts in (False, True):
-        part = njit(_nrt=counts, **found.part)(triple)
-        hide(part)
+    bundle = by_reference(namedtuple("Tried", "number real array"))
 
-        def total(numbers, part=part):
-            found = 0
-            for number in numbers:
-                found += part(number)
-            return found
-
-        if njit(_nrt=True, **found.kernel)(total)((1, 2)) != 9:
-            raise ArithmeticError("A part of a kernel was compiled to something else.")
+    one, other = (njit(_nrt=counts, **found.part)(added) for counts in (False, True))
+    _hide(one)
+    _hide(other)
+    total = njit(_nrt=True, **found.kernel)(lambda tried: one(tried) + other(tried))
+    if total(bundle(1, 0.5, np.array([[2, 3]]))) != 13.0:
+        raise ArithmeticError("A part of a kernel was compiled to something else.")
 
 
-def _note(compiled, result):
-    compiled.overloads[result.signature.args] = result
+def _hide(compiled):
+    """Keep a part from calls by Python, which would crash."""
+    compiled.add_overload = lambda found: compiled.overloads.update({found.signature.args: found})
+    compiled._compile_for_args = _refuse
 
 
 def _refuse(*given, **named):
@@ -186,12 +182,12 @@ KERNELS: dict = {}  # every kernel by its name, like "shared.groups.members"
 
 def kernel(function):
     """Compile a function that Python calls, and keep its machine code."""
-    return _kernel(function, ways().kernel)
+    return _kernel(function, compile_options().kernel)
 
 
 def unrolled(function):
     """Compile a function that Python calls, with unrolled loops: that takes longer, and runs up to 13 % faster."""
-    return _kernel(function, ways().unrolled)
+    return _kernel(function, compile_options().unrolled)
 
 
 def _kernel(function, options):
@@ -217,10 +213,10 @@ def allocating(function):
 def _part(function, counts):
     if config.DISABLE_JIT:
         return function
-    options = ways().part
+    options = compile_options().part
     compiled = _compiled(function, _nrt=counts or not options, **options)
     if options:
-        hide(compiled)
+        _hide(compiled)
     return compiled
 
 

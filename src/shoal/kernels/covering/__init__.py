@@ -1,1 +1,1 @@
-"""Kernels that cover the records by lattice cells (set cover) or by trees of short links, and make groups of these."""
+"""Kernels that cover records by cells of a lattice or by trees of short links, and make groups of them."""

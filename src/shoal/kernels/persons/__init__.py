@@ -1,1 +1,1 @@
-"""Groups of persons with several records: counting, mending and improving."""
+"""Kernels for groups of persons with several records: counting, mending and improving."""

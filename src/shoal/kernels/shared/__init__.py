@@ -1,1 +1,1 @@
-"""What every kernel stands on: forms of columns, costs row by row, requirements, partitions, cells."""
+"""What all kernels build on: forms of columns, costs row by row, requirements, groups and cells."""

@@ -1,1 +1,1 @@
-"""What differs between a table in memory and one on an engine."""
+"""The carriers: where the records of a run are, in memory or on an engine, behind the same few functions."""

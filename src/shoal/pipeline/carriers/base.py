@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,10 +39,9 @@ class Carrier(ABC):
     duals: Floats | None = None  # for the certificate, per record
     history: History | None = None  # of a series
 
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Do the steps of a run inside this."""
-        yield
+    @abstractmethod
+    def at_work(self) -> AbstractContextManager[None]:
+        """Do the steps of a run inside this: where one fails, nothing that was staged is left."""
 
     def discard(self) -> None:  # noqa: B027, in memory there is nothing
         """Remove everything that was staged."""

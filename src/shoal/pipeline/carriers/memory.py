@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -40,8 +41,9 @@ from shoal.risk.leaks import Leaks, leaks
 from shoal.risk.limits import check_feasible
 from shoal.risk.persons import People, check_feasible_for, count_persons, person_numbers
 from shoal.settings.settings import Settings
-from shoal.solve.counted.parts import refine_in_memory
+from shoal.solve.counted.parts import refine_in_parts
 from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.schedule import MANY, refine
 from shoal.solve.methods import Partition
 from shoal.solve.methods.settle import suppress
 from shoal.solve.persons.grouping import group_persons, leave_out
@@ -56,6 +58,9 @@ class Memory(Carrier):
         self.previous, self.order_seed = previous, order_seed
         self.pseudonyms: Mapping[str, pa.Array] = {}  # of all records, by column
         self.person: Records | None = None  # a number for the person of each record
+
+    def at_work(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @property
     def columns(self) -> list[str]:
@@ -216,8 +221,8 @@ def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
     """Improve what a method made."""
-    budget = _budget(settings)
-    found = refine_in_memory(problem, partition.groups, settings.seed, progress, budget)
+    work = refine if partition.groups.size <= MANY else refine_in_parts
+    found = work(problem, partition.groups, settings.seed, progress, _budget(settings))
     notes = (*partition.notes, *found.notes)
     return replace(partition, groups=found.groups, notes=notes, duals=found.duals)
 

@@ -20,17 +20,20 @@ from shoal.encoding.other_columns import Roles
 from shoal.encoding.source import Dialect
 from shoal.errors import InputError, NotAvailable, raise_problems
 from shoal.pipeline.carriers.base import Carrier
-from shoal.pipeline.carriers.coarsening import coarsen, spelled_anew
-from shoal.pipeline.carriers.columns import COUNT, HASH, read_columns
-from shoal.pipeline.carriers.counts import (
+from shoal.pipeline.carriers.columns import COUNT, HASH, coarsen, read_columns, spelled_anew
+from shoal.pipeline.carriers.joining import (
+    Pieces,
     alone_in,
     columns_of,
     count_persons,
     examine_staged,
+    join_back,
     leaks_in,
+    render_frame,
+    secret_of,
+    shuffled,
     with_persons,
 )
-from shoal.pipeline.carriers.joining import Pieces, join_back, render_frame, secret_of, shuffled
 from shoal.pipeline.carriers.released import Staged
 from shoal.pipeline.plan import Plan, problem_of, resolved_settings
 from shoal.progress import Watch

@@ -32,7 +32,7 @@ from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.render import spelled_for
 from shoal.encoding.source import Dialect, Input, Stored
 from shoal.errors import InputError, NotAvailable, raise_problems
-from shoal.pipeline.carriers.counts import alone_in, examine_staged
+from shoal.pipeline.carriers.joining import alone_in, examine_staged
 from shoal.pipeline.prove import Known, counted_columns, examine, examine_coarsened, examine_counted
 from shoal.settings.settings import Settings
 
@@ -42,7 +42,6 @@ LOST = "Records were lost while the release was written; write it again."
 LACKING = {
     "groups": "A release of a large table does not know the group of each input record, nor which of them it holds; "
     "read the table into memory (engine='memory') to know it.",
-    "recoding": "A release of a large table has no recoding; read the table into memory (engine='memory') to get one.",
     "pickle": "A release of a large table cannot be pickled; save it to a file.",
 }
 

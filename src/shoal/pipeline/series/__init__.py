@@ -1,1 +1,1 @@
-"""Releases over time of people who stay: everybody keeps the set of sensitive values of their group."""
+"""Releases over time of people who stay: everybody keeps the same set of possible sensitive values."""

@@ -1,1 +1,1 @@
-"""Lower bounds on the loss of any release that meets k."""
+"""Lower bounds: what any release with this k must lose."""

@@ -1,1 +1,1 @@
-"""Tables of any size as counted combinations: what meets the requirement alone is set aside, the rest is solved."""
+"""Tables of any size as counted combinations: those frequent enough are set aside, and the rest is solved."""

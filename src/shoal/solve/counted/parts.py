@@ -213,16 +213,14 @@ PART = 60_000
 MOST_REFINED = 300_000
 
 
-def refine_in_memory(
+def refine_in_parts(
     problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
 ) -> Outcome:
-    """Refine the groups of a table whose records are in memory, in parts where these are too many.
+    """Refine the groups of a table whose records are in memory and too many to be refined at once.
 
     Parts are refined side by side, and cells are chosen anew in each: on the 299,285 records of the KDD census this
     loses 5.5 % less than refining all at once.
     """
-    if groups.size <= MANY:
-        return refine(problem, groups, seed, progress, budget)
     rows, chance = np.arange(groups.size), np.random.default_rng([seed, 4])
     start = Assignment.of(rows, np.ones_like(rows), groups)
     found, notes = refined(problem, start, budget, seed, progress, PART, 1, chance)

@@ -1,1 +1,1 @@
-"""Local search that improves any partition under any objective, keeping every requirement."""
+"""Local search, which improves any groups under any objective and keeps every requirement."""

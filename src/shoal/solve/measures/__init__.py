@@ -1,4 +1,4 @@
-"""What a closure costs: every measure of information loss, in two families."""
+"""The measures of information loss: what a closure costs, or a whole release."""
 
 from shoal.solve.measures.additive import ADDITIVE, compile_measure
 from shoal.solve.measures.catalogue import (

@@ -49,13 +49,13 @@ ADDITIVE: dict[str, Additive] = {
     "suppressed": Additive(
         feature=features.several,
         aggregate="sum",
-        meaning="generalized cells",
+        meaning="how many cells are not released as they are",
         source="GiT09 (MW04)",
     ),
     "tree": Additive(feature=features.height, meaning="levels climbed", source="GiT09 (AFK+05)"),
     "lm": Additive(
         feature=features.count,
-        meaning="share of the values a cell may stand for",
+        meaning="how much of a column a cell may stand for: 0 is exact, 1 is hidden",
         source="GT10 (3)",
     ),
     "ncp": Additive(
@@ -66,7 +66,8 @@ ADDITIVE: dict[str, Additive] = {
     ),
     "gcp": Additive(
         feature=features.proportion,
-        meaning="ncp per cell, unweighted",
+        meaning="how much of a column a cell may stand for, with numbers and dates measured by the width of their "
+        "range",
         source="HE12",
         weighted=False,
     ),
@@ -78,7 +79,7 @@ ADDITIVE: dict[str, Additive] = {
     ),
     "entropy": Additive(
         feature=features.entropy,
-        meaning="bits unknown of a cell",
+        meaning="how hard it is to guess the original value of a cell, in bits",
         source="GiT09 (4)",
         monotone=False,
     ),
@@ -89,7 +90,7 @@ ADDITIVE: dict[str, Additive] = {
     ),
     "mi": Additive(
         feature=features.log_share,
-        meaning="bits lost of a value (non-uniform entropy)",
+        meaning="bits of information lost per cell",
         source="GT10 (10)",
     ),
 }

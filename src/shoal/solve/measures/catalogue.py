@@ -145,10 +145,12 @@ MEASURES: dict[str, Measure] = {
         source="GT10 (4)",
     ),
     "dm": Whole(compute=_dm, meaning="sum of squared group sizes", source="GT10, XU06"),
-    "c_avg": Whole(compute=_c_avg, meaning="mean group size over k", source="TCM07 (3), XU06"),
+    "c_avg": Whole(
+        compute=_c_avg, meaning="mean group size, in multiples of k", source="TCM07 (3), XU06"
+    ),
     "cm": Whole(
         compute=_cm,
-        meaning="share of records suppressed or outside their group's majority",
+        meaning="share of records that are hidden or have another sensitive value than most of their group",
         source="GT10",
         needs_sensitive=True,
     ),

@@ -1,4 +1,4 @@
-"""The ways to cut a table into groups, one file each."""
+"""The methods that make groups, one file each."""
 
 from typing import Literal
 

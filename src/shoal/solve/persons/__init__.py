@@ -1,1 +1,1 @@
-"""Groups of persons with several records: every one keeps k and the requirements by the persons in it."""
+"""Groups of persons with several records: k and the requirements count the persons in a group."""

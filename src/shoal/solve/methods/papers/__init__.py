@@ -1,1 +1,1 @@
-"""Methods of the papers that matter for comparison: others lose less, or take less time."""
+"""Methods from papers, for comparison: others lose less or are faster."""

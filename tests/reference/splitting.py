@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import reference
 import tables
-from reference import Group, Objective
 from tables import Sample
 
+import reference
 import shoal
+from reference import Group, Objective
 from shoal.encoding.models import Model
 
 TOLERANCE = 1e-9

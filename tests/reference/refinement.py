@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from math import ceil, inf
 
 import reference
-import reference_splitting
+import reference.splitting
 from reference import Closure, Column, Group, Meets, Objective
 
 Change = tuple[int, int, int]  # a record, the group it leaves, the group it joins
 
 
 def cost(objective: Objective, group: Group) -> float:
-    return reference_splitting.total(objective, group) if group else 0.0
+    return reference.splitting.total(objective, group) if group else 0.0
 
 
 # Reach

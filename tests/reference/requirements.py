@@ -11,10 +11,10 @@ import pyarrow as pa
 import tables
 from hypothesis import assume
 from hypothesis import strategies as st
-from reference import Group, Meets, Objective, cells
 from tables import Sample
 
 import shoal
+from reference import Group, Meets, Objective, cells
 from shoal.audits.requirements.alpha import AlphaK
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.requirements.closeness import TCloseness

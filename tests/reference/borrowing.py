@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from reference import Group, cells
-from reference_clustering import Cost
+from reference.clustering import Cost
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of exact, forest, incognito and the greedy cover; see tests/reference.py."""
+"""Slow, obvious twins of exact, forest, incognito and the greedy cover; see tests/reference."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
-from reference import Group, Objective, cells, close, closure
 from tables import Sample
 
 import shoal
+from reference import Group, Objective, cells, close, closure
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.solve.problem import Problem

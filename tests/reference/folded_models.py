@@ -8,8 +8,11 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
+from hypothesis import strategies as st
+
 import reference
-from folded import (
+import shoal
+from reference.folded import (
     UNITS,
     Bin,
     code_path,
@@ -27,9 +30,6 @@ from folded import (
     tree_column,
     tree_paths,
 )
-from hypothesis import strategies as st
-
-import shoal
 from shoal.encoding.models import Model
 
 Drawn = tuple[reference.Column, Model]

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import reference
-from reference import Group, Meets, Objective
 from tables import Sample
 
+import reference
+from reference import Group, Meets, Objective
 from shoal.audits.requirements.alpha import AlphaK
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.requirements.closeness import TCloseness
