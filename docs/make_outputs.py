@@ -4,7 +4,7 @@ The blocks of a page run in order, in a folder of their own that holds the files
 info string has a `title` is first written to a file of that name. Blocks are of these languages:
 
 python      shares its names with the page's other Python blocks. What it prints stands in a `text` block right
-            below it, or behind each `print(…)` as a comment.
+            below it, or behind each `print(…)` as a comment. One with a title is a module that others import.
 console     `$ shoal …` runs in this process, other commands in a shell; below each stands what it prints.
 sh          the same commands without `$` and without what they print.
 toml, csv   settings and hierarchies, or parts of settings.
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,23 @@ def languages(page: Path) -> list[str]:
 
 def with_outputs(page: Path, folder: Path) -> str:
     """The text of a page with what its examples print when they run in a folder."""
+    from shoal.audits.requirements import REQUIREMENTS
+    from shoal.encoding.models import MODELS
+    from shoal.solve.measures.additive import ADDITIVE
+    from shoal.solve.measures.catalogue import MEASURES
+    from shoal.solve.methods import METHODS
+
+    with (
+        ExitStack() as stack
+    ):  # a page imports modules of its own, and what these register is its own
+        for registry in (METHODS, MODELS, REQUIREMENTS, MEASURES, ADDITIVE):
+            stack.enter_context(mock.patch.dict(registry))
+        stack.enter_context(mock.patch.object(sys, "path", [str(folder), *sys.path]))
+        stack.callback(lambda: [sys.modules.pop(own.stem, None) for own in folder.glob("*.py")])
+        return _with_outputs(page, folder)
+
+
+def _with_outputs(page: Path, folder: Path) -> str:
     text, found, place = page.read_text(encoding="utf-8"), [], 0
     shutil.copytree(DOCS / "example", folder, dirs_exist_ok=True)
     names: dict[str, Any] = {"__name__": "example"}
@@ -66,7 +83,7 @@ def with_outputs(page: Path, folder: Path) -> str:
         code, language = block["text"], block["language"]
         if block["title"]:
             (folder / block["title"]).write_text(code, encoding="utf-8")
-        if _NOT_RUN.search(code):
+        if _NOT_RUN.search(code) or (language == "python" and block["title"]):
             found.append(code)
         elif language in ("console", "sh"):
             found.append(_run_commands(code, language, folder))
@@ -103,7 +120,7 @@ def _with_comments(code: str, printed: str) -> str:
 
 def _run_python(code: str, names: dict[str, Any], place: str, folder: Path) -> str:
     with _screen(folder) as screen:
-        exec(compile(code, place, "exec"), names)
+        exec(compile(code, place, "exec", dont_inherit=True), names)
     return screen.getvalue()
 
 

@@ -11,14 +11,23 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from math import inf
 from typing import Any
+from unittest import mock
 
 import pytest
 from engines import ENGINES, put_on, skip_without
 from hypothesis import HealthCheck, settings
 
+from shoal.audits.requirements import REQUIREMENTS
 from shoal.cli import main
+from shoal.encoding.models import MODELS
+from shoal.solve.measures.additive import ADDITIVE
+from shoal.solve.measures.catalogue import MEASURES
+from shoal.solve.methods import METHODS
+
+REGISTRIES: tuple[dict[str, Any], ...] = (METHODS, MODELS, REQUIREMENTS, MEASURES, ADDITIVE)
 
 settings.register_profile(
     "repeatable",
@@ -31,6 +40,15 @@ settings.register_profile(
 settings.register_profile("few", settings.get_profile("repeatable"), max_examples=5)
 settings.register_profile("many", settings.get_profile("repeatable"), max_examples=300)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def registered_by_one_test_only() -> Iterator[None]:
+    """Forget what a test registers."""
+    with ExitStack() as stack:
+        for registry in REGISTRIES:
+            stack.enter_context(mock.patch.dict(registry))
+        yield
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from shoal import samples as samples
+    from shoal.api import extend as extend
     from shoal.api.anonymize import anonymize as anonymize
     from shoal.api.catalogue import list_measures as list_measures
     from shoal.api.catalogue import list_methods as list_methods
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.series.history import History as History
     from shoal.reuse.batch import Batch as Batch
     from shoal.reuse.recoding import Recoding as Recoding
+    from shoal.settings.registry import register as register
     from shoal.settings.settings import Settings as Settings
     from shoal.solve.local_search.budget import Refine as Refine
     from shoal.solve.methods import Agglomerative as Agglomerative
@@ -112,6 +114,7 @@ _HOMES = {
     "shoal.pipeline.series.history": ("History",),
     "shoal.reuse.batch": ("Batch",),
     "shoal.reuse.recoding": ("Recoding",),
+    "shoal.settings.registry": ("register",),
     "shoal.settings.settings": ("Settings",),
     "shoal.solve.local_search.budget": ("Refine",),
     "shoal.solve.methods": (
@@ -139,13 +142,15 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", "samples", *_HOME_OF]
+_MODULES = {"extend": "shoal.api.extend", "samples": "shoal.samples"}
+
+__all__ = ["__version__", "extend", "samples", *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name (PEP 562) and keep it."""
-    if name == "samples":
-        return import_module("shoal.samples")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module 'shoal' has no attribute '{name}'")
     found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)

@@ -19,7 +19,7 @@ import pytest
 
 import shoal
 from shoal.solve.measures import MEASURES, MeasureName, ObjectiveName
-from shoal.solve.measures.catalogue import OBJECTIVES
+from shoal.solve.measures.catalogue import objectives
 from shoal.solve.methods import METHODS, MethodName
 
 FUNCTIONS = {
@@ -32,6 +32,7 @@ FUNCTIONS = {
     "list_requirements",
     "loss",
     "read_release",
+    "register",
     "suggest",
 }
 
@@ -51,14 +52,18 @@ def names_for_type_checkers() -> list[tuple[str, str]]:
 
 def test_type_checkers_see_the_names_that_there_are() -> None:
     known = [(home, name) for home, names in shoal._HOMES.items() for name in names]
-    assert sorted(names_for_type_checkers()) == sorted([*known, ("shoal", "samples")])
-    assert sorted(shoal.__all__) == sorted(["__version__", "samples", *(n for _, n in known)])
+    assert sorted(names_for_type_checkers()) == sorted(
+        [*known, ("shoal", "samples"), ("shoal.api", "extend")]
+    )
+    assert sorted(shoal.__all__) == sorted(
+        ["__version__", "extend", "samples", *(n for _, n in known)]
+    )
 
 
 def test_every_public_name_is_there_and_is_what_it_is_called() -> None:
     for name in shoal.__all__:
         found = getattr(shoal, name)
-        if name not in ("__version__", "samples"):
+        if name not in ("__version__", "extend", "samples"):
             assert found.__name__ == name
             assert found.__doc__
     assert {name for name in shoal.__all__ if isfunction(getattr(shoal, name))} == FUNCTIONS
@@ -124,7 +129,7 @@ def test_the_version_is_that_of_the_project() -> None:
 
 def test_editors_complete_the_names_that_there_are() -> None:
     assert get_args(MethodName) == tuple(METHODS) == tuple(shoal.list_methods())
-    assert get_args(ObjectiveName) == OBJECTIVES
+    assert list(get_args(ObjectiveName)) == objectives()
     measures = [name for part in get_args(MeasureName) for name in get_args(part)]
     assert sorted(measures) == sorted(MEASURES)
 

@@ -11,7 +11,8 @@ from allowed import allowing
 from stored import KINDS, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
-from shoal.data.databases.address import parts_of, quoted
+from shoal.data.databases.address import parts_of
+from shoal.data.databases.connection import quoted
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],

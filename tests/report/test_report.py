@@ -31,7 +31,7 @@ from shoal.pipeline.prove import judged
 from shoal.report.formats import make_templates, percent, rounded, shorten, whole_percent
 from shoal.report.gather import reported_settings, size_edges
 from shoal.report.page import Chart, Row, fill_template, of_originals, round_up
-from shoal.report.words import CellShares, promise_of, sentence_of
+from shoal.report.words import CellShares, sentence_of
 
 HOSTILE = '<script>alert("x")</script> & \'"` </svg></style>'
 CAP = 500_000
@@ -403,9 +403,9 @@ def test_no_loss_in_a_report_has_more_than_three_digits(objective: str, tmp_path
     ids=lambda requirement: requirement.describe("x"),
 )
 def test_every_requirement_is_explained_in_a_sentence(requirement: Any) -> None:
-    sentence = promise_of(requirement)
+    sentence = requirement.promise()
     assert re.fullmatch(r"(In|Every) .*[a-z0-9]\.", sentence)
-    assert sentence != promise_of(type(requirement)(0.25))  # its own numbers are in it
+    assert sentence != type(requirement)(0.25).promise()  # its own numbers are in it
 
 
 def test_settings_list_no_values_and_name_files_outside_without_their_folder(

@@ -17,7 +17,7 @@ import pytest
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
 from shoal.data.engines.opening import missing
-from shoal.solve.measures.catalogue import OBJECTIVES
+from shoal.solve.measures.catalogue import objectives
 
 CANARY = "CANARY-7731"
 PEOPLE = f"""\
@@ -480,7 +480,7 @@ ROLES_AND_NUMBERS = [
     ),
     both(
         "an unknown measure",
-        f"There is no measure 'lmm'; did you mean 'lm'? Measures: {', '.join(OBJECTIVES)}.",
+        f"There is no measure 'lmm'; did you mean 'lm'? Measures: {', '.join(objectives())}.",
         python={"objective": "lmm"},
         flags=("--objective", "lmm"),
     ),

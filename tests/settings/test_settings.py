@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -253,70 +253,3 @@ def test_a_failed_save_leaves_the_older_file(tmp_path: Path) -> None:
         settings_for("age", None).save(tmp_path)
     assert path.read_bytes() == older
     assert [item.name for item in tmp_path.iterdir()] == ["settings.toml"]
-
-
-@dataclass(frozen=True)
-class Halves(shoal.Mondrian):
-    """A method of the user's own."""
-
-    turns: int = 3
-
-    name = "halves"
-
-
-@dataclass(frozen=True)
-class Mixed(shoal.LDiversity):
-    """A requirement of the user's own: diversity, and never fewer than three values."""
-
-    name = "mixed"
-
-    def levels(self, counts, labels, shares, heads=None):
-        return np.where(
-            (counts > 0).sum(axis=1) >= 3, super().levels(counts, labels, shares, heads), 0
-        )
-
-
-def test_a_users_own_method_and_requirement_are_loaded_again(tmp_path):
-    ills = list("uvwuvw")
-    table = pa.table({"age": [1, 2, 3, 7, 8, 9], "ill": ills})
-    options = {"quasi_identifiers": ["age"], "sensitive": ["ill"], "k": 3}
-    release = shoal.anonymize(table, method=Halves(turns=5), requirements=[Mixed(2)], **options)
-    path = tmp_path / "own.toml"
-    release.settings.save(path)
-    loaded = shoal.Settings.load(path)
-    assert loaded.method == Halves(turns=5)
-    assert loaded.requirements == (Mixed(2),)
-    assert shoal.audit(release.data, settings=path).smallest >= 3
-    few = pa.table({"age": ["*"] * 6, "ill": list("uvuvuv")})
-    with pytest.raises(shoal.AuditFailed):
-        shoal.audit(few, settings=path)
-
-
-def test_what_is_the_users_own_needs_a_name_of_its_own():
-    @dataclass(frozen=True)
-    class Cover(shoal.Cover):
-        pass
-
-    @dataclass(frozen=True)
-    class Diverse(shoal.LDiversity):
-        pass
-
-    with pytest.raises(shoal.InputError) as found:
-        shoal.anonymize(
-            pa.table({"age": [1, 2], "s": ["u", "v"]}),
-            quasi_identifiers=["age"],
-            k=2,
-            method=Cover(),
-            requirements=[Diverse(2)],
-            sensitive=["s"],
-        )
-    sentences = str(found.value)
-    assert "Class 'Cover' has the name 'cover'" in sentences
-    assert "Class 'Diverse' has the name 'diversity'" in sentences
-
-
-def test_an_unknown_method_of_a_file_may_be_one_that_is_not_imported_yet(tmp_path):
-    path = tmp_path / "own.toml"
-    path.write_text('[method]\nname = "elsewhere"\n[requirement]\nk = 2\n', encoding="utf-8")
-    with pytest.raises(shoal.InputError, match="if it is your own, import it first"):
-        shoal.Settings.load(path)

@@ -31,7 +31,7 @@ from shoal.solve.local_search.neighbourhoods import (
     swap_all,
 )
 from shoal.solve.local_search.schedule import refine
-from shoal.solve.measures.catalogue import OBJECTIVES
+from shoal.solve.measures.catalogue import objectives
 from shoal.solve.methods import Agglomerative, Cover, Exact, Sequential
 from shoal.solve.methods.base import Partition
 from shoal.solve.problem import Problem
@@ -65,7 +65,7 @@ def refined(problem: Problem, groups: Ints, steps: int = 3, seed: int = 0) -> In
 @settings(max_examples=several(100))
 @given(
     samples(min_records=4, max_records=40, sensitive=1),
-    st.sampled_from(OBJECTIVES),
+    st.sampled_from(objectives()),
     st.integers(1, 5),
     st.sampled_from(REQUIREMENTS),
     st.sampled_from([Cover(), Agglomerative()]),
@@ -87,7 +87,7 @@ def test_refinement_keeps_the_requirement_and_never_costs_more(
 @settings(max_examples=several(60))
 @given(
     samples(min_records=4, max_records=9, sensitive=1),
-    st.sampled_from(OBJECTIVES),
+    st.sampled_from(objectives()),
     st.integers(1, 3),
 )
 def test_refinement_is_never_better_than_the_optimum(
@@ -236,7 +236,7 @@ def test_a_group_of_two_kinds_splits_and_one_below_2k_does_not() -> None:
 @settings(max_examples=several(60))
 @given(
     samples(min_records=6, max_records=40, sensitive=1),
-    st.sampled_from(OBJECTIVES),
+    st.sampled_from(objectives()),
     st.integers(2, 4),
     st.sampled_from(REQUIREMENTS),
     st.sampled_from([split_all, swap_all]),

@@ -55,7 +55,7 @@ def list_measures() -> dict[MeasureName, str]:
     >>> shoal.list_measures()["lm"]
     'how much of a column a cell may stand for: 0 is exact, 1 is hidden (GT10 (3))'
     """
-    found = {name: f"{meaning} ({source})" for name, (meaning, source) in MEASURES.items()}
+    found = {name: f"{own.meaning} ({own.source})" for name, own in MEASURES.items()}
     return cast("dict[MeasureName, str]", found)
 
 

@@ -35,7 +35,7 @@ from shoal.reuse.recoding import Recoding, recoding_of
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate, Certifier
 from shoal.solve.measures import Aggregate, MeasureName, column_losses, loss
-from shoal.solve.measures.catalogue import ADDS_UP, check_measure
+from shoal.solve.measures.catalogue import check_measure, measures_by_column
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
 UNASKED = (
@@ -133,7 +133,7 @@ class Release(Result[FrameT]):
     def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]:
         """Mean loss of a record in each quasi-identifier, unweighted, by a measure that adds up over them."""
         name = measure or self.settings.objective
-        raise_problems(check_measure(name, ADDS_UP))
+        raise_problems(check_measure(name, measures_by_column()))
         return column_losses(self.closed, name, w=self.settings.w)
 
     @cached_property

@@ -202,6 +202,18 @@ class OrderLine(Line):
         return ((start, stop + 1),) if 0 <= start <= stop else ()
 
 
+class OwnLine(Line):
+    """A column released by a user's own model, which says itself what its texts cover."""
+
+    def __init__(self, known: Texts, model: Any) -> None:
+        super().__init__(known)
+        self.covers = model.covers
+
+    def several(self, released: str) -> Stretches:
+        found = [t for t in self.places if t is not None and self.covers(released, t)]
+        return tuple(sorted((at, at + 1) for text in found for at in self.places[text]))
+
+
 @dataclass(frozen=True)
 class Cover:
     """A released column beside the original: what its texts cover of the line of values."""
@@ -236,7 +248,9 @@ def line_of(cells: Cells, model: Any, reader: ColumnReader) -> Line:
             return PrefixLine(cells.texts, model)
         case "suppression" if _has_ends(model):
             return RangeLine(cells, reader, model)
-    return Line(cells.texts)
+        case "suppression" | None:
+            return Line(cells.texts)
+    return OwnLine(cells.texts, model)
 
 
 def _has_ends(model: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from shoal.audits.requirements import AlphaK, LDiversity, PSensitive, Requirement
+from shoal.audits.requirements import Requirement
 from shoal.errors import InputError
 
 _TEMPLATE = re.compile(r"\{\{ ?[\w.()', ]+ ?\}\}")  # of dbt and the like, which put the name there
@@ -71,7 +71,7 @@ def _check(requirement: Requirement, name: str, table: str, columns: Sequence[st
         f"(SELECT {names}, {value} AS shoal_value, COUNT(*) AS shoal_count FROM {table} "
         f"GROUP BY {names}, {value}) AS counted"
     )
-    condition = _condition(requirement)
+    condition = requirement.missed_in_sql()
     if condition is None:
         raise InputError(
             f"{requirement.describe(name)} cannot be counted by plain SQL; audit the table by shoal, or require k, "
@@ -84,30 +84,13 @@ def _value(name: str) -> str:
     """A sensitive value such that 1, 1.0 and 1,00 are one.
 
     Zeros at the end of any text with a point or comma are taken off: a few values more than in `same_value` become
-    one, which makes the requirements of `_condition` stricter, never looser.
+    one, which makes the requirements that SQL can count stricter, never looser.
     """
     text = f"LOWER(TRIM(CAST({quoted(name)} AS VARCHAR(1000))))"
     plain = f"RTRIM(RTRIM(REPLACE({text}, ',', '.'), '0'), '.')"
     return (
         f"COALESCE(CASE WHEN REPLACE({text}, ',', '.') LIKE '%.%' THEN {plain} ELSE {text} END, '')"
     )
-
-
-def _condition(requirement: Requirement) -> str | None:
-    """When counts of values by group miss a requirement, None where plain SQL cannot tell."""
-    if type(requirement) not in (LDiversity, PSensitive, AlphaK):  # a user's own may ask for more
-        return None
-    most = "MAX(shoal_count) > SUM(shoal_count) * {} + 0.000000001"
-    match requirement:
-        case LDiversity(kind="frequency"):
-            return most.format(repr(1 / float(requirement.l)))
-        case LDiversity(kind="distinct"):
-            return f"COUNT(*) < {float(requirement.l)!r}"
-        case PSensitive(hierarchy=None):
-            return f"COUNT(*) < {int(requirement.p)}"
-        case AlphaK(values=None):
-            return most.format(repr(float(requirement.alpha)))
-    return None
 
 
 def _relation(name: str) -> str:

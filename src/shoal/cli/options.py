@@ -30,17 +30,18 @@ def models(
     if not given:
         return None
     from shoal.encoding.models import MODELS
+    from shoal.settings.registry import known_name
 
     found: dict[str, Any] = {}
     for text in given:
         parts = re.split(r"(?<!\\):", text)
-        column, kind = [*parts, None][:2]
-        column = str(column).replace("\\:", ":")
+        column, *named = (part.replace("\\:", ":") for part in parts[:2])
+        kind = known_name("model", named[0], problems) if named else None
         if column in found:
             problems.append(f"{what} '{column}' is named twice; name it once.")
         found[column] = None
         if kind is None:
-            if flag != "-q":
+            if not named and flag != "-q":
                 problems.append(
                     f"Write {flag} {text}:MODEL:KEY=VALUE, like {text}:interval:step=5."
                 )
@@ -58,7 +59,7 @@ def models(
 
 def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], flag: str) -> Any:
     """A model from its name, perhaps a file, and options; the path of a file may hold colons."""
-    from shoal.encoding.models import Hierarchy, Order
+    from shoal.encoding.models import MODELS, Hierarchy, Order
     from shoal.encoding.models.order import NAMES
     from shoal.settings.toml import made_model, model_keys
 
@@ -81,7 +82,7 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
     options = {}
     for part in parts[named:]:
         key, _, value = part.partition("=")
-        options[key] = _model_option(key, value.replace("\\:", ":"))
+        options[key] = _option(MODELS[kind], key, value.replace("\\:", ":"))
     tree = None
     try:
         if kind == "hierarchy":
@@ -94,11 +95,14 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
     return made_model(kind, options, f"{flag} {column}:{kind}", problems, tree)
 
 
-def _model_option(key: str, text: str) -> Any:
-    """An option of a model: a list, a text, a date or a number, as its name and look tell."""
-    if key in ("levels", "lengths"):
-        return [_value(part) for part in _listed(text)]
-    if key in ("separator", "fill"):
+def _option(owner: type | None, key: str, text: str) -> Any:
+    """An option of a model or requirement: a list or a text where its type says so, a date, a number, true or false."""
+    kind = getattr(owner, "__dataclass_fields__", {}).get(key)
+    kind = str(kind.type) if kind is not None else ""
+    if kind.startswith("Sequence["):
+        parts = _listed(text)
+        return [_value(part) for part in parts] if kind.startswith("Sequence[int]") else parts
+    if kind.removesuffix(" | None") in ("str", "Tree"):
         return text
     if key in ("low", "high") and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         return _day(text)
@@ -146,11 +150,16 @@ def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] 
     """Requirements from `NAME:KEY=VALUE[:KEY=VALUE…]`; lists take commas; `\\:` and `\\,` are plain signs."""
     if not given:
         return None
+    from shoal.audits.requirements import REQUIREMENTS
+    from shoal.settings.registry import known_name
     from shoal.settings.toml import read_requirement
 
     found = []
     for text in given:
         name, *pairs = re.split(r"(?<!\\):", text)
+        name = known_name("requirement", name.replace("\\:", ":"), problems)
+        if name is None:
+            continue
         where = f"--require {name}"
         entry: dict[str, Any] = {}
         for pair in pairs:
@@ -160,16 +169,9 @@ def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] 
                 continue
             if key in entry:
                 problems.append(f"{where} gives '{key}' twice; give it once.")
-            entry[key] = _parameter(key, value)
+            entry[key] = _option(REQUIREMENTS.get(name), key, value)
         found.append(read_requirement(name, entry, where, Path(), problems))
     return [requirement for requirement in found if requirement is not None]
-
-
-def _parameter(key: str, text: str) -> Any:
-    """A parameter of a requirement: a list, a text or a number, as its name tells."""
-    if key in ("columns", "values", "protected"):
-        return _listed(text)
-    return text if key in ("kind", "ground", "hierarchy") else _value(text)
 
 
 def method_options(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:

@@ -139,4 +139,4 @@ def _real(place: Place) -> str:
         database = place.database
     except InputError:  # said elsewhere
         return ""
-    return database.uri if database.kind == "postgresql" else os.path.realpath(database.path)
+    return database.identity

@@ -17,14 +17,12 @@ from shoal.encoding.forms import Floats, Ints, Records
 from shoal.encoding.found import Found, find_column, mostly
 from shoal.encoding.frames import Frame, order_of
 from shoal.encoding.models import (
-    Calendar,
     Form,
     Interval,
     Model,
     Order,
     Prefix,
     RangeForm,
-    Subset,
     Suppression,
 )
 from shoal.encoding.models.base import is_ordered
@@ -249,7 +247,7 @@ def _encode_column(
     if found.typed is not None and (model is None or _means_numbers(model)):
         read = found.in_order()
         is_date = pa.types.is_temporal(read.values.type)
-        if is_date or _needs_numbers(model) or len(read.values) == len(found.values):
+        if is_date or (model and model.needs_numbers) or len(read.values) == len(found.values):
             found = (
                 read  # 250.1 and 250.10 may be two codes, so they stay texts unless said otherwise
             )
@@ -277,14 +275,7 @@ def _means_numbers(model: Model) -> bool:
     domain = getattr(model, "domain", None)
     if isinstance(domain, list | tuple) and not any(isinstance(value, str) for value in domain):
         return True
-    return _needs_numbers(model)
-
-
-def _needs_numbers(model: Model | None) -> bool:
-    """Whether a model takes numbers or dates only: an interval, a calendar, or one with a lowest or highest value."""
-    if isinstance(model, Suppression | Subset):
-        return not (model.low is None and model.high is None)
-    return isinstance(model, Interval | Calendar)
+    return model.needs_numbers
 
 
 def _encode_sensitive(found: Found) -> Sensitive:

@@ -24,36 +24,15 @@ from shoal.progress import COMPILING, Progress
 from shoal.settings.settings import Settings
 from shoal.solve.counted.aside import solved_at_once
 from shoal.solve.local_search.schedule import FEW
-from shoal.solve.measures.additive import MONOTONE
-from shoal.solve.methods.exact import MOST_RECORDS
+from shoal.solve.measures.additive import ADDITIVE
+from shoal.solve.methods.base import MEASURED
 from shoal.solve.methods.lattice import make_ladders, size_of
 
-MEASURED = 40_000  # records of Adult with 8 quasi-identifiers, k = 10, on two cores
-SECONDS = {
-    "auto": 1.76,
-    "cover": 1.76,
-    "sequential": 7.07,
-    "agglomerative": 7.97,
-    "k_member": 2.22,
-    "mondrian": 0.09,
-    "hilbert": 0.12,
-    "bottom_up": 4.01,
-    "top_down": 0.28,
-    "two_means": 1.0,
-    "forest": 11.8,
-    "enhanced_pk": 2.2,
-    "greedy_pk": 3.1,
-    "incognito": 0.43,
-    "non_homogeneous": 0.58,
-}  # of a method alone for so many records, by `python -m benchmarks growth`
-UNKNOWN = 3.0  # of a method of the user's own
-EXACT = 0.8  # seconds of `exact` for as many records as it takes; one fewer takes a third
 REFINING = 3.0  # seconds of quick refinement for so many records, about what `lowest_loss` takes beyond `cover`
 LIMITED = 3.0  # times longer where sensitive values are counted
 # Seconds in which an engine encodes, counts, joins, writes and audits a million records; `python -m benchmarks scale`.
 SCANNED, MILLION = 5.0, 1_000_000
 PROCESSES = 2  # that compile at once, at least on most machines
-BLOCK = 50_000  # records; quadratic methods cut larger tables into parts
 SPREAD = 2.5  # how far a guess may be off, either way
 
 
@@ -76,12 +55,7 @@ def estimate_run(plan: Plan[Any]) -> Estimate:
     if plan.problem.table.counts is not None:
         scanned, records = SCANNED * records / MILLION, solved_at_once(plan.problem)
     share = records / MEASURED
-    if settings.method.name == "exact":
-        seconds = EXACT * 3.0 ** (min(records, MOST_RECORDS) - MOST_RECORDS)
-    else:
-        seconds = SECONDS.get(settings.method.name, UNKNOWN) * share
-    if settings.method.growth.startswith("n²"):
-        seconds *= min(max(share, 0.05), BLOCK / MEASURED)
+    seconds = settings.method.seconds_for(records)
     if settings.refine and settings.method.choose(records).may_be_refined():
         limit = getattr(settings.refine, "seconds", None)
         seconds += limit or REFINING * share
@@ -102,7 +76,8 @@ def kernels_ahead(settings: Settings, records: int) -> list[Signature]:
     """
     if settings.series or not settings.refine or settings.method.choose(records).name != "cover":
         return []
-    chooses = records > FEW and settings.objective in MONOTONE
+    measure = ADDITIVE.get(settings.objective)
+    chooses = records > FEW and measure is not None and measure.monotone
     lists = [DEFAULT, LARGER] if chooses else [DEFAULT]
     lists += [REQUIREMENTS] if settings.requirements else []
     lists += [PERSON] if settings.person else []

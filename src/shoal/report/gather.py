@@ -41,8 +41,6 @@ from shoal.report.facts import (
 from shoal.report.words import (
     PROMISE_OF_SERIES,
     CellShares,
-    coarseness,
-    promise_of,
     promise_of_k,
     sentence_of,
 )
@@ -50,7 +48,6 @@ from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.measures import MEASURES, column_losses, loss
-from shoal.solve.measures.catalogue import NEEDS_SENSITIVE
 
 _LISTS = ("domain", "rows", "values", "protected")
 _MAKING = ("method", "output")  # sections
@@ -205,7 +202,7 @@ def gather_facts(
     measured = [
         _measured(closed, settings, name)
         for name in dict.fromkeys((settings.objective, *MEASURED))
-        if (settings.sensitive or name not in NEEDS_SENSITIVE)
+        if (settings.sensitive or not MEASURES[name].needs_sensitive)
         and (tells_before or name in COUNTING)
     ]
     made = release.making is not None
@@ -245,7 +242,7 @@ def gather_facts(
 
 def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
     value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
-    return Measured(name, MEASURES[name][0], value, 2 if name in LINKING else 3)
+    return Measured(name, MEASURES[name].meaning, value, 2 if name in LINKING else 3)
 
 
 def _promises(release: Reported) -> tuple[Promise, ...]:
@@ -271,7 +268,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
         *(
             Promise(
                 proof.requirement,
-                PROMISE_OF_SERIES if item is None else promise_of(item),
+                PROMISE_OF_SERIES if item is None else item.promise(),
                 f"at {'least' if item is None or item.rising else 'most'} {proof.required:.4g}",
                 f"{proof.reached:.4g}",
                 miss,
@@ -302,7 +299,7 @@ def _roles(release: Reported) -> ColumnRoles:
         unnamed=tuple(name for name in kept if name in nobodys),
         allowed={name: own for name, own in settings.allow.items() if name in known_columns},
         coarsened={
-            name: coarseness(model) for name, model in settings.coarsen.items() if name in released
+            name: model.coarseness() for name, model in settings.coarsen.items() if name in released
         },
     )
 

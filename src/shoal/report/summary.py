@@ -14,7 +14,6 @@ from shoal.assess.singled import Kept
 from shoal.audits.verdict import Audit, Proof, Verdict
 from shoal.report.formats import counted, shorten
 from shoal.report.page import fill_template
-from shoal.report.words import coarseness
 from shoal.settings.settings import Settings
 from shoal.solve.bounds.certificate import Certificate
 from shoal.solve.measures import MeasureName
@@ -142,11 +141,11 @@ def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
 
 def coarsened_lines(settings: Settings) -> list[str]:
     """Every column that is made coarser in all records, and how."""
-    return [f"{name} to {coarseness(model)}" for name, model in settings.coarsen.items()]
+    return [f"{name} to {model.coarseness()}" for name, model in settings.coarsen.items()]
 
 
 def _coarsening(release: Summarized) -> dict[str, Any]:
-    found = {name: coarseness(model) for name, model in release.settings.coarsen.items()}
+    found = {name: model.coarseness() for name, model in release.settings.coarsen.items()}
     return {"coarsened": found} if found else {}
 
 

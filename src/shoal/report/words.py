@@ -5,13 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from shoal.audits.requirements import REQUIREMENTS
-from shoal.audits.requirements.alpha import AlphaK
-from shoal.audits.requirements.base import Requirement
-from shoal.audits.requirements.closeness import TCloseness
-from shoal.audits.requirements.diversity import LDiversity
-from shoal.audits.requirements.sensitivity import PSensitive
-from shoal.encoding.models import Calendar, Hierarchy, Interval, Model, Prefix
 from shoal.report.formats import percent
 
 PROMISE_OF_SERIES = (
@@ -32,61 +25,6 @@ def promise_of_k(k: int, reads_the_same: bool, counts_persons: bool = False) -> 
         others = "1 other" if k == 2 else f"{k - 1:,} others"
         return f"Every record reads like at least {others} in all quasi-identifiers."
     return f"Every released record may be any of at least {k:,} people, and everyone any of as many records."
-
-
-def promise_of(requirement: Requirement) -> str:
-    """What a requirement beyond k promises about a sensitive column, in a sentence."""
-    match requirement if type(requirement) in REQUIREMENTS.values() else None:
-        case LDiversity(l=l, kind="frequency"):
-            return f"In no group do more than {100 / l:.4g} % of the records share a value."
-        case LDiversity(l=l, kind="distinct"):
-            return f"Every group has at least {l:g} different values."
-        case LDiversity(l=l, kind="entropy"):
-            return f"In every group the values are spread at least as evenly as {l:g} equally frequent ones."
-        case LDiversity(l=l, c=c):
-            return (
-                f"In every group the most frequent value has fewer than {c:g} times the records of number {l:g} "
-                "by frequency and all rarer ones together."
-            )
-        case PSensitive(p=p, hierarchy=None):
-            return f"Every group has at least {p:,} different values."
-        case PSensitive(p=p):
-            return (
-                f"Every group has values from at least {p:,} protected branches of the hierarchy."
-            )
-        case AlphaK(alpha=alpha, values=None):
-            return f"In no group do more than {100 * alpha:.4g} % of the records share a value."
-        case AlphaK(alpha=alpha):
-            return f"In no group do more than {100 * alpha:.4g} % of the records have the same one of the named values."
-        case TCloseness(t=t):
-            return f"In every group the values are spread almost as in the whole table: at a distance of at most {t:g}."
-    return f"{requirement.summary[0].upper()}{requirement.summary[1:]}."
-
-
-def coarseness(model: Model) -> str:
-    """What a model makes of single values, in words.
-
-    Examples
-    --------
-    >>> from shoal import Calendar, Interval, Prefix
-    >>> [coarseness(m) for m in (Interval(step=1000, high=9000), Calendar(finest="month"), Prefix(finest=3))]
-    ['bins of 1000, all from 9000 on as one', 'months', 'the first 3 signs']
-    """
-    found = []
-    if isinstance(model, Interval) and model.step is not None:
-        found.append(f"{model.step}s" if isinstance(model.step, str) else f"bins of {model.step}")
-    elif isinstance(model, Calendar):
-        found.append(f"{model.finest or model.levels[0]}s")
-    elif isinstance(model, Prefix):
-        what = "sign" if model.separator is None else "part"
-        several = f"the first {model.finest} {what}s"
-        found.append(f"the first {what}" if model.finest == 1 else several)
-    elif isinstance(model, Hierarchy) and model.finest:
-        found.append(f"level {model.finest} of its hierarchy")
-    low, high = getattr(model, "low", None), getattr(model, "high", None)
-    found += [f"all up to {low} as one"] if low is not None else []
-    found += [f"all from {high} on as one"] if high is not None else []
-    return ", ".join(found)
 
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "D": 86400.0}

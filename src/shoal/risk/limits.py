@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,9 @@ class Limits:
 
 def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Limits:
     """Compile a requirement on a sensitive column to the limits that kernels enforce."""
+    own = requirement.limits(secret.all_labels)
+    if own is not None:
+        return _own_limits(own, secret)
     match requirement:
         case LDiversity():
             return _diversity(requirement, secret)
@@ -49,6 +52,14 @@ def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Limit
         case TCloseness():
             return _closeness(requirement, column, secret)
     raise TypeError(f"No limits are known for requirement '{requirement.name}'.")
+
+
+def _own_limits(asked: Mapping[str, Any], secret: Sensitive) -> Limits:
+    """The limits that a user's own requirement gives itself."""
+    given = dict(asked)
+    if "cap" in given:
+        given["cap"] = np.broadcast_to(np.asarray(given["cap"], np.float64), secret.size).copy()
+    return Limits(_all_values(secret), secret.size, **given)
 
 
 def _all_values(secret: Sensitive) -> Ints:

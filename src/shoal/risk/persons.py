@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.audits.persons import most_pairs
-from shoal.audits.requirements import LDiversity, PSensitive, Requirement
+from shoal.audits.requirements import Requirement
 from shoal.audits.verdict import Persons
 from shoal.encoding.encode import Table
 from shoal.encoding.forms import Ints, Records
@@ -89,12 +89,6 @@ def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: li
     return np.asarray(folded.dictionary_encode().indices).astype(np.int64)
 
 
-def is_monotone(requirement: Requirement) -> bool:
-    """Whether what holds for the persons of two groups holds for those of their union."""
-    is_distinct = isinstance(requirement, LDiversity) and requirement.kind == "distinct"
-    return is_distinct or isinstance(requirement, PSensitive)
-
-
 def check_feasible_for(
     person: Records, table: Table, k: int, requirements: Sequence[Requirement] = ()
 ) -> None:
@@ -126,7 +120,7 @@ def check_feasible_for(
                 level = np.array([float(most_pairs(kind, (having // secret.size).tolist()))])
                 remedy = (
                     f"only {level[0]:.0f} different persons have as many different values; choose "
-                    f"{'p' if isinstance(requirement, PSensitive) else 'l'} of at most {level[0]:.0f}"
+                    f"{requirement.parameter} of at most {level[0]:.0f}"
                 )
             if not requirement.is_met(level).all():
                 what = requirement.describe(column)

@@ -16,7 +16,8 @@ from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import Model
 from shoal.encoding.source import Input
 from shoal.settings.input import read_input
-from shoal.settings.kinds import make_method, plain, read_allowed, requirement_kinds, unknown_keys
+from shoal.settings.kinds import make_method, plain, read_allowed, unknown_keys
+from shoal.settings.registry import with_names, with_paths
 from shoal.settings.toml import read_model, read_requirement, write_model, write_requirement
 from shoal.solve.local_search.budget import Refine, read_refine
 from shoal.solve.methods import Auto
@@ -53,7 +54,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
 
     Paths of hierarchies are relative to `folder`.
     """
-    sections = _sections(raw, problems)
+    sections = _sections(with_names(raw, problems), problems)
     models: dict[str, Model | None] = {}
     weights: dict[str, float] = {}
     for name, entry in sections["quasi_identifiers"].items():
@@ -119,7 +120,7 @@ def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[
             problems.append(f"'{section}' must be a table: [{section}].")
             sections[section] = {}
         if keys is not None:
-            own = requirement_kinds() if section == "requirement" else {}
+            own = REQUIREMENTS if section == "requirement" else {}
             given = {key: value for key, value in sections[section].items() if key not in own}
             unknown_keys(f"[{section}]", given, keys, problems)
     return sections
@@ -151,7 +152,7 @@ def _read_requirements(
 ) -> tuple[Requirement, ...]:
     """The requirements beyond k, each a table of its own in the file."""
     found = []
-    for name in requirement_kinds():
+    for name in REQUIREMENTS:
         where, entries = f"[[requirement.{name}]]", section.get(name, [])
         if not _is_list_of(dict, entries):
             problems.append(f"Requirement '{name}' must be a list of tables: {where}.")
@@ -177,7 +178,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
         requirement.setdefault(item.name, []).append(write_requirement(item, folder))
     method = settings.method
     options = {f.name: _option(getattr(method, f.name)) for f in fields(method)}  # type: ignore[arg-type]
-    return {
+    content = {
         "columns": {
             "identifiers": list(settings.identifiers),
             **_write_persons(settings, folder),
@@ -209,6 +210,7 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
         },
         **_write_input(settings.input),
     }
+    return with_paths(content)
 
 
 def _read_coarsening(section: Any, folder: Path, problems: list[str]) -> dict[str, Model]:

@@ -1,62 +1,18 @@
-"""Methods and requirements by name, plain values, and sentences for what is wrong with them."""
+"""Methods by name, plain values, and sentences for what is wrong with them."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from inspect import isabstract
-from typing import Any, TypeVar
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from shoal.audits.requirements import REQUIREMENTS
-from shoal.audits.requirements.base import Requirement
 from shoal.errors import REASONS, near_miss, shown
+from shoal.settings.registry import entry_problems, known_name
 from shoal.solve.methods import METHODS, Auto, Cover, Method
-
-Kind = TypeVar("Kind", Method, Requirement)
-
-
-def method_kinds() -> dict[str, type[Method]]:
-    """All methods by name."""
-    return _with_own(Method, METHODS)  # type: ignore[type-abstract]
-
-
-def requirement_kinds() -> dict[str, type[Requirement]]:
-    """All requirements by name; those of the program are subclasses of shoal's, which tell methods what to keep."""
-    found = dict(REQUIREMENTS)
-    for kind in REQUIREMENTS.values():
-        found |= _with_own(kind, REQUIREMENTS)
-    return found
-
-
-def clash_problems(item: Method | Requirement) -> list[str]:
-    """A sentence if something has the name of something else, which a settings file would then make instead."""
-    known = {**METHODS, **REQUIREMENTS}.get(item.name)
-    if known in (None, type(item)):
-        return []
-    return [
-        f"Class '{type(item).__name__}' has the name '{item.name}', which is that of shoal's own "
-        f"{known.__name__}; give it a 'name' of its own."
-    ]
-
-
-def _with_own(base: type[Kind], known: Mapping[str, type[Kind]]) -> dict[str, type[Kind]]:
-    """Known kinds, and all others that are derived from a base, the last one defined of each name."""
-    own = {
-        kind.name: kind
-        for kind in _below(base)
-        if isinstance(getattr(kind, "name", None), str) and not isabstract(kind)
-    }
-    return {**own, **known}
-
-
-def _below(base: type[Kind]) -> Iterator[type[Kind]]:
-    for kind in base.__subclasses__():
-        yield kind
-        yield from _below(kind)
 
 
 def read_names(role: str, given: Any, problems: list[str]) -> tuple[str, ...]:
@@ -96,17 +52,19 @@ def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> 
     if isinstance(given, type) and issubclass(given, Method):
         given = given()
     if isinstance(given, Method):
-        problems.extend(clash_problems(given))
+        problems.extend(entry_problems(type(given)))
         return given
     if not isinstance(given, str):
         problems.append(wrong("method", "the name of a method", given))
         return None
-    kinds = method_kinds()
-    if given not in kinds:
+    given = known_name("method", given, problems)
+    if given is None:
+        return None
+    if given not in METHODS:
         known = near_miss(given, METHODS) or "; if it is your own, import it first."
         problems.append(f"There is no method '{given}'{known} Methods: {', '.join(METHODS)}.")
         return None
-    kind = kinds[given]
+    kind = METHODS[given]
     names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
     unknown_keys(f"method {given}", options, names, problems)
     return kind(**{key: value for key, value in options.items() if key in names})

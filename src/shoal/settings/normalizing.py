@@ -13,14 +13,13 @@ from shoal.encoding.models import Hierarchy, Model
 from shoal.errors import shown
 from shoal.settings.input import read_input
 from shoal.settings.kinds import (
-    clash_problems,
     make_method,
     plain,
     read_allowed,
     read_names,
-    requirement_kinds,
     wrong,
 )
+from shoal.settings.registry import entry_problems, known_name
 from shoal.solve.local_search.budget import Refine, read_refine
 from shoal.solve.methods import Auto
 
@@ -50,6 +49,7 @@ def normalized(settings: Settings, problems: list[str]) -> Settings:
         k=plain(settings.k),
         requirements=_requirements(settings.requirements, problems),
         suppression_limit=plain(settings.suppression_limit),
+        objective=known_name("measure", settings.objective, problems) or Settings.objective,
         w=plain(settings.w),
         weights={name: plain(weight) for name, weight in weights.items()},
         method=make_method(settings.method, {}, problems) or Auto(),
@@ -90,6 +90,8 @@ def _models(given: Any, problems: list[str]) -> dict[str, Model | None]:
                 f"Calendar(), Prefix(), Subset() or a Hierarchy. Got {shown(model)} instead."
             )
             model = None
+        elif model is not None:
+            problems.extend(entry_problems(type(model)))
         found[name] = model
     return found
 
@@ -123,17 +125,17 @@ def _requirements(given: Any, problems: list[str]) -> tuple[Requirement, ...]:
             wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
         )
         return ()
-    kinds = tuple(REQUIREMENTS.values())
-    strange = [item for item in given if not isinstance(item, kinds)]
+    strange = [item for item in given if not isinstance(item, Requirement)]
     if strange:
         problems.append(
             "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
             f"TCloseness(…). Got {shown(strange[0])} instead."
         )
-    known = [item for item in given if isinstance(item, kinds)]
-    problems.extend(sentence for item in known for sentence in clash_problems(item))
-    order = list(requirement_kinds())
-    return tuple(sorted(known, key=lambda item: order.index(item.name)))
+    known = [item for item in given if isinstance(item, Requirement)]
+    wrong_kinds = [sentence for item in known for sentence in entry_problems(type(item))]
+    problems.extend(dict.fromkeys(wrong_kinds))
+    order = list(REQUIREMENTS)
+    return () if wrong_kinds else tuple(sorted(known, key=lambda item: order.index(item.name)))
 
 
 def _refinement(given: Any, problems: list[str]) -> Refine | bool:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from shoal.audits.requirements.closeness import TCloseness
 from shoal.audits.requirements.diversity import LDiversity
 from shoal.encoding.models import Order
 from shoal.encoding.render import SINGLE, STYLES, bound_names
 from shoal.errors import listed, near_miss, shown
-from shoal.risk.persons import is_monotone
 from shoal.settings.kinds import is_number, is_weight, is_whole, option_problems, wrong
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.measures.catalogue import NEEDS_SENSITIVE, OBJECTIVES, check_measure
+from shoal.solve.measures.catalogue import MEASURES, check_measure, objectives
 from shoal.solve.methods import Auto
 
 if TYPE_CHECKING:
@@ -62,8 +60,9 @@ def _objective_problems(settings: Settings) -> list[str]:
     if not isinstance(settings.objective, str):
         found.append(wrong("objective", "the name of a measure", settings.objective))
     else:
-        found += check_measure(settings.objective, OBJECTIVES)
-        if settings.objective in NEEDS_SENSITIVE and not settings.sensitive:
+        found += check_measure(settings.objective, objectives())
+        measure = MEASURES.get(settings.objective)
+        if measure is not None and measure.needs_sensitive and not settings.sensitive:
             found.append(f"Measure '{settings.objective}' needs a sensitive column; name one.")
     if not (is_number(settings.w) and 0 <= settings.w <= 1):
         found.append(wrong("w", "a number from 0 to 1", settings.w))
@@ -174,11 +173,12 @@ def _suppression_problems(settings: Settings) -> list[str]:
         found.append(
             f"Method '{settings.method.name}' cannot leave records out; set suppression_limit to 0."
         )
-    if limit and any(isinstance(item, TCloseness) for item in settings.requirements):
-        found.append(
-            "Leaving records out changes the distribution that closeness compares groups with; "
-            "set suppression_limit to 0 or drop closeness."
-        )
+    compared = [item.name for item in settings.requirements if item.compares_with_table]
+    found += [
+        f"Leaving records out changes the distribution that {name} compares groups with; "
+        f"set suppression_limit to 0 or drop {name}."
+        for name in (compared if limit else ())[:1]
+    ]
     return found
 
 
@@ -223,7 +223,7 @@ def _person_problems(settings: Settings) -> list[str]:
     beyond = [
         "this kind of diversity" if isinstance(item, LDiversity) else item.name
         for item in settings.requirements
-        if not is_monotone(item)
+        if not item.counts_kinds  # then what holds for the persons of two groups may not hold for all of them
     ]
     for name, doing in (("loosen", "loosening"), ("suppression_limit", "leaving records out")):
         if getattr(settings, name) and beyond and settings.series is not True:

@@ -16,7 +16,7 @@ from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.errors import InputError, near_miss, raise_problems
-from shoal.settings.kinds import plain, requirement_kinds, unknown_keys
+from shoal.settings.kinds import plain, unknown_keys
 
 
 def read_hierarchy(
@@ -63,14 +63,13 @@ def read_requirement(
     name: str, entry: Mapping[str, Any], where: str, folder: Path, problems: list[str]
 ) -> Requirement | None:
     """A requirement from its name and an entry; None, and `problems` say why, where that cannot be."""
-    kinds = requirement_kinds()
-    if name not in kinds:
+    if name not in REQUIREMENTS:
         close = near_miss(name, REQUIREMENTS) or "."
         problems.append(
             f"There is no requirement '{name}'{close} Requirements: {', '.join(REQUIREMENTS)}."
         )
         return None
-    kind, found = kinds[name], len(problems)
+    kind, found = REQUIREMENTS[name], len(problems)
     unknown_keys(where, entry, entry_keys(kind), problems)
     missing = [f.name for f in fields(kind) if f.default is MISSING and f.name not in entry]
     problems.extend(f"{where} needs '{key}'; give it." for key in missing)

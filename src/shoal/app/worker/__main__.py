@@ -41,6 +41,13 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
     }
 
 
+def _refuse_imports() -> None:
+    """Let no settings run code: those of a project may be somebody else's."""
+    from shoal.settings.registry import refuse_imports
+
+    refuse_imports()
+
+
 def key(answer: Any, project: str, path: str = "") -> dict[str, Any]:
     """Check the key in a file, by default the project's own, which is made where there is none."""
     from shoal.encoding.other_columns import read_key, write_key
@@ -66,6 +73,7 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(5)  # pages come first
     known = tasks()
+    _refuse_imports()
 
     while True:
         request = requests.get()

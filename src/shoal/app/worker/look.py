@@ -164,7 +164,7 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     return {
         "version": __version__,
         "methods": list_methods(),  # here, since the server cannot load what it would take to list them
-        "objectives": {name: MEASURES[name][0] for name in OBJECTIVES},
+        "objectives": {name: MEASURES[name].meaning for name in OBJECTIVES},
         "records": found.records,
         "columns": columns,
         "remarks": list(found.remarks),

@@ -12,7 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from shoal.audits.requirements.base import Floats, Labels, Requirement, ceil, is_list_of, is_number
+from shoal.audits.requirements.base import (
+    Floats,
+    Labels,
+    Requirement,
+    ceil,
+    is_list_of,
+    is_number,
+    share_above,
+)
 from shoal.audits.texts import moment, same_value, written
 from shoal.errors import shown
 
@@ -86,6 +94,13 @@ class AlphaK(Requirement):
         """The number of named values that no label stands for."""
         known = set(map(_meaning, labels))
         return len({_meaning(written(value)) for value in self.values or ()} - known)
+
+    def promise(self) -> str:
+        what = "share a value" if self.values is None else "have the same one of the named values"
+        return f"In no group do more than {100 * self.alpha:.4g} % of the records {what}."
+
+    def missed_in_sql(self) -> str | None:
+        return share_above(float(self.alpha)) if self.values is None else None
 
     def describe(self, column: str) -> str:
         which = "any value" if self.values is None else "each named value"

@@ -110,6 +110,15 @@ class Requirement(ABC):
     summary: ClassVar[str]
     rising: ClassVar[bool] = True  # whether a higher level is safer
     counts_absent: ClassVar[bool] = False  # whether values that a group lacks matter to its level
+    compares_with_table: ClassVar[bool] = (
+        False  # whether its level depends on the shares of the table
+    )
+
+    def __init_subclass__(cls) -> None:
+        """Let nobody inherit a sentence or a query: the audit of a derived class may count something else."""
+        for name in ("promise", "missed_in_sql"):
+            if name not in vars(cls):
+                setattr(cls, name, vars(Requirement)[name])
 
     def __post_init__(self) -> None:
         for option in fields(self):
@@ -173,6 +182,36 @@ class Requirement(ABC):
         """A number for each value where the level is how many different numbers a group has; None for other levels."""
         return None
 
+    @property
+    def counts_kinds(self) -> bool:
+        """Whether the level is how many different kinds of values a group has, so that shares do not matter."""
+        return self.kinds(()) is not None
+
+    @property
+    def parameter(self) -> str:
+        """The name of its main parameter, for messages."""
+        return next(option.name for option in fields(self) if option.name != "columns")
+
+    def limits(self, labels: Labels) -> Mapping[str, Any] | None:
+        """What methods hold every group to, for a requirement of your own; None for one derived from shoal's own.
+
+        Any of `cap`, the largest share of a group that a value may have (a number, or one for each label), `distinct`,
+        the least number of different values, and `entropy`, the least entropy in nats. The audit counts by `levels`
+        whatever these are, so limits that ask for too little make a release fail, never pass.
+        """
+        return None
+
+    def promise(self) -> str:
+        """What it promises about a sensitive column, in a sentence for the report."""
+        return f"{self.summary[0].upper()}{self.summary[1:]}."
+
+    def missed_in_sql(self) -> str | None:
+        """When a group misses it, as a condition of SQL over the counts of its values; None where SQL cannot tell.
+
+        There is a row with `shoal_count` for every value of a group.
+        """
+        return None
+
     def is_met(self, levels: Floats) -> npt.NDArray[np.bool_]:
         """Whether each of some levels suffices."""
         if self.rising:
@@ -195,3 +234,8 @@ def is_list_of(kind: type | tuple[type, ...], given: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def share_above(most: float) -> str:
+    """When a value has more than a share of its group, as a condition of SQL."""
+    return f"MAX(shoal_count) > SUM(shoal_count) * {most!r} + 0.000000001"

@@ -48,6 +48,7 @@ class TCloseness(Requirement):
     name = "closeness"
     summary = "sensitive values are spread in every group almost as in the whole table"
     rising = False
+    compares_with_table = True
 
     @property
     def counts_absent(self) -> bool:  # type: ignore[override]
@@ -93,6 +94,10 @@ class TCloseness(Requirement):
             return np.asarray(np.abs(gap.cumsum(axis=1)).sum(axis=1) / max(1, gap.shape[1] - 1))
         assert self.hierarchy is not None
         return _hierarchical_distance(self.hierarchy, gap, labels)
+
+    def promise(self) -> str:
+        spread = "In every group the values are spread almost as in the whole table"
+        return f"{spread}: at a distance of at most {self.t:g}."
 
     def describe(self, column: str) -> str:
         return f"{self.t:g}-closeness ({self.ground}) of '{column}'"

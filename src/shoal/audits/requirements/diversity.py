@@ -15,6 +15,7 @@ from shoal.audits.requirements.base import (
     above,
     floor,
     is_number,
+    share_above,
 )
 from shoal.errors import shown
 
@@ -105,6 +106,26 @@ class LDiversity(Requirement):
         falling = -np.sort(-counts, axis=1)
         tail = falling[:, int(self.l) - 1 :].sum(axis=1)
         return np.divide(falling[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+
+    def promise(self) -> str:
+        match self.kind:
+            case "frequency":
+                return (
+                    f"In no group do more than {100 / self.l:.4g} % of the records share a value."
+                )
+            case "distinct":
+                return f"Every group has at least {self.l:g} different values."
+            case "entropy":
+                return f"In every group the values are spread at least as evenly as {self.l:g} equally frequent ones."
+        return (
+            f"In every group the most frequent value has fewer than {self.c:g} times the records of number {self.l:g} "
+            "by frequency and all rarer ones together."
+        )
+
+    def missed_in_sql(self) -> str | None:
+        if self.kind == "distinct":
+            return f"COUNT(*) < {float(self.l)!r}"
+        return share_above(1 / float(self.l)) if self.kind == "frequency" else None
 
     def describe(self, column: str) -> str:
         kind = f"recursive ({self.c:g}, {self.l:g})" if self.c else f"{self.kind} {self.l:g}"

@@ -107,6 +107,16 @@ class PSensitive(Requirement):
         together = [counts[:, kinds == own].sum(axis=1) for own in range(kinds.max() + 1)]
         return np.count_nonzero(np.stack(together, axis=1), axis=1).astype(np.float64)
 
+    def promise(self) -> str:
+        if self.hierarchy is None:
+            return f"Every group has at least {self.p:,} different values."
+        return (
+            f"Every group has values from at least {self.p:,} protected branches of the hierarchy."
+        )
+
+    def missed_in_sql(self) -> str | None:
+        return f"COUNT(*) < {int(self.p)}" if self.hierarchy is None else None
+
     def describe(self, column: str) -> str:
         return f"{'extended ' if self.hierarchy else ''}{self.p}-sensitivity of '{column}'"
 

@@ -7,48 +7,27 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shoal.data.databases.connection import Connection, quoted
+from shoal.data.databases.duckdb_file import DuckDBFile
+from shoal.data.databases.postgresql import PostgreSQL
+from shoal.data.databases.sqlite import SQLite
 from shoal.errors import InputError, raise_problems, shown
 
-POSTGRESQL, SQLITE, DUCKDB = "postgresql", "sqlite", "duckdb"
-SUFFIXES = {".sqlite": SQLITE, ".sqlite3": SQLITE, ".duckdb": DUCKDB}
-KNOWN = "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE"
+# Every kind of database by the scheme of its addresses.
+KINDS: dict[str, type[Connection]] = {
+    scheme: kind
+    for kind in (PostgreSQL, SQLite, DuckDBFile)
+    for scheme in (kind.name, *kind.schemes)
+}
+SUFFIXES = {suffix: kind for kind in KINDS.values() for suffix in kind.suffixes}
+*_FORMS, _LAST_FORM = dict.fromkeys(kind.form for kind in KINDS.values())
+KNOWN = f"{', '.join(_FORMS)} or {_LAST_FORM}"
 
 _SCHEME = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:(?P<rest>//.*)", re.I | re.S)
 _COLLAPSED = re.compile(
     r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I
 )  # as paths write addresses
 _OTHERS = ("mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "redshift", "jdbc")
-# Hosts with numbers for ports, and a database of plain letters: anything else might be part of a password.
-_HARMLESS = re.compile(
-    r"(?P<shown>[\w.\[\]-]*(:\d+)?(,[\w.\[\]-]+(:\d+)?)*(/[\w.-]*)?)(\?.*)?", re.S
-)
-_USER = re.compile(r"[\w.%~+-]*")
-# Hosts, each with a number for its port, and a database.
-_PLACE = re.compile(
-    r"(?:(?:\[[\da-f:.%]+\]|[\w.%-]*)(?::\d*)?(?:,|(?=/|$)))*(?:/[\w.%~ -]*)?", re.I
-)
-_OPTIONS = (  # of an address, those that hold no secret
-    "host",
-    "hostaddr",
-    "port",
-    "user",
-    "dbname",
-    "service",
-    "passfile",
-    "connect_timeout",
-    "application_name",
-    "options",
-    "client_encoding",
-    "sslmode",
-    "sslrootcert",
-    "sslcert",
-    "sslkey",
-    "target_session_attrs",
-    "gssencmode",
-    "channel_binding",
-)
-# A part of what PostgreSQL calls a connection string: host=… user=… password=…
-_WORD = re.compile(r"\s*(\w+)\s*=\s*(?:'(?:[^'\\]|\\.)*'|[^\s']\S*|)")
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 
 
@@ -56,14 +35,24 @@ _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 class Database:
     """A database: its kind, how to reach it, and how a message may name it."""
 
-    kind: str
-    uri: str = field(repr=False)  # of PostgreSQL, perhaps with a password; a path for the others
+    kind: type[Connection]
+    uri: str = field(repr=False)  # the path of a file; of a server perhaps with a password
     shown: str
 
     @property
     def path(self) -> Path:
-        """The file of a SQLite or DuckDB database."""
+        """The file of a database that is one."""
         return Path(self.uri)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is a file that does not exist yet."""
+        return self.kind.is_file and not self.path.exists()
+
+    @property
+    def identity(self) -> str:
+        """What two addresses of the same database share."""
+        return os.path.realpath(self.path) if self.kind.is_file else self.uri
 
     def __str__(self) -> str:
         return self.shown
@@ -154,7 +143,7 @@ def is_address(place: object) -> bool:
     if not isinstance(text, str):
         return False
     scheme = _SCHEME.fullmatch(text) if isinstance(place, str) else _COLLAPSED.match(text)
-    if scheme and scheme["name"].lower() in (POSTGRESQL, "postgres", SQLITE, DUCKDB, *_OTHERS):
+    if scheme and scheme["name"].lower() in (*KINDS, *_OTHERS):
         return True
     if text.lower().startswith("jdbc:") or _is_connection_string(text):
         return True
@@ -162,14 +151,7 @@ def is_address(place: object) -> bool:
 
 
 def _is_connection_string(text: str) -> bool:
-    """Whether a text says how to connect in words like host=… password=…; a file may be called user=1.csv."""
-    words, place = [], 0
-    while found := _WORD.match(text, place):
-        words.append(found[1].lower())
-        place = found.end()
-    if text[place:].strip() or not words:
-        return False
-    return "password" in words or len({*words} & {*_OPTIONS}) > 1
+    return any(kind.is_connection_string(text) for kind in KINDS.values())
 
 
 def database_of(address: str | os.PathLike[str]) -> Database:
@@ -198,22 +180,9 @@ def database_of(address: str | os.PathLike[str]) -> Database:
     if scheme is None:
         return Database(SUFFIXES[Path(text).suffix.lower()], text, text)
     name, rest = scheme["name"].lower(), scheme["rest"]
-    if name in (POSTGRESQL, "postgres"):
-        return Database(POSTGRESQL, f"{POSTGRESQL}:{rest}", _without_user(rest))
     if name in _OTHERS:
         raise InputError(f"Databases of kind '{name}' cannot be used; use {KNOWN}.")
-    if not re.match("///.", rest):
-        raise InputError(
-            f"The file of a {name} database stands behind three slashes; write {name}:///FILE, and "
-            f"{name}:////FILE for one from the root."
-        )
-    return Database(name, rest[3:], rest[3:])
-
-
-def _without_user(rest: str) -> str:
-    """An address of PostgreSQL as a message may show it: hosts and database, nothing that might be a secret."""
-    found = _HARMLESS.fullmatch(rest[2:].rpartition("@")[2])
-    return f"{POSTGRESQL}://{found['shown'] if found else '…'}"
+    return Database(KINDS[name], *KINDS[name].locate(rest))
 
 
 def without_password(address: str) -> tuple[str, bool]:
@@ -225,20 +194,10 @@ def without_password(address: str) -> tuple[str, bool]:
     ('postgresql://me@/db?host=/run/pg', True)
     """
     scheme = _SCHEME.fullmatch(address)
-    if scheme is None or scheme["name"].lower() not in (POSTGRESQL, "postgres"):
+    kind = KINDS.get(scheme["name"].lower()) if scheme else None
+    if scheme is None or kind is None:
         return address, False
-    body = scheme["rest"][2:]
-    before, at, _ = body.partition("@")
-    login = before if at and "/" not in before else ""  # as PostgreSQL finds it
-    user, _, password = login.partition(":")
-    place, _, options = body.removeprefix(f"{login}@").partition("?")
-    if not (_USER.fullmatch(user) and _PLACE.fullmatch(place) and "@" not in options):
-        return database_of(address).shown, True
-    given = [option for option in options.split("&") if option]
-    kept = [option for option in given if option.partition("=")[0] in _OPTIONS]
-    start = address.removesuffix(body)
-    shown = f"{start}{user}{'@' if login else ''}{place}{'?' if kept else ''}{'&'.join(kept)}"
-    return shown, bool(password) or len(kept) < len(given)
+    return kind.without_password(address.removesuffix(scheme["rest"]), scheme["rest"])
 
 
 def reading_of(data: object, table: str | None, query: str | None) -> dict[str, str | None]:
@@ -302,8 +261,3 @@ def parts_of(name: str) -> tuple[str, ...]:
             ]
         )
     return tuple(parts)
-
-
-def quoted(*parts: str) -> str:
-    """Names in SQL, joined by dots; a quotation mark in one is doubled, so that none can end early."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import pyarrow as pa
 
-from shoal.data.databases.address import DUCKDB, POSTGRESQL, SQLITE, Database, DatabaseTable, quoted
+from shoal.data.databases.error_messages import HOLDS, MEMORY
+from shoal.data.databases.types import fitted_type
 from shoal.encoding.source import Relation
-from shoal.errors import InputError, near_miss
+from shoal.errors import InputError, near_miss, raise_problems
+
+if TYPE_CHECKING:
+    from shoal.data.databases.address import Database, DatabaseTable
 
 
 def file_problems(database: Database, writes: bool) -> list[str]:
@@ -38,25 +42,12 @@ def file_problems(database: Database, writes: bool) -> list[str]:
 def file_identity(database: Database) -> tuple[str, str]:
     """What tells a file from all others, whatever path leads to it."""
     found = database.path.stat()
-    return f"{database.kind} {found.st_dev}", str(found.st_ino)
-
-
-def own_name_problems(name: str) -> list[str]:
-    """A sentence for a name that SQLite keeps for itself."""
-    if name.lower().startswith("sqlite_"):
-        return [f"SQLite keeps names like '{name}' for itself; choose another."]
-    return []
+    return f"{database.kind.name} {found.st_dev}", str(found.st_ino)
 
 
 IfExists = Literal["fail", "replace"]
 IF_EXISTS = ("fail", "replace")
 BYTES_OF_A_CELL = 12  # about, as text
-_LIBRARIES = {POSTGRESQL: "adbc_driver_postgresql", SQLITE: "adbc_driver_sqlite", DUCKDB: "duckdb"}
-_HOMES = {
-    POSTGRESQL: ("shoal.data.databases.postgresql", "PostgreSQL"),
-    SQLITE: ("shoal.data.databases.sqlite", "SQLite"),
-    DUCKDB: ("shoal.data.databases.duckdb_file", "DuckDBFile"),
-}
 
 
 @dataclass(frozen=True)
@@ -69,10 +60,101 @@ class StoredColumn:
     is_number_text: bool = False  # whether it holds exact numbers that are read as text
 
 
-class Connection(ABC):
-    """One transaction in a database; what it did is undone unless it is committed."""
+def quoted(*parts: str) -> str:
+    """Names in SQL, joined by dots; a quotation mark in one is doubled, so that none can end early."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in parts)
 
-    def __init__(self, database: Database) -> None:
+
+def text_in_sql(value: str) -> str:
+    """A text in SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+class Connection(ABC):
+    """A kind of database, and one transaction in one: what it did is undone unless it is committed.
+
+    A new kind is a subclass, entered in `KINDS` (`address.py`).
+    """
+
+    name: ClassVar[str]  # of the kind, and the scheme of its addresses
+    schemes: ClassVar[tuple[str, ...]] = ()  # that addresses may have instead
+    suffixes: ClassVar[tuple[str, ...]] = ()  # of its files, which need no scheme
+    form: ClassVar[str]  # of its addresses, for messages
+    library: ClassVar[str]  # the driver
+    extra: ClassVar[str] = "databases"  # that installs it
+    is_file: ClassVar[bool] = (
+        True  # whether a database is a file, which may be made by writing to it
+    )
+    counts_quickly: ClassVar[bool] = (
+        True  # whether it counts combinations sooner than it hands over all records
+    )
+    signs: ClassVar[
+        Mapping[str, str]
+    ] = {}  # words of the driver, in lower case, and what they mean
+
+    @classmethod
+    def locate(cls, rest: str) -> tuple[str, str]:
+        """How to reach the database behind a scheme, and how a message may name it."""
+        if not re.match("///.", rest):
+            raise InputError(
+                f"The file of a {cls.name} database stands behind three slashes; write {cls.name}:///FILE, and "
+                f"{cls.name}:////FILE for one from the root."
+            )
+        return rest[3:], rest[3:]
+
+    @classmethod
+    def without_password(cls, start: str, rest: str) -> tuple[str, bool]:
+        """An address, its scheme and what is behind it, without a password, and whether something was left out."""
+        return f"{start}{rest}", False
+
+    @classmethod
+    def is_connection_string(cls, text: str) -> bool:
+        """Whether a text says how to connect, but is no address."""
+        return False
+
+    @classmethod
+    def type_problems(cls, schema: pa.Schema, database: Database) -> list[str]:
+        """Sentences for columns that a table cannot hold."""
+        return []
+
+    @classmethod
+    def value_problems(cls, table: pa.Table) -> list[str]:
+        """Sentences for columns with values that a table cannot hold."""
+        return []
+
+    @classmethod
+    def name_problems(cls, name: str) -> list[str]:
+        """A sentence for a name of a table that the database keeps for itself."""
+        return []
+
+    @classmethod
+    def fitted(cls, kind: pa.DataType) -> pa.DataType:
+        """The type in which the driver takes a column."""
+        return fitted_type(kind)
+
+    @classmethod
+    def change(
+        cls, database: Database, fill: Callable[[Database], None], replaces: Callable[[], bool]
+    ) -> None:
+        """Change a database that exists; `replaces` says whether a table of it is replaced."""
+        fill(database)
+
+    @classmethod
+    def reason(cls, error: Any) -> str:
+        """Why the database failed, as one sentence that goes on after its name."""
+        words, kind = str(error).lower(), type(error).__name__
+        for sign, sentence in cls.signs.items():
+            if sign in words:
+                return sentence
+        if "out of memory" in words:
+            return MEMORY
+        if kind in ("NotSupportedError", "ArrowNotImplementedError"):
+            return HOLDS
+        code = getattr(error, "sqlstate", None)
+        told = f"code {code}" if code else kind
+        return f"could not finish ({told}), and nothing was written; see its log"
+
+    def __init__(self, database: Database, writes: bool) -> None:
         self.database = database
 
     def __enter__(self) -> Self:
@@ -198,20 +280,15 @@ def selected(columns: Sequence[StoredColumn]) -> str:
 
 def library_problems(database: Database) -> list[str]:
     """A sentence if the driver of a database is not installed."""
-    library = _LIBRARIES[database.kind]
-    if find_spec(library) is None:
-        extra = "duckdb" if database.kind == DUCKDB else "databases"
+    kind = database.kind
+    if find_spec(kind.library) is None:
         return [
-            f"'{database}' needs {library.replace('_', '-')}; run: pip install 'shoal[{extra}]'."
+            f"'{database}' needs {kind.library.replace('_', '-')}; run: pip install 'shoal[{kind.extra}]'."
         ]
     return []
 
 
 def connect(database: Database, writes: bool = False) -> Connection:
     """Open a transaction: one snapshot that cannot write, unless `writes`."""
-    found = library_problems(database)
-    if found:
-        raise InputError(found)
-    home, name = _HOMES[database.kind]
-    kind: Any = getattr(import_module(home), name)
-    return kind(database, writes)
+    raise_problems(library_problems(database))
+    return database.kind(database, writes)

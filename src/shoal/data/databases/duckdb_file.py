@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from shoal.data.databases.address import Database, DatabaseTable, quoted
+from shoal.atomic import write_whole
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     Connection,
@@ -19,10 +21,29 @@ from shoal.data.databases.connection import (
     file_identity,
     file_problems,
     is_source,
+    quoted,
     selected,
+    text_in_sql,
 )
+from shoal.data.databases.error_messages import (
+    BROKEN,
+    BUSY,
+    DATA,
+    EXISTS,
+    FULL,
+    MEMORY,
+    NOT_FOUND,
+    QUERY,
+    READ_ONLY,
+    UNOPENED,
+    speaking_of,
+)
+from shoal.data.staging import folder_beside
 from shoal.encoding.source import Relation
-from shoal.errors import listed, near_miss, raise_problems
+from shoal.errors import InputError, listed, near_miss, raise_problems
+
+if TYPE_CHECKING:
+    from shoal.data.databases.address import Database, DatabaseTable
 
 _SCALARS = (
     r"BOOLEAN|U?(TINY|SMALL|BIG)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(\d+,\d+\)|VARCHAR|DATE|"
@@ -31,15 +52,71 @@ _SCALARS = (
 NATIVE = re.compile(rf"({_SCALARS})(\[\])?|BLOB")
 _AGAIN = ("UUID", "JSON", "HUGEINT", "UHUGEINT", "INTERVAL", "TIME")  # types without values in them
 _BATCH = 65_536
+_CLASSES = {  # of errors
+    "ParserException": QUERY,
+    "BinderException": QUERY,
+    "CatalogException": NOT_FOUND,
+    "ConversionException": DATA,
+    "InvalidInputException": DATA,
+    "OutOfRangeException": DATA,
+    "PermissionException": "may not use files beside its own; query its own tables",
+    "OutOfMemoryException": MEMORY,
+}
+
+OLD, NEW = "shoal_old", "shoal_new"
+# What a file holds: of sequences and types only the names, since copies spell their definitions in another way.
+_OBJECTS = """
+SELECT 'table', schema_name, table_name, sql FROM duckdb_tables() WHERE database_name = {name}
+UNION ALL SELECT 'view', schema_name, view_name, sql FROM duckdb_views() WHERE database_name = {name} AND NOT internal
+UNION ALL SELECT 'index', schema_name, index_name, sql FROM duckdb_indexes() WHERE database_name = {name}
+UNION ALL SELECT 'sequence', schema_name, sequence_name, '' FROM duckdb_sequences() WHERE database_name = {name}
+UNION ALL SELECT 'type', schema_name, type_name, '' FROM duckdb_types() WHERE database_name = {name} AND NOT internal
+UNION ALL SELECT 'macro', schema_name, function_name, macro_definition FROM duckdb_functions()
+  WHERE database_name = {name} AND NOT internal
+UNION ALL SELECT 'schema', schema_name, '', '' FROM duckdb_schemas() WHERE database_name = {name} AND NOT internal
+"""
 
 
 class DuckDBFile(Connection):
     """One transaction of a DuckDB file."""
 
+    name = "duckdb"
+    suffixes = (".duckdb",)
+    form = "duckdb:///FILE"
+    library = "duckdb"
+    extra = "duckdb"
+    signs: ClassVar[Mapping[str, str]] = {
+        "could not set lock": BUSY,
+        "conflicting lock": BUSY,
+        "different configuration": "is open in this program already; close that connection first",
+        "no space left": FULL,
+        "not a valid duckdb": BROKEN,
+        "version number": BROKEN,
+        "cannot open file": UNOPENED,
+        "read-only": READ_ONLY,
+    }
+
+    @classmethod
+    def reason(cls, error: Any) -> str:
+        if "already exists" in str(error).lower():
+            return EXISTS
+        return _CLASSES.get(type(error).__name__) or super().reason(error)
+
+    @classmethod
+    def change(
+        cls, database: Database, fill: Callable[[Database], None], replaces: Callable[[], bool]
+    ) -> None:
+        """Change a file; to replace a table by a new file, since freed blocks of the old one would keep every row."""
+        if not replaces():
+            fill(database)
+            return
+        with speaking_of(database):
+            _rewrite(database, fill)
+
     def __init__(self, database: Database, writes: bool) -> None:
         import duckdb
 
-        super().__init__(database)
+        super().__init__(database, writes)
         raise_problems(file_problems(database, writes))
         if (
             writes and not database.path.stat().st_size
@@ -173,3 +250,75 @@ def _column(name: str, kind: str) -> StoredColumn:
 
 def _unquoted(name: str) -> str:
     return name.lower().replace('"', "")
+
+
+def _rewrite(database: Database, change: Callable[[Database], None]) -> None:
+    """Change a copy of a DuckDB file, and let a fresh copy of that take its place in one step.
+
+    The old file is locked meanwhile, as DuckDB locks files it writes. The new one gets its owner and permissions.
+    """
+    with folder_beside(database.path) as folder, _locked(database, folder) as connection:
+        changed = folder / f"changed{database.path.suffix}"
+
+        def fill(file: Path) -> None:
+            _copy(connection, database.path, changed)
+            change(replace(database, uri=str(changed)))
+            file.unlink()  # an empty file is none of DuckDB's
+            _copy(connection, changed, file)
+
+        write_whole(database.path, True, fill, suffix=database.path.suffix, folder=folder)
+
+
+@contextmanager
+def _locked(database: Database, folder: Path) -> Iterator[Any]:
+    """A connection to a file that keeps other processes out, and that has nothing left to write when it is closed."""
+    import duckdb
+
+    with closing(duckdb.connect(str(database.path))) as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"SET temp_directory = {text_in_sql(str(folder / 'spilled'))}")
+        connection.execute(f"SET allowed_directories = [{text_in_sql(f'{folder.absolute()}/')}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("CHECKPOINT")
+        yield connection
+
+
+def _copy(connection: Any, source: Path, target: Path) -> None:
+    """Copy everything that a file holds, but not its free blocks, into a new file of the same format."""
+    [(opened, path)] = connection.execute(
+        "SELECT database_name, path FROM duckdb_databases() WHERE database_name = current_catalog()"
+    ).fetchall()
+    is_opened = Path(path).samefile(source)
+    old = opened if is_opened else OLD
+    if not is_opened:
+        connection.execute(f"ATTACH {text_in_sql(str(source.absolute()))} AS {OLD} (READ_ONLY)")
+    try:
+        where = text_in_sql(str(target.absolute()))
+        connection.execute(f"ATTACH {where} AS {NEW} ({_format(connection, old)})")
+        try:
+            connection.execute(f"COPY FROM DATABASE {quoted(old)} TO {NEW}")
+            if _objects(connection, old) != _objects(connection, NEW):
+                raise InputError(
+                    f"The file '{source.name}' holds something that cannot be copied, and a table is replaced by "
+                    "copying all others; choose a new name for the table, or a new file."
+                )
+        finally:
+            connection.execute(f"DETACH {NEW}")
+    finally:
+        if not is_opened:
+            connection.execute(f"DETACH {OLD}")
+
+
+def _format(connection: Any, name: str) -> str:
+    """The version and block size of a file, so that programs that read it also read its copy."""
+    [(version,)] = connection.execute(
+        "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = ?", [name]
+    ).fetchall()
+    [(size,)] = connection.execute(
+        "SELECT block_size FROM pragma_database_size() WHERE database_name = ?", [name]
+    ).fetchall()
+    return f"STORAGE_VERSION {text_in_sql(version.removesuffix('+'))}, BLOCK_SIZE {int(size)}"
+
+
+def _objects(connection: Any, name: str) -> set[tuple[str, ...]]:
+    return set(connection.execute(_OBJECTS.format(name=text_in_sql(name))).fetchall())

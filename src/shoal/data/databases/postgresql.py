@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from shoal.data.databases.address import Database, DatabaseTable, quoted
 from shoal.data.databases.connection import (
     AdbcConnection,
     IfExists,
     StoredColumn,
     exists_already,
     is_source,
+    quoted,
     selected,
     streamed,
+    text_in_sql,
 )
-from shoal.data.databases.types import LONGEST_NAME
+from shoal.data.databases.error_messages import (
+    BUSY,
+    DATA,
+    EXISTS,
+    FULL,
+    NOT_FOUND,
+    QUERY,
+    READ_ONLY,
+)
 from shoal.encoding.source import Relation
 from shoal.errors import listed, near_miss
+
+if TYPE_CHECKING:
+    from shoal.data.databases.address import Database, DatabaseTable
 
 _SCALARS = (
     "boolean",
@@ -83,13 +97,184 @@ WHERE l.pid = pg_backend_pid() AND l.locktype = 'relation'
 """
 
 
+# Hosts with numbers for ports, and a database of plain letters: anything else might be part of a password.
+_HARMLESS = re.compile(
+    r"(?P<shown>[\w.\[\]-]*(:\d+)?(,[\w.\[\]-]+(:\d+)?)*(/[\w.-]*)?)(\?.*)?", re.S
+)
+_USER = re.compile(r"[\w.%~+-]*")
+# Hosts, each with a number for its port, and a database.
+_PLACE = re.compile(
+    r"(?:(?:\[[\da-f:.%]+\]|[\w.%-]*)(?::\d*)?(?:,|(?=/|$)))*(?:/[\w.%~ -]*)?", re.I
+)
+_OPTIONS = (  # of an address, those that hold no secret
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "dbname",
+    "service",
+    "passfile",
+    "connect_timeout",
+    "application_name",
+    "options",
+    "client_encoding",
+    "sslmode",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+    "target_session_attrs",
+    "gssencmode",
+    "channel_binding",
+)
+# A part of what PostgreSQL calls a connection string: host=… user=… password=…
+_WORD = re.compile(r"\s*(\w+)\s*=\s*(?:'(?:[^'\\]|\\.)*'|[^\s']\S*|)")
+LONGEST_NAME = 63  # bytes of a name; longer ones are cut off
+
+_TIMEOUT = "stopped the work, since it took longer than it allows (statement_timeout); ask for more"
+_NO_DATABASE = "has no such database; check the name behind the host"
+_UNREACHABLE = (
+    "cannot be reached; check host, port and network, or what PGHOST, PGPORT and PGSERVICE say"
+)
+_REFUSED = (
+    "refuses to let you in; check the user, and the password in PGPASSWORD, a password file (PGPASSFILE) or a service "
+    "file"
+)
+_LOST = (
+    "broke the connection off, and what was not finished is undone; try again, or ask who runs it"
+)
+_PORT = "has an address that cannot be read; a port is a number"
+_RIGHTS = "does not grant you the right; ask its owner to GRANT it, or use another user"
+# What SQLSTATE means, by its beginnings.
+_CODES = {
+    "28": _REFUSED,
+    "3D": _NO_DATABASE,
+    "08": _LOST,
+    "57P": _LOST,
+    "57014": _TIMEOUT,
+    "55P03": BUSY,
+    "40": BUSY,
+    "42501": _RIGHTS,
+    "42P01": NOT_FOUND,
+    "42P07": EXISTS,
+    "3F": NOT_FOUND,
+    "42": QUERY,
+    "0A": QUERY,
+    "25006": READ_ONLY,
+    "2BP01": "has views or keys that depend on the table that shall be replaced; drop them first, or choose another "
+    "name",
+    "53100": FULL,
+    "53": "has no room for another connection or no memory left; try again later",
+    "22": DATA,
+}
+
+
 class PostgreSQL(AdbcConnection):
     """One transaction of a PostgreSQL server."""
+
+    name = "postgresql"
+    schemes = ("postgres",)
+    form = "postgresql://HOST/DATABASE"
+    library = "adbc_driver_postgresql"
+    is_file = False
+    signs: ClassVar[
+        Mapping[str, str]
+    ] = {  # where there is no SQLSTATE: while it connects, and in a stream of records
+        "password authentication failed": _REFUSED,
+        "no password supplied": _REFUSED,
+        "no pg_hba.conf entry": _REFUSED,
+        'role "': _REFUSED,
+        "invalid connection option": "has an address with an option that is not known; mend it",
+        "invalid integer value": _PORT,
+        "invalid uri": "has an address that cannot be read; write signs of a password as %40 and so on",
+        "invalid port": _PORT,
+        "definition of service": "has no such service in the service file; check PGSERVICE and PGSERVICEFILE",
+        "could not translate host": _UNREACHABLE,
+        "connection refused": _UNREACHABLE,
+        "timeout expired": _UNREACHABLE,
+        "connection to server": _UNREACHABLE,
+        "server closed the connection": _LOST,
+        "terminating connection": _LOST,
+        "no connection to the server": _LOST,
+        "connection not open": _LOST,
+        "ssl": _LOST,
+        "invalid input": DATA,
+        "division by zero": DATA,
+        "out of range": DATA,
+        "statement timeout": _TIMEOUT,
+        "permission denied": _RIGHTS,
+        "no space left": FULL,
+        "read-only": READ_ONLY,
+    }
+
+    @classmethod
+    def reason(cls, error: Any) -> str:
+        code, words = getattr(error, "sqlstate", None) or "", str(error).lower()
+        for length in (5, 3, 2):
+            if code[:length] in _CODES:
+                return _CODES[code[:length]]
+        if 'database "' in words and "does not exist" in words:
+            return _NO_DATABASE
+        return super().reason(error)
+
+    @classmethod
+    def locate(cls, rest: str) -> tuple[str, str]:
+        """The address, and as a message may show it: hosts and database, nothing that might be a secret."""
+        found = _HARMLESS.fullmatch(rest[2:].rpartition("@")[2])
+        return f"{cls.name}:{rest}", f"{cls.name}://{found['shown'] if found else '…'}"
+
+    @classmethod
+    def without_password(cls, start: str, rest: str) -> tuple[str, bool]:
+        body = rest[2:]
+        before, at, _ = body.partition("@")
+        login = before if at and "/" not in before else ""  # as PostgreSQL finds it
+        user, _, password = login.partition(":")
+        place, _, options = body.removeprefix(f"{login}@").partition("?")
+        if not (_USER.fullmatch(user) and _PLACE.fullmatch(place) and "@" not in options):
+            return cls.locate(rest)[1], True
+        given = [option for option in options.split("&") if option]
+        kept = [option for option in given if option.partition("=")[0] in _OPTIONS]
+        host = f"{user}{'@' if login else ''}{place}"
+        shown = f"{start}//{host}{'?' if kept else ''}{'&'.join(kept)}"
+        return shown, bool(password) or len(kept) < len(given)
+
+    @classmethod
+    def is_connection_string(cls, text: str) -> bool:
+        """Whether a text says how to connect in words like host=… password=…; a file may be called user=1.csv."""
+        words, place = [], 0
+        while found := _WORD.match(text, place):
+            words.append(found[1].lower())
+            place = found.end()
+        if text[place:].strip() or not words:
+            return False
+        return "password" in words or len({*words} & {*_OPTIONS}) > 1
+
+    @classmethod
+    def type_problems(cls, schema: pa.Schema, database: Database) -> list[str]:
+        found = [
+            f"Column '{name}' has a name of more than {LONGEST_NAME} bytes, which PostgreSQL would cut off; rename it."
+            for name in schema.names
+            if len(name.encode()) > LONGEST_NAME
+        ]
+        return found + [
+            f"Column '{field.name}' has type {field.type}, which PostgreSQL cannot hold; make it numbers, dates or "
+            "text, or leave it out."
+            for field in schema
+            if pa.types.is_nested(field.type) and not _is_plain_list(field.type)
+        ]
+
+    @classmethod
+    def value_problems(cls, table: pa.Table) -> list[str]:
+        return [
+            f"Column '{field.name}' holds texts with a NUL character, which PostgreSQL cannot hold; remove it."
+            for field, column in zip(table.schema, table.columns, strict=True)
+            if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
+            and pc.any(pc.match_substring(column, "\0")).as_py()
+        ]
 
     def __init__(self, database: Database, writes: bool) -> None:
         from adbc_driver_postgresql import dbapi
 
-        super().__init__(database)
+        super().__init__(database, writes)
         self._connection = dbapi.connect(database.uri)
         try:
             if not writes:
@@ -125,7 +310,7 @@ class PostgreSQL(AdbcConnection):
         return [f"{row['schema']}.{row['name']}" for row in found]
 
     def has(self, source: DatabaseTable) -> bool:
-        [row] = self._rows(f"SELECT to_regclass({_text(source.source)}) IS NOT NULL AS found")
+        [row] = self._rows(f"SELECT to_regclass({text_in_sql(source.source)}) IS NOT NULL AS found")
         return bool(row["found"])
 
     def columns(self, source: str) -> list[StoredColumn]:
@@ -194,7 +379,9 @@ class PostgreSQL(AdbcConnection):
             if len(part.encode()) > LONGEST_NAME
         ]
         schema = self._schema(target)
-        [row] = self._rows(_TARGET.format(schema=_text(schema), table=_text(target.parts[-1])))
+        [row] = self._rows(
+            _TARGET.format(schema=text_in_sql(schema), table=text_in_sql(target.parts[-1]))
+        )
         if row["is_read_only"]:
             found.append(
                 f"The database '{self.database}' only lets you read; write to another, or as another user."
@@ -248,7 +435,7 @@ class PostgreSQL(AdbcConnection):
         for column, kind in types.items():
             if kind in NATIVE or kind.removesuffix("[]") in _CUT_OFF:
                 continue
-            for row in self._rows(_TYPE.format(kind=_text(kind))):
+            for row in self._rows(_TYPE.format(kind=text_in_sql(kind))):
                 own, spelled = quoted(column), row["own"]  # as this server spells it
                 changes.append(f"ALTER COLUMN {own} TYPE {spelled} USING {own}::{spelled}")
         if changes:
@@ -262,12 +449,12 @@ class PostgreSQL(AdbcConnection):
         self._do(f"ALTER TABLE {quoted(schema, name)} RENAME TO {quoted(target.parts[-1])}")
 
 
+def _is_plain_list(kind: pa.DataType) -> bool:
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return is_list and not pa.types.is_nested(kind.value_type)
+
+
 def _column(name: str, kind: str) -> StoredColumn:
     own = quoted(name)
     expression = own if kind in NATIVE else f"{own}::text"
     return StoredColumn(name, kind, expression, kind == NUMERIC)
-
-
-def _text(value: str) -> str:
-    """A text in SQL."""
-    return "'" + value.replace("'", "''") + "'"

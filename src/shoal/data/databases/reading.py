@@ -129,7 +129,7 @@ def _stored(
     connection: Connection, table: DatabaseTable, columns: Sequence[StoredColumn]
 ) -> Stored:
     types = {own.name: own.type for own in columns}
-    return Stored(connection.database.kind, types, connection.relations(table.source))
+    return Stored(connection.name, types, connection.relations(table.source))
 
 
 @contextmanager

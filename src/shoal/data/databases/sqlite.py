@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
 import pyarrow as pa
 
-from shoal.data.databases.address import Database, DatabaseTable, quoted
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     AdbcConnection,
@@ -19,12 +18,27 @@ from shoal.data.databases.connection import (
     file_identity,
     file_problems,
     is_source,
-    own_name_problems,
+    quoted,
     selected,
     streamed,
 )
+from shoal.data.databases.error_messages import (
+    BROKEN,
+    BUSY,
+    EXISTS,
+    FULL,
+    NOT_FOUND,
+    QUERY,
+    READ_ONLY,
+    UNOPENED,
+)
+from shoal.data.databases.types import fitted_type
+from shoal.data.files.types import type_problems
 from shoal.encoding.source import Relation
 from shoal.errors import raise_problems
+
+if TYPE_CHECKING:
+    from shoal.data.databases.address import Database, DatabaseTable
 
 _STORAGE = ("integer", "real", "text", "blob")
 # What a column of a type looks like: a first record with these makes the driver know all types.
@@ -40,10 +54,48 @@ _PATIENCE = 10_000  # milliseconds that somebody who reads the file is waited fo
 class SQLite(AdbcConnection):
     """One transaction of a SQLite file."""
 
+    name = "sqlite"
+    suffixes = (".sqlite", ".sqlite3")
+    form = "sqlite:///FILE"
+    library = "adbc_driver_sqlite"
+    counts_quickly = False  # it sorts them
+    signs: ClassVar[Mapping[str, str]] = {
+        "database is locked": BUSY,
+        "disk is full": FULL,
+        "no space left": FULL,
+        "readonly database": READ_ONLY,
+        "not a database": BROKEN,
+        "malformed": BROKEN,
+        "unable to open": UNOPENED,
+        "already exists": EXISTS,
+        "no such table": NOT_FOUND,
+        "no such column": QUERY,
+        "syntax error": QUERY,
+    }
+
+    @classmethod
+    def type_problems(cls, schema: pa.Schema, database: Database) -> list[str]:
+        flat = [field for field in schema if not pa.types.is_binary(field.type)]
+        return type_problems(pa.schema(flat), database.path)
+
+    @classmethod
+    def name_problems(cls, name: str) -> list[str]:
+        if name.lower().startswith("sqlite_"):
+            return [f"SQLite keeps names like '{name}' for itself; choose another."]
+        return []
+
+    @classmethod
+    def fitted(cls, kind: pa.DataType) -> pa.DataType:
+        """Numbers, bytes and text are what SQLite has; exact numbers, dates and times are text there."""
+        found = fitted_type(kind)
+        if pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_binary(found):
+            return found
+        return pa.int64() if pa.types.is_boolean(found) else pa.string()
+
     def __init__(self, database: Database, writes: bool) -> None:
         from adbc_driver_sqlite import dbapi
 
-        super().__init__(database)
+        super().__init__(database, writes)
         raise_problems(file_problems(database, writes))
         path = quote(str(database.path.absolute()))
         self._connection = dbapi.connect(f"file:{path}?mode={'rw' if writes else 'ro'}")
@@ -152,7 +204,7 @@ class SQLite(AdbcConnection):
         *schema, name = target.parts
         if schema and schema[0].lower() != "main":
             return [f"SQLite has no schema '{schema[0]}'; name the table alone."]
-        if found := own_name_problems(name):
+        if found := self.name_problems(name):
             return found
         row = self._known().get(name.lower())
         if row is None:

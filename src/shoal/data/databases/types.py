@@ -5,11 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.data.databases.address import DUCKDB, POSTGRESQL, Database
-from shoal.data.files.types import type_problems
-from shoal.encoding.frames import plain_schema, plain_type
-
-LONGEST_NAME = 63  # bytes of a name; PostgreSQL cuts longer ones off
+from shoal.encoding.frames import plain_type
 
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
 _MOST_DIGITS = 38  # of Arrow's decimals that engines know
@@ -65,46 +61,6 @@ def _shortened(texts: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pc.replace_substring_regex(
         pc.replace_substring_regex(texts, r"(\.[0-9]*?)0+$", r"\1"), r"\.$", ""
     )
-
-
-def holding_problems(schema: pa.Schema, database: Database) -> list[str]:
-    """Say in sentences which columns a table of this database cannot hold."""
-    plain = plain_schema(schema)
-    if database.kind == DUCKDB:
-        return []
-    if database.kind != POSTGRESQL:
-        flat = [field for field in plain if not pa.types.is_binary(field.type)]
-        return type_problems(pa.schema(flat), database.path)
-    found = [
-        f"Column '{name}' has a name of more than {LONGEST_NAME} bytes, which PostgreSQL would cut off; rename it."
-        for name in plain.names
-        if len(name.encode()) > LONGEST_NAME
-    ]
-    return found + [
-        f"Column '{field.name}' has type {field.type}, which PostgreSQL cannot hold; make it numbers, dates or text, "
-        "or leave it out."
-        for field in plain
-        if pa.types.is_nested(field.type) and not _is_plain_list(field.type)
-    ]
-
-
-def fitted(schema: pa.Schema, database: Database) -> pa.Schema:
-    """A schema with the types in which a database takes records."""
-    own = fitted_type if database.kind in (POSTGRESQL, DUCKDB) else _sqlite_type
-    return pa.schema([(field.name, own(field.type)) for field in plain_schema(schema)])
-
-
-def _is_plain_list(kind: pa.DataType) -> bool:
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return is_list and not pa.types.is_nested(kind.value_type)
-
-
-def _sqlite_type(kind: pa.DataType) -> pa.DataType:
-    """Numbers, bytes and text are what SQLite has; exact numbers, dates and times are text there."""
-    found = fitted_type(kind)
-    if pa.types.is_integer(found) or pa.types.is_floating(found) or pa.types.is_binary(found):
-        return found
-    return pa.int64() if pa.types.is_boolean(found) else pa.string()
 
 
 def fitted_type(kind: pa.DataType) -> pa.DataType:

@@ -4,37 +4,25 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from shoal.atomic import write_whole
-from shoal.data.databases.address import (
-    DUCKDB,
-    POSTGRESQL,
-    SQLITE,
-    Database,
-    DatabaseTable,
-    name_problems,
-    quoted,
-)
+from shoal.data.databases.address import Database, DatabaseTable, name_problems
 from shoal.data.databases.connection import (
     IF_EXISTS,
     Connection,
     IfExists,
     connect,
     library_problems,
-    own_name_problems,
+    quoted,
 )
 from shoal.data.databases.error_messages import speaking_of
 from shoal.data.databases.reading import read_all
-from shoal.data.databases.rewriting import rewrite
-from shoal.data.databases.types import fitted, holding_problems
 from shoal.data.files.formats import place_problems
 from shoal.data.staging import folder_beside
-from shoal.encoding.frames import plain
+from shoal.encoding.frames import plain, plain_schema
 from shoal.encoding.source import Relation, Stored
 from shoal.errors import InputError, ShoalError, raise_problems, shown
 
@@ -58,8 +46,8 @@ class Written:
 
     @property
     def is_counted_quickly(self) -> bool:
-        """Whether the database counts combinations sooner than it hands over all records; SQLite sorts them."""
-        return self.connection.database.kind != SQLITE
+        """Whether the database counts combinations sooner than it hands over all records."""
+        return self.connection.counts_quickly
 
     def records(self) -> pa.Table:
         """All records, in the order in which they were written."""
@@ -115,7 +103,7 @@ def target_problems(
         return found
     if data is not None:
         found += _holding(database, data)
-    if _is_new(database):
+    if database.is_new:
         return [*found, *_new_problems(target)]
     try:
         with speaking_of(database), connect(database, writes=True) as connection:
@@ -183,14 +171,16 @@ def _publish(
     """Stage, check and rename in one transaction; `problems` of batches are known once they were written."""
     database = target.database
     types = {}
-    if stored is not None and stored.kind == database.kind:
+    if stored is not None and stored.kind == database.kind.name:
         types = {name: kind for name, kind in stored.types.items() if name in unchanged}
 
     def fill(place: Database) -> None:
         with speaking_of(database), connect(place, writes=True) as connection:
             read = stored.read if stored else frozenset()
             raise_problems(connection.target_problems(target, if_exists, read))
-            kinds = fitted(schema, database)
+            kinds = pa.schema(
+                [(own.name, database.kind.fitted(own.type)) for own in plain_schema(schema)]
+            )
             own = pa.RecordBatchReader.from_batches(kinds, _cast(batches, kinds))
             name = f"{STAGING}{secrets.token_hex(6)}"
             try:
@@ -203,28 +193,24 @@ def _publish(
             connection.rename(target, name, if_exists)
             connection.commit()
 
-    if not _is_new(database):
-        if _replaces_in_duckdb(target, if_exists, stored):
-            with speaking_of(database):
-                rewrite(database, fill)
-        else:
-            fill(database)
+    if not database.is_new:
+        database.kind.change(database, fill, lambda: _replaces(target, if_exists, stored))
         return
     with folder_beside(database.path) as folder:
         write_whole(
             database.path,
             False,
-            lambda file: fill(Database(database.kind, str(file), database.shown)),
+            lambda file: fill(replace(database, uri=str(file))),
             suffix=database.path.suffix,
             folder=folder,
         )
 
 
-def _replaces_in_duckdb(target: DatabaseTable, if_exists: IfExists, stored: Stored | None) -> bool:
-    """Whether a table of a DuckDB file is about to be replaced, once it is sure that it may be."""
-    database = target.database
-    if database.kind != DUCKDB or if_exists != "replace":
+def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Stored | None) -> bool:
+    """Whether a table is about to be replaced, once it is sure that it may be."""
+    if if_exists != "replace":
         return False
+    database = target.database
     with speaking_of(database), connect(database, writes=True) as connection:
         read = stored.read if stored else frozenset()
         raise_problems(connection.target_problems(target, if_exists, read))
@@ -234,8 +220,7 @@ def _replaces_in_duckdb(target: DatabaseTable, if_exists: IfExists, stored: Stor
 def _new_problems(target: DatabaseTable) -> list[str]:
     """Sentences for why a new file with a table cannot be made."""
     found = place_problems(target.database.path, False)
-    if target.database.kind == SQLITE:
-        found += own_name_problems(target.parts[-1])
+    found += target.database.kind.name_problems(target.parts[-1])
     if len(target.parts) > 1 and target.parts[0].lower() != "main":
         found.append(
             f"'{target.database}' does not exist yet and has no schema '{target.parts[0]}'; name the table alone."
@@ -254,7 +239,7 @@ def _looked_at(
 ) -> Iterator[pa.RecordBatch]:
     """The same records; what is wrong with them is kept, since a stream cannot tell it."""
     for batch in batches:
-        found = _value_problems(pa.Table.from_batches([batch]), database)
+        found = database.kind.value_problems(pa.Table.from_batches([batch]))
         if found:
             problems.append(InputError(found))
             raise problems[0]
@@ -262,22 +247,6 @@ def _looked_at(
 
 
 def _holding(database: Database, data: pa.Schema | pa.Table) -> list[str]:
-    found = holding_problems(data if isinstance(data, pa.Schema) else data.schema, database)
-    return found + (_value_problems(data, database) if isinstance(data, pa.Table) else [])
-
-
-def _value_problems(table: pa.Table, database: Database) -> list[str]:
-    """Sentences for columns with texts that PostgreSQL cannot hold."""
-    if database.kind != POSTGRESQL:
-        return []
-    return [
-        f"Column '{field.name}' holds texts with a NUL character, which PostgreSQL cannot hold; remove it."
-        for field, column in zip(table.schema, table.columns, strict=True)
-        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
-        and pc.any(pc.match_substring(column, "\0")).as_py()
-    ]
-
-
-def _is_new(database: Database) -> bool:
-    """Whether a database is a file that does not exist yet."""
-    return database.kind != POSTGRESQL and not Path(database.path).exists()
+    schema = data if isinstance(data, pa.Schema) else data.schema
+    found = database.kind.type_problems(plain_schema(schema), database)
+    return found + (database.kind.value_problems(data) if isinstance(data, pa.Table) else [])

@@ -10,7 +10,7 @@ import duckdb
 import narwhals as nw
 import pyarrow as pa
 
-from shoal.data.databases.address import quoted
+from shoal.data.databases.connection import quoted
 from shoal.data.engines.base import Engine, Lazy
 from shoal.data.staging import Staging
 from shoal.encoding.frames import Frame, open_frame

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from decimal import Decimal
@@ -23,9 +23,8 @@ class Model(ABC):
     """What a quasi-identifier's values may become."""
 
     name: ClassVar[str]
-    proper: ClassVar[
-        bool
-    ]  # laminar with all singletons and the whole (GiT09 §3): guarantees need it
+    # Laminar with all singletons and the whole (GiT09 §3): guarantees need it.
+    proper: ClassVar[bool] = False
     coarsened_by: ClassVar[tuple[str, ...]] = ()  # options that make single values coarser
 
     @property
@@ -33,9 +32,59 @@ class Model(ABC):
         """Whether it makes single values coarser, without any others to group them with."""
         return any(getattr(self, option) is not None for option in self.coarsened_by)
 
-    @abstractmethod
+    @property
+    def needs_numbers(self) -> bool:
+        """Whether it takes numbers or dates only."""
+        return False
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
-        """Return the column's form and the code of each of `values`, its distinct values in order."""
+        """Return the column's form and the code of each of `values`, its distinct values in order.
+
+        By default a tree, of which `may_become` gives the texts above each value.
+        """
+        from shoal.encoding.models.trees import form_of_paths
+
+        labels = labels_of(values)
+        if STAR in labels:
+            raise InputError(
+                f"Column '{column}' holds the text '*', which means any value; rename it."
+            )
+        paths = {label: [label, *self.may_become(label)] for label in labels}
+        heights = {label: height for path in paths.values() for height, label in enumerate(path)}
+        top = max(map(len, paths.values()))
+        form = form_of_paths(column, paths, has_null, heights, top, own_words=False)
+        return form, np.arange(len(values), dtype=np.int32)
+
+    def may_become(self, value: str) -> Sequence[str]:
+        """Return the texts that a value may become other than itself and `*`, those of ever larger sets."""
+        raise NotImplementedError
+
+    def covers(self, released: str, value: str) -> bool:
+        """Whether a released text may stand for a value, for the audit of a model of your own.
+
+        Write it without the code that makes the texts, so that it proves something. Values themselves and `*` are never
+        asked for. How the texts of shoal's own models are read is in `audits/readings.py`.
+        """
+        return False
+
+    def coarseness(self) -> str:
+        """What it makes of single values, in words.
+
+        Examples
+        --------
+        >>> from shoal import Calendar, Interval, Prefix
+        >>> [m.coarseness() for m in (Interval(step=1000, high=9000), Calendar(finest="month"), Prefix(finest=3))]
+        ['bins of 1000, all from 9000 on as one', 'months', 'the first 3 signs']
+        """
+        low, high = getattr(self, "low", None), getattr(self, "high", None)
+        found = [self.grid()] if self.grid() else []
+        found += [f"all up to {low} as one"] if low is not None else []
+        found += [f"all from {high} on as one"] if high is not None else []
+        return ", ".join(found)
+
+    def grid(self) -> str:
+        """The unit to which it coarsens single values, in words; empty where it leaves them."""
+        return ""
 
     def plainly(self, released: str | None) -> str | None:
         """A released single value in signs that every encoding of a file holds, as far as they are the model's own."""
@@ -78,6 +127,10 @@ class Suppression(Model):
     def __post_init__(self) -> None:
         raise_problems(end_problems("Suppression", self.low, self.high))
 
+    @property
+    def needs_numbers(self) -> bool:
+        return not (self.low is None and self.high is None)
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         labels, codes, fixed = _labelled(self, column, values)
         if STAR in labels:
@@ -114,6 +167,10 @@ class Subset(Model):
     def __post_init__(self) -> None:
         raise_problems(end_problems("Subset", self.low, self.high))
 
+    @property
+    def needs_numbers(self) -> bool:
+        return not (self.low is None and self.high is None)
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         labels, codes, fixed = _labelled(self, column, values)
         if STAR in labels:
@@ -131,7 +188,7 @@ def _labelled(
     model: Suppression | Subset, column: str, values: pa.Array
 ) -> tuple[tuple[str, ...], Ints, frozenset[int]]:
     """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
-    if not (model.low is None and model.high is None) and not is_ordered(values.type):
+    if model.needs_numbers and not is_ordered(values.type):
         raise InputError(
             f"Column '{column}' holds {describe(values.type)}, and 'low' and 'high' need numbers or dates; "
             "leave them out."

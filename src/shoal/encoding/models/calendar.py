@@ -90,6 +90,13 @@ class Calendar(Model):
     def plainly(self, released: str | None) -> str | None:
         return None if released is None else plainly(released)
 
+    @property
+    def needs_numbers(self) -> bool:
+        return True
+
+    def grid(self) -> str:
+        return f"{self.finest or self.levels[0]}s"
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         import pyarrow as pa
 

@@ -255,6 +255,9 @@ class Hierarchy(Model):
         tree = hang_sets(what, given)
         return cls(tree.leaves, tree.inner, tree.parent, source, tree.aliases)
 
+    def grid(self) -> str:
+        return f"level {self.finest} of its hierarchy" if self.finest else ""
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         place = {leaf: code for code, leaf in enumerate(self.leaves)}
         found = [place.get(text, place.get(text.strip(), -1)) for text in labels_of(values)]

@@ -88,6 +88,15 @@ class Interval(Model):
     def plainly(self, released: str | None) -> str | None:
         return None if released is None else plainly(released)
 
+    @property
+    def needs_numbers(self) -> bool:
+        return True
+
+    def grid(self) -> str:
+        if self.step is None:
+            return ""
+        return f"{self.step}s" if isinstance(self.step, str) else f"bins of {self.step}"
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         if not is_ordered(values.type):
             raise InputError(

@@ -79,6 +79,10 @@ class Prefix(Model):
             problems.append("Prefix: 'finest' must be a whole number of at least 1.")
         raise_problems(problems)
 
+    def grid(self) -> str:
+        what = "sign" if self.separator is None else "part"
+        return f"the first {what}" if self.finest == 1 else f"the first {self.finest} {what}s"
+
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         labels = _codes(column, values)
         if STAR in labels:

@@ -22,49 +22,78 @@ from shoal.kernels.shared.forms import (
 from shoal.solve.measures import features
 
 
-@dataclass(frozen=True)
-class Additive:
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A measure of information loss: what it means, and where it is from."""
+
+    meaning: str
+    source: str
+    needs_sensitive: bool = False
+    adds_up: bool = False  # over quasi-identifiers
+    is_objective: bool = False  # whether methods can minimize it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Additive(Measure):
     """A measure that is a sum over quasi-identifiers."""
 
     feature: features.Maker
-    aggregate: str  # "mean": over records and quasi-identifiers; "sum"
-    meaning: str
-    source: str
+    aggregate: str = "mean"  # "mean": over records and quasi-identifiers; "sum"
     weighted: bool = True
+    monotone: bool = True  # a closure never costs less when it grows
+    adds_up: bool = True
+    is_objective: bool = True
 
 
 ADDITIVE: dict[str, Additive] = {
     "suppressed": Additive(
-        features.several, "sum", "how many cells are not released as they are", "GiT09 (MW04)"
+        feature=features.several,
+        aggregate="sum",
+        meaning="how many cells are not released as they are",
+        source="GiT09 (MW04)",
     ),
-    "tree": Additive(features.height, "mean", "levels climbed", "GiT09 (AFK+05)"),
+    "tree": Additive(feature=features.height, meaning="levels climbed", source="GiT09 (AFK+05)"),
     "lm": Additive(
-        features.count,
-        "mean",
-        "how much of a column a cell may stand for: 0 is exact, 1 is hidden",
-        "GT10 (3)",
+        feature=features.count,
+        meaning="how much of a column a cell may stand for: 0 is exact, 1 is hidden",
+        source="GT10 (3)",
     ),
-    "ncp": Additive(features.proportion, "sum", "weighted certainty penalty", "XU06 §3.2"),
+    "ncp": Additive(
+        feature=features.proportion,
+        aggregate="sum",
+        meaning="weighted certainty penalty",
+        source="XU06 §3.2",
+    ),
     "gcp": Additive(
-        features.proportion,
-        "mean",
-        "how much of a column a cell may stand for, with numbers and dates measured by the width of their range",
-        "HE12",
+        feature=features.proportion,
+        meaning="how much of a column a cell may stand for, with numbers and dates measured by the width of their "
+        "range",
+        source="HE12",
         weighted=False,
     ),
-    "il": Additive(features.height_or_width, "sum", "ranges and levels", "TCM07 (4), (5)"),
+    "il": Additive(
+        feature=features.height_or_width,
+        aggregate="sum",
+        meaning="ranges and levels",
+        source="TCM07 (4), (5)",
+    ),
     "entropy": Additive(
-        features.entropy,
-        "mean",
-        "how hard it is to guess the original value of a cell, in bits",
-        "GiT09 (4)",
+        feature=features.entropy,
+        meaning="how hard it is to guess the original value of a cell, in bits",
+        source="GiT09 (4)",
+        monotone=False,
     ),
     "monotone_entropy": Additive(
-        features.weighed_entropy, "mean", "the same, weighed to be monotone", "GiT09 (5)"
+        feature=features.weighed_entropy,
+        meaning="the same, weighed to be monotone",
+        source="GiT09 (5)",
     ),
-    "mi": Additive(features.log_share, "mean", "bits of information lost per cell", "GT10 (10)"),
+    "mi": Additive(
+        feature=features.log_share,
+        meaning="bits of information lost per cell",
+        source="GT10 (10)",
+    ),
 }
-MONOTONE = frozenset(ADDITIVE) - {"entropy"}  # a closure never costs less when it grows
 
 
 @dataclass(frozen=True)
@@ -85,7 +114,7 @@ def compile_measure(
         [scaled(measure.feature(column.form, column.counts), weight)]
         for column, weight in zip(columns, _weights(measure, columns, weights), strict=True)
     ]
-    return assemble(columns, compiled, name in MONOTONE)
+    return assemble(columns, compiled, measure.monotone)
 
 
 def assemble(

@@ -15,12 +15,14 @@ from shoal.errors import near_miss, raise_problems
 from shoal.kernels.shared import groups as kernels
 from shoal.solve.measures.additive import (
     ADDITIVE,
+    Additive,
+    Measure,
     compile_measure,
     pmi_by_column,
     sensitive_entropy,
 )
 
-# For editors; a test compares both with OBJECTIVES and MEASURES.
+# For editors; a test compares both with MEASURES.
 ObjectiveName = Literal[
     "suppressed",
     "tree",
@@ -40,13 +42,11 @@ MeasureName = (
 Aggregate = Literal["sum", "mean"]
 
 
-@dataclass(frozen=True)
-class Whole:
+@dataclass(frozen=True, kw_only=True)
+class Whole(Measure):
     """A measure of a whole release that is no plain sum over quasi-identifiers."""
 
-    compute: Callable[[Closed, int], float]
-    meaning: str
-    source: str
+    compute: Callable[[Closed, int], float]  # of the closed table and k
 
 
 def _suppressed(closed: Closed) -> npt.NDArray[np.bool_]:
@@ -104,32 +104,79 @@ def _pmi_max(closed: Closed, k: int) -> float:
     return float(pmi_by_column(closed).min())
 
 
-WHOLE: dict[str, Whole] = {
-    "pmi_l2": Whole(_pmi_l2, "pmi, columns combined by the ℓ2 norm", "GT10 (16)"),
-    "pmi_max": Whole(_pmi_max, "pmi of the most telling column (ℓ∞)", "GT10 (15)"),
-    "am": Whole(_am, "mean number of records a released one may stand for", "GT10 (4)"),
-    "dm": Whole(_dm, "sum of squared group sizes", "GT10, XU06"),
-    "c_avg": Whole(_c_avg, "mean group size, in multiples of k", "TCM07 (3), XU06"),
-    "cm": Whole(
-        _cm,
-        "share of records that are hidden or have another sensitive value than most of their group",
-        "GT10",
+# Every measure by name; `add_measure` enters users' own.
+MEASURES: dict[str, Measure] = {
+    **ADDITIVE,
+    "pmi": Measure(
+        meaning="bits unknown of the sensitive value, given one cell",
+        source="GT10 (14)",
+        needs_sensitive=True,
+        adds_up=True,
+        is_objective=True,
     ),
-    "kl": Whole(_kl, "bits between the table's distribution and the release's", "GT10"),
+    "pmi_relative": Measure(
+        meaning="the same beyond the original table's",
+        source="GT10 §6.1",
+        needs_sensitive=True,
+        adds_up=True,
+    ),
+    "wmi": Measure(
+        meaning="w·mi + (1 − w)·pmi",
+        source="GT10 §8.4",
+        needs_sensitive=True,
+        adds_up=True,
+        is_objective=True,
+    ),
+    "pmi_l2": Whole(
+        compute=_pmi_l2,
+        meaning="pmi, columns combined by the ℓ2 norm",
+        source="GT10 (16)",
+        needs_sensitive=True,
+    ),
+    "pmi_max": Whole(
+        compute=_pmi_max,
+        meaning="pmi of the most telling column (ℓ∞)",
+        source="GT10 (15)",
+        needs_sensitive=True,
+    ),
+    "am": Whole(
+        compute=_am,
+        meaning="mean number of records a released one may stand for",
+        source="GT10 (4)",
+    ),
+    "dm": Whole(compute=_dm, meaning="sum of squared group sizes", source="GT10, XU06"),
+    "c_avg": Whole(
+        compute=_c_avg, meaning="mean group size, in multiples of k", source="TCM07 (3), XU06"
+    ),
+    "cm": Whole(
+        compute=_cm,
+        meaning="share of records that are hidden or have another sensitive value than most of their group",
+        source="GT10",
+        needs_sensitive=True,
+    ),
+    "kl": Whole(
+        compute=_kl,
+        meaning="bits between the table's distribution and the release's",
+        source="GT10",
+    ),
 }
-PRIVATE: dict[str, tuple[str, str]] = {
-    "pmi": ("bits unknown of the sensitive value, given one cell", "GT10 (14)"),
-    "pmi_relative": ("the same beyond the original table's", "GT10 §6.1"),
-    "wmi": ("w·mi + (1 − w)·pmi", "GT10 §8.4"),
-}
-NEEDS_SENSITIVE = frozenset({*PRIVATE, "pmi_l2", "pmi_max", "cm"})
-OBJECTIVES = (*ADDITIVE, "pmi", "wmi")
-ADDS_UP = (*ADDITIVE, *PRIVATE)
-MEASURES: dict[str, tuple[str, str]] = {
-    **{name: (m.meaning, m.source) for name, m in ADDITIVE.items()},
-    **PRIVATE,
-    **{name: (m.meaning, m.source) for name, m in WHOLE.items()},
-}
+
+
+def add_measure(name: str, measure: Additive | Whole) -> None:
+    """Let a measure be used by name."""
+    MEASURES[name] = measure
+    if isinstance(measure, Additive):
+        ADDITIVE[name] = measure
+
+
+def objectives() -> list[str]:
+    """The measures that methods can minimize."""
+    return [name for name, measure in MEASURES.items() if measure.is_objective]
+
+
+def measures_by_column() -> list[str]:
+    """The measures that add up over quasi-identifiers."""
+    return [name for name, measure in MEASURES.items() if measure.adds_up]
 
 
 def check_measure(name: str, known: Iterable[str] = MEASURES) -> list[str]:
@@ -152,7 +199,7 @@ def column_losses(
     A record that was left out costs what hiding all released records would cost each of them.
     """
     table = closed.table
-    if measure in PRIVATE:
+    if measure not in ADDITIVE:
         means = pmi_by_column(closed)
         if measure == "pmi_relative":
             means = means - pmi_by_column(closed, own_value=True)
@@ -192,15 +239,16 @@ def loss(
     problems = check_measure(measure)
     if aggregate not in (None, "sum", "mean"):
         problems.append("The 'aggregate' parameter must be 'sum' or 'mean'.")
-    if not problems and measure in NEEDS_SENSITIVE and not closed.table.sensitive:
+    if not problems and MEASURES[measure].needs_sensitive and not closed.table.sensitive:
         problems.append(f"Measure '{measure}' needs a sensitive column; name one.")
     raise_problems(problems)
-    if measure in WHOLE:
-        return WHOLE[measure].compute(closed, k)
+    definition = MEASURES[measure]
+    if isinstance(definition, Whole):
+        return definition.compute(closed, k)
     total = sum(column_losses(closed, measure, weights, w).values())
-    definition = ADDITIVE.get(measure)
-    usual = definition.aggregate if definition else "mean"
+    additive = ADDITIVE.get(measure)
+    usual = additive.aggregate if additive else "mean"
     if (aggregate or usual) == "sum":
         return total * closed.records
-    known = {} if definition and not definition.weighted else weights or {}
+    known = {} if additive and not additive.weighted else weights or {}
     return total / sum(known.get(name, 1.0) for name in closed.table.names)

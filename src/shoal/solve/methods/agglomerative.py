@@ -43,6 +43,7 @@ class Agglomerative(Method):
     recoding = "local"
     promise = "none"
     growth = "n²"
+    seconds = 7.97
     summary = "merges the closest groups from single records up"
 
     def problems(self) -> list[str]:

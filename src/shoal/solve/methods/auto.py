@@ -26,6 +26,7 @@ class Auto(Method):
     recoding = "local"
     promise = "none; the optimum for a handful of records"
     growth = "n"
+    seconds = 1.76
     summary = "the default: chooses the best method for the table and says which"
 
     def choose(self, records: int) -> Method:

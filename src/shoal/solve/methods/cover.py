@@ -54,6 +54,7 @@ class Cover(Method):
     recoding = "local"
     promise = "none; with guarantee, 2(1 + ln 2k) × optimum"
     growth = "n"
+    seconds = 1.76
     summary = "greedy cover by cells of the lattice: lowest loss, near-linear in records"
 
     def problems(self) -> list[str]:

@@ -61,6 +61,7 @@ class Incognito(Method):
     recoding = "global"
     promise = "best full-domain recoding"
     growth = "n, exponential in quasi-identifiers"
+    seconds = 0.43
     summary = "one level per column for all records; the classical baseline, loses most"
 
     def problems(self) -> list[str]:

@@ -41,6 +41,7 @@ class BottomUp(Method):
     recoding = "local"
     promise = "none"
     growth = "n²"
+    seconds = 4.01
     summary = "merges every small group with its best partner, round by round"
 
     def problems(self) -> list[str]:

@@ -113,6 +113,7 @@ class EnhancedPK(Weighing):
     recoding = "local"
     promise = "none"
     growth = "n²"
+    seconds = 2.2
     summary = "shares out rare sensitive values first, for many groups with p values each"
 
     def may_be_refined(self) -> bool:

@@ -38,6 +38,7 @@ class Forest(Method):
     recoding = "local"
     promise = "max(2k − 1, 3k − 5) × optimum"
     growth = "n²"
+    seconds = 11.8
     summary = "links near records to trees and cuts these; has a guarantee"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:

@@ -48,6 +48,7 @@ class GreedyPK(Weighing):
     recoding = "local"
     promise = "none"
     growth = "n²"
+    seconds = 3.1
     summary = "grows one group after the other, for sensitive values first and cost second"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:

@@ -54,6 +54,7 @@ class Hilbert(Method):
     recoding = "local"
     promise = "none; the best runs of its order"
     growth = "n log n"
+    seconds = 0.12
     summary = "orders records along a Hilbert curve and cuts the order optimally"
 
     def problems(self) -> list[str]:

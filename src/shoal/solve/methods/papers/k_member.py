@@ -36,6 +36,7 @@ class KMember(Method):
     recoding = "local"
     promise = "none"
     growth = "n²"
+    seconds = 2.22
     summary = "grows one group after the other by the record that adds least cost"
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:

@@ -126,6 +126,7 @@ class Sequential(Method):
     recoding = "local"
     promise = "none"
     growth = "n² per pass"
+    seconds = 7.07
     summary = "moves records between groups of a random start until no move helps"
 
     def problems(self) -> list[str]:

@@ -43,6 +43,7 @@ class TopDown(Method):
     recoding = "local"
     promise = "none"
     growth = "n²"
+    seconds = 0.28
     summary = "splits groups between two far records, then repairs those that are too small"
 
     def problems(self) -> list[str]:

@@ -46,6 +46,7 @@ class TwoMeans(Method):
     recoding = "local"
     promise = "none"
     growth = "n log n"
+    seconds = 1.0
     summary = "splits groups in two around their means until none can be split"
 
     def problems(self) -> list[str]:
