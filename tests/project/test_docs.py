@@ -221,7 +221,7 @@ def test_the_page_of_the_command_line_is_filled_with_every_command_and_option() 
 
 def test_the_page_of_the_settings_file_names_every_key() -> None:
     text = (DOCS / "reference" / "settings-file.md").read_text(encoding="utf-8")
-    sections = import_module("shoal.settings.content")._SECTIONS
+    sections = import_module("shoal.settings.toml").SECTIONS
     keys = [*sections, *(key for known in sections.values() if known for key in known)]
     assert [
         key for key in keys if not re.search(rf"^## \[{key}\b|`{key}`", text, re.MULTILINE)

@@ -18,8 +18,7 @@ from shoal.encoding.render import Style
 from shoal.encoding.source import Input
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress, following
-from shoal.settings.problems import Others
-from shoal.settings.settings import Settings, make_settings
+from shoal.settings.settings import Others, Settings, make_settings
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.measures import ObjectiveName
 from shoal.solve.methods import Method, MethodName

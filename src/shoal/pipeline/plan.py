@@ -26,8 +26,7 @@ from shoal.errors import (
 )
 from shoal.progress import Watch, silent
 from shoal.risk.leaks import Leaks
-from shoal.settings.problems import Others
-from shoal.settings.settings import Settings
+from shoal.settings.settings import Others, Settings
 from shoal.solve.problem import Problem, relative_weights
 
 if TYPE_CHECKING:

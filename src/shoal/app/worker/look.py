@@ -21,7 +21,6 @@ from shoal.encoding.models import Suppression
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
-from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
 from shoal.solve.measures import MEASURES
 from shoal.suggestions.singling import grouped
