@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from shoal import samples as samples
+    from shoal.api import testing as testing
     from shoal.api.anonymize import anonymize as anonymize
     from shoal.api.catalogue import list_measures as list_measures
     from shoal.api.catalogue import list_methods as list_methods
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.audits.requirements.diversity import LDiversity as LDiversity
     from shoal.audits.requirements.sensitivity import PSensitive as PSensitive
     from shoal.data.databases import DatabaseTable as DatabaseTable
+    from shoal.data.engines.opening import Engine as Engine
     from shoal.encoding.models import Calendar as Calendar
     from shoal.encoding.models import Hierarchy as Hierarchy
     from shoal.encoding.models import Interval as Interval
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.series.history import History as History
     from shoal.reuse.batch import Batch as Batch
     from shoal.reuse.recoding import Recoding as Recoding
+    from shoal.settings.settings import WMI as WMI
     from shoal.settings.settings import Settings as Settings
     from shoal.solve.local_search.budget import Refine as Refine
     from shoal.solve.methods import Agglomerative as Agglomerative
@@ -90,6 +93,7 @@ _HOMES = {
     "shoal.audits.requirements.diversity": ("LDiversity",),
     "shoal.audits.requirements.sensitivity": ("PSensitive",),
     "shoal.data.databases": ("DatabaseTable",),
+    "shoal.data.engines.opening": ("Engine",),
     "shoal.encoding.models": (
         "Calendar",
         "Hierarchy",
@@ -112,7 +116,7 @@ _HOMES = {
     "shoal.pipeline.series.history": ("History",),
     "shoal.reuse.batch": ("Batch",),
     "shoal.reuse.recoding": ("Recoding",),
-    "shoal.settings.settings": ("Settings",),
+    "shoal.settings.settings": ("Settings", "WMI"),
     "shoal.solve.local_search.budget": ("Refine",),
     "shoal.solve.methods": (
         "Agglomerative",
@@ -139,13 +143,15 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", "samples", *_HOME_OF]
+_MODULES = {"samples": "shoal.samples", "testing": "shoal.api.testing"}
+
+__all__ = ["__version__", *_MODULES, *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name (PEP 562) and keep it."""
-    if name == "samples":
-        return import_module("shoal.samples")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module 'shoal' has no attribute '{name}'")
     found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)

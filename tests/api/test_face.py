@@ -51,8 +51,12 @@ def names_for_type_checkers() -> list[tuple[str, str]]:
 
 def test_type_checkers_see_the_names_that_there_are() -> None:
     known = [(home, name) for home, names in shoal._HOMES.items() for name in names]
-    assert sorted(names_for_type_checkers()) == sorted([*known, ("shoal", "samples")])
-    assert sorted(shoal.__all__) == sorted(["__version__", "samples", *(n for _, n in known)])
+    assert sorted(names_for_type_checkers()) == sorted(
+        [*known, ("shoal", "samples"), ("shoal.api", "testing")]
+    )
+    assert sorted(shoal.__all__) == sorted(
+        ["__version__", "samples", "testing", *(n for _, n in known)]
+    )
 
 
 def test_every_public_name_is_there_and_is_what_it_is_called() -> None:

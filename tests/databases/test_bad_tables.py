@@ -90,7 +90,7 @@ SAID = {
     "no such schema": "There is no table 'healht.people'",
     "names that are none": "is no name of a table; write TABLE or SCHEMA.TABLE",
     "an open quote": "is no name of a table; write TABLE or SCHEMA.TABLE",
-    "no table": "neither is; name one with table= (--table)",
+    "no table": "neither is; name one with shoal.DatabaseTable(…, table=…) (--table)",
     "two things": "both are; name one",
     "an empty query": "must be a SELECT",
     "a query that is none": "does not understand the query; try it there first",
@@ -361,7 +361,7 @@ def test_an_address_that_was_made_a_path_is_refused() -> None:
     path = Path(f"postgresql://me:{PASSWORD}@host/db")
     release = shoal.anonymize(people(60), **JOB)
     for attempt in (
-        lambda: shoal.audit(path, table="t", quasi_identifiers=["age"], k=2),
+        lambda: shoal.audit(shoal.DatabaseTable(path, "t"), quasi_identifiers=["age"], k=2),
         lambda: release.save(path, table="t"),
     ):
         with pytest.raises(shoal.InputError, match="must be text, not a path"):
@@ -425,7 +425,7 @@ def test_a_connection_lost_while_writing_leaves_the_old_table(server: Server, gu
     )
     before = server.relations()
     try:
-        release = shoal.anonymize(server.uri(), table="health.people", **JOB)
+        release = shoal.anonymize(shoal.DatabaseTable(server.uri(), "health.people"), **JOB)
         with pytest.raises(shoal.InputError, match="broke the connection off"):
             release.save(server.uri(), table="release.old", if_exists="replace")
     finally:

@@ -11,7 +11,7 @@ import typer
 
 from shoal.cli import options
 from shoal.settings.declaration import Setting
-from shoal.settings.input import READING
+from shoal.settings.reading import READING
 from shoal.settings.settings import SETTINGS
 
 

@@ -46,7 +46,6 @@ from shoal.report.words import (
     promise_of_k,
     sentence_of,
 )
-from shoal.settings.toml import content_of
 from shoal.settings.settings import Settings
 from shoal.settings.toml import content_of
 from shoal.solve.local_search.budget import Refine

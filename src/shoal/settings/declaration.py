@@ -10,12 +10,12 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from textwrap import fill
+from textwrap import fill, indent
 from typing import Any, NamedTuple
 
 from shoal.errors import shown
 
-WIDTH = 112  # characters of a line of a docstring
+WIDTH, INDENT = 112, "    "  # of lines of a docstring
 
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 
@@ -48,6 +48,7 @@ class Setting:
     flags: tuple[str, ...] = ()  # by default made of the name
     metavar: str | None = None
     takes: Any = str  # the type of the option
+    is_keyword: bool = True  # whether `anonymize` takes it by its name
 
     def problem(self, value: Any) -> str | None:
         """A sentence if the setting cannot have a value."""
@@ -59,7 +60,7 @@ class Setting:
     def explained(self) -> str:
         """The name and the explanation as in a docstring."""
         text = fill(_LINK.sub(r"\1", self.doc), WIDTH, break_on_hyphens=False)
-        return "\n    ".join([self.name, *text.splitlines()])
+        return indent(f"{self.name}\n{indent(text, INDENT)}", INDENT)
 
     def row(self, folder: str) -> tuple[str, Any, str]:
         """Key, default and explanation for a page of the documentation, with links as from its folder."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
 from shoal.encoding.source import Input
 from shoal.errors import InputError, Reason, raise_problems
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shoal.solve.methods import Method, MethodName
 
 Others = Literal["refuse", "drop", "keep"]  # what becomes of columns without a role
+MeasureT = TypeVar("MeasureT", bound=str)
 Refining = Refine | Literal["quick", False] | float
 MOST_IDENTIFIED = 0.05  # beyond that "protected" would mean little
 
@@ -53,6 +54,11 @@ class WMI:
     """
 
     w: float = 0.5
+
+
+def name_of(measure: MeasureT | WMI) -> MeasureT | Literal["wmi"]:
+    """The name of a measure."""
+    return "wmi" if isinstance(measure, WMI) else measure
 
 
 def _is_style(value: Any) -> bool:
@@ -107,9 +113,9 @@ class Settings:
         flags=("--pseudonym",),
         metavar="COLUMN",
         takes=list,
-        doc="""Identifiers replaced by keyed hashes, see [pseudonyms](how-to/pseudonyms.md): equal values get equal
-        pseudonyms in every table and release made with the same key. One that stands in several records is refused
-        unless allowed: it links them.""",
+        doc="""Identifiers replaced by keyed hashes, see the page on [pseudonyms](how-to/pseudonyms.md): equal values
+        get equal pseudonyms in every table and release made with the same key. One that stands in several records is
+        refused unless allowed: it links them.""",
     )
     key_file: str | None = setting(
         None,
@@ -232,6 +238,7 @@ class Settings:
         False,
         "requirement",
         check=FLAG,
+        is_keyword=False,
         doc="""Whether it is one of several releases of people who stay, see [run it nightly](how-to/run-it-nightly.md);
         such settings do not run without `previous` (`--previous` or `--save-history`).""",
     )
@@ -263,6 +270,7 @@ class Settings:
         "objective",
         check=Check("a number from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1),
         always=True,
+        is_keyword=False,
         doc="The share of `mi` in measure `wmi`.",
     )
     weights: Mapping[str, float] = setting(
@@ -358,7 +366,7 @@ class Settings:
         help="What the release is about, for the report.",
         doc="What the release is about, for its report.",
     )
-    input: Input = setting(
+    reading: Input = setting(
         Input,
         "input",
         kind="input",
@@ -473,21 +481,21 @@ class SettingsOptions(TypedDict, total=False):
     loosen: float | None
     render: Style | None
     title: str | None
-    input: Input | Mapping[str, Any] | None
+    reading: Input | Mapping[str, Any] | None
 
 
 def make_settings(
     base: Settings | str | os.PathLike[str] | None,
-    reading: Mapping[str, Any] | None = None,
+    reading_options: Mapping[str, Any] | None = None,
     method_options: Mapping[str, Any] | None = None,
     **given: Any,
 ) -> Settings:
     """Settings from a file, an object or nothing, with whatever else was given put in its place.
 
-    `reading` replaces single fields of `input`, `method_options` single options of the method.
+    `reading_options` replaces single fields of `reading`, `method_options` single options of the method.
     """
-    from shoal.settings.input import read_input
     from shoal.settings.kinds import normalized, with_options
+    from shoal.settings.reading import read_input
 
     problems: list[str] = []
     settings = base
@@ -504,10 +512,9 @@ def make_settings(
     if method_options:
         method = with_options(settings.method, method_options, problems)
         settings = replace(settings, method=method)
-    if reading:
-        settings = replace(
-            settings, input=read_input({**vars(settings.input), **reading}, problems)
-        )
+    if reading_options:
+        said = {**vars(settings.reading), **reading_options}
+        settings = replace(settings, reading=read_input(said, problems))
     if "quasi_identifiers" in changes and "weights" not in changes:
         kept = {n: w for n, w in settings.weights.items() if n in settings.quasi_identifiers}
         settings = replace(settings, weights=kept)

@@ -19,8 +19,8 @@ from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.encoding.source import Input
 from shoal.errors import InputError, near_miss, raise_problems
-from shoal.settings.input import read_input
 from shoal.settings.kinds import make_method, plain, read_allowed, requirement_kinds, unknown_keys
+from shoal.settings.reading import read_input
 from shoal.settings.settings import SETTINGS, Settings
 from shoal.solve.local_search.budget import Refine, read_refine
 from shoal.solve.methods import Auto
@@ -60,7 +60,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         "quasi_identifiers": _read_models(sections["quasi_identifiers"], folder, problems),
         "requirements": _read_requirements(sections["requirement"], folder, problems),
         "method": _read_method(sections["method"], problems),
-        "input": read_input(sections["input"], problems),
+        "reading": read_input(sections["input"], problems),
     }
     for own in _SINGLE:
         if own.key in sections[own.section] and own.name not in found:
@@ -104,8 +104,8 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
             content["method"][option.name] = _option(value)
     content["input"] = {
         option.name: _listed(value)
-        for option in fields(settings.input)
-        if (value := getattr(settings.input, option.name)) != getattr(Input(), option.name)
+        for option in fields(settings.reading)
+        if (value := getattr(settings.reading, option.name)) != getattr(Input(), option.name)
     }
     if not content["input"]:
         del content["input"]

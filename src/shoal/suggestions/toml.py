@@ -167,7 +167,7 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
             _comments(singled_lines(suggestions)),
             _quasi_identifiers(suggestions),
             _FOOTER.format(k=suggestions.k),
-            _input(suggestions.input),
+            _input(suggestions.reading),
         ]
     )
 

@@ -1,4 +1,4 @@
-"""How to read a table's file, checked: the `[input]` of a settings file and `input=` in Python."""
+"""How to read a table's file, checked: the `[input]` of a settings file and `reading=` in Python."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def read_input(given: Any, problems: list[str]) -> Input:
     """An `Input` from one, or from a mapping of its fields; what the values mean is checked when a file is read."""
     if not isinstance(given, Input | Mapping):
         problems.append(
-            f"The 'input' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
+            f"The 'reading' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
         )
         return Input()
     known = [field.name for field in fields(Input)]
