@@ -62,7 +62,7 @@ def test_type_checkers_see_the_names_that_there_are() -> None:
 def test_every_public_name_is_there_and_is_what_it_is_called() -> None:
     for name in shoal.__all__:
         found = getattr(shoal, name)
-        if name not in ("__version__", "samples"):
+        if name not in ("__version__", "samples", "testing"):
             assert found.__name__ == name
             assert found.__doc__
     assert {name for name in shoal.__all__ if isfunction(getattr(shoal, name))} == FUNCTIONS

@@ -199,7 +199,7 @@ def test_the_source_is_known_through_queries_views_functions_and_other_addresses
         make_far(server)
     server.do(*FUNCTIONS)
     before = server.relations()
-    release = shoal.anonymize(server.uri(), **table, **JOB, **given)
+    release = shoal.anonymize(shoal.DatabaseTable(server.uri(), **table), **JOB, **given)
     other = server.uri().replace("postgresql://postgres@", "postgres://") + "&user=postgres"
     with pytest.raises(shoal.InputError, match="would be lost"):
         release.save(other, table="health.people", if_exists="replace")
@@ -218,7 +218,7 @@ def test_the_source_is_known_in_files(tmp_path: Path, kind: str) -> None:
         "SELECT i AS age, 2 AS town, 3 AS ill, 4 AS name, (SELECT COUNT(*) FROM people) AS n FROM numbers",
     ]
     for asked in ({"table": "people"}, *({"query": query} for query in queries)):
-        release = shoal.anonymize(path, **asked, **JOB, others="drop")
+        release = shoal.anonymize(shoal.DatabaseTable(path, **asked), **JOB, others="drop")
         for name in ("people", "PEOPLE"):
             with pytest.raises(shoal.InputError, match="would be lost"):
                 release.save(tmp_path / f"b.{kind}", table=name, if_exists="replace")
