@@ -399,7 +399,7 @@ def test_no_traceback_shows_what_the_database_said(server: Server) -> None:
     uri, query = server.uri("careful", PASSWORD), "SELECT name::integer AS age FROM health.people"
     for given in ({"query": query}, {"table": "none"}):
         with pytest.raises(shoal.InputError) as raised:
-            shoal.anonymize(uri, **given, quasi_identifiers=["age"], k=2)
+            shoal.anonymize(shoal.DatabaseTable(uri, **given), quasi_identifiers=["age"], k=2)
         shown = "".join(traceback.format_exception(raised.value))
         assert not [secret for secret in SECRETS if secret in shown]
 

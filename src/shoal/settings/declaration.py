@@ -37,6 +37,7 @@ class Setting:
 
     section: str  # of a settings file
     doc: str = ""  # links are written as from the folder docs
+    in_python: str = ""  # what else is to be said of it there
     key: str = ""  # in its section; the name of the setting if empty
     kind: str = "plain"
     check: Check | None = None
@@ -59,12 +60,17 @@ class Setting:
     @property
     def explained(self) -> str:
         """The name and the explanation as in a docstring."""
-        text = fill(_LINK.sub(r"\1", self.doc), WIDTH, break_on_hyphens=False)
+        text = fill(_LINK.sub(r"\1", f"{self.doc} {self.in_python}"), WIDTH, break_on_hyphens=False)
         return indent(f"{self.name}\n{indent(text, INDENT)}", INDENT)
 
-    def row(self, folder: str) -> tuple[str, Any, str]:
-        """Key, default and explanation for a page of the documentation, with links as from its folder."""
-        return self.key, self.default(), _LINK.sub(rf"[\1]({folder}\2)", self.doc)
+    @property
+    def is_single(self) -> bool:
+        """Whether it stands in a key of its own, and not in tables by column or by requirement."""
+        return self.kind not in ("models", "weights", "requirements", "input")
+
+    def page(self, folder: str) -> str:
+        """The explanation for a page of the documentation, whose folder leads to the others by a path."""
+        return _LINK.sub(rf"[\1]({folder}\2)", self.doc)
 
 
 def setting(default: Any, section: str, *, doc: str, **more: Any) -> Any:

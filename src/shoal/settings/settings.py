@@ -207,8 +207,8 @@ class Settings:
         metavar="COLUMN:MODEL[:FILE]:KEY=VALUE",
         takes=list,
         doc="""Models that make kept and sensitive columns coarser in all records alike, before anything else is done:
-        bins, a highest value, months or prefixes, like `{"salary": shoal.Interval(step=1000, high=200_000)}`.
-        Requirements, checks and measures see the coarsened values only.""",
+        bins, a highest value, months or prefixes. Requirements, checks and measures see the coarsened values only.""",
+        in_python='For example, `{"salary": shoal.Interval(step=1000, high=200_000)}`.',
     )
     k: int = setting(
         0,
@@ -262,8 +262,8 @@ class Settings:
         kind="objective",
         help="Measure to minimize, see `shoal measures`; wmi:0.3 gives the share of mi in it.",
         metavar="NAME",
-        doc="""The [measure](measures.md) to minimize (default "lm"), see `shoal.list_measures()`; `shoal.WMI(0.3)`
-        is "wmi" with another share of `mi` than one half.""",
+        doc='The [measure](measures.md) to minimize (default "lm").',
+        in_python='See `shoal.list_measures()`; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than one half.',
     )
     w: float = setting(
         WMI.w,
@@ -292,8 +292,8 @@ class Settings:
         always=True,
         init="see `shoal methods`",
         help="See `shoal methods`.",
-        doc="""The name of a [method](methods.md) (default "auto") or a method with options, like
-        `shoal.Mondrian(strict=False)`.""",
+        doc='The name of a [method](methods.md) (default "auto").',
+        in_python="Or a method with options, like `shoal.Mondrian(strict=False)`.",
     )
     refine: Refining = setting(
         Refine,
@@ -303,10 +303,10 @@ class Settings:
         init="false for the method's own groups, 60.0 to improve them for a minute",
         help="How long to improve the groups: quick, off, a number of seconds, or steps=NUMBER.",
         metavar="HOW_LONG",
-        doc="""How long to improve the groups by local search: "quick" (default) for a few seconds, False for not at
-        all, a number of seconds, or `shoal.Refine(steps=…)`, in a settings file `{ steps = 50 }`. With seconds, two
-        runs may differ. Methods other than local recoding are left as they are, and so are `enhanced_pk` and the
-        optimum of a handful of records.""",
+        doc="""How long to improve the groups by local search: "quick" (default) for a few seconds, false for not at
+        all, a number of seconds, or a number of steps: `{ steps = 50 }`, in Python `shoal.Refine(steps=50)`. With
+        seconds, two runs may differ. Methods other than local recoding are left as they are, and so are `enhanced_pk`
+        and the optimum of a handful of records.""",
     )
     seed: int = setting(
         0,

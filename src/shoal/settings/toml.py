@@ -19,14 +19,14 @@ from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.encoding.source import Input
 from shoal.errors import InputError, near_miss, raise_problems
+from shoal.settings.declaration import Setting
 from shoal.settings.kinds import make_method, plain, read_allowed, requirement_kinds, unknown_keys
 from shoal.settings.reading import read_input
 from shoal.settings.settings import SETTINGS, Settings
 from shoal.solve.local_search.budget import Refine, read_refine
 from shoal.solve.methods import Auto
 
-_WHOLE = ("models", "weights", "requirements", "input")  # kinds that stand in no single key
-_SINGLE = [own for own in SETTINGS.values() if own.kind not in _WHOLE]
+_SINGLE = [own for own in SETTINGS.values() if own.is_single]
 
 
 def _keys(section: str) -> tuple[str, ...]:
@@ -89,9 +89,9 @@ def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]
     """Settings as the content of a file in `folder`; of no file, with all hierarchies spelled out."""
     content: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     for own in _SINGLE:
-        value, write = getattr(settings, own.name), _WRITERS.get(own.kind)
+        value = getattr(settings, own.name)
         if own.always or value != own.default():
-            content[own.section][own.key] = value if write is None else write(value, folder)
+            content[own.section][own.key] = _written(own, value, folder)
     for name, model in settings.quasi_identifiers.items():
         entry = content["quasi_identifiers"][name] = write_model(model, folder)
         if name in settings.weights:
@@ -249,6 +249,16 @@ _WRITERS: dict[str, Callable[[Any, Path | None], Any]] = {
     "method": lambda method, folder: method.name,
     "refine": _write_refine,
 }
+
+
+def _written(own: Setting, value: Any, folder: Path | None) -> Any:
+    write = _WRITERS.get(own.kind)
+    return value if write is None or value is None else write(value, folder)
+
+
+def written(own: Setting) -> Any:
+    """The default of a setting as a file has it."""
+    return _written(own, own.default(), None)
 
 
 def json_ready(value: Any) -> Any:
