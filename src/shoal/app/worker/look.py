@@ -22,6 +22,7 @@ from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.settings.settings import Settings
+from shoal.settings.toml import content_of
 from shoal.solve.measures import MEASURES
 from shoal.suggestions.singling import grouped
 from shoal.suggestions.suggest import Suggestions, suggest
