@@ -1,16 +1,60 @@
-"""Fill the page of the command line from the commands themselves while the site is built."""
+"""Fill pages while the site is built: the command line from its commands, the settings file from its settings."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 PLACE = "<!-- commands -->"
+SECTION = re.compile(r"<!-- settings of \[(\w+)\] -->")
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Called by MkDocs for every page."""
+    markdown = SECTION.sub(lambda found: settings(found[1]), markdown)
     return markdown.replace(PLACE, commands()) if PLACE in markdown else markdown
+
+
+def settings(section: str) -> str:
+    """The settings of a section of the settings file, as a table."""
+    rows = _input() if section == "input" else _declared(section)
+    lines = [
+        f"| `{key}` | {default} | {meaning.replace('|', chr(92) + '|')} |"
+        for key, default, meaning in rows
+    ]
+    return "\n".join(["| key | default | meaning |", "| --- | --- | --- |", *lines])
+
+
+def _declared(section: str) -> list[tuple[str, str, str]]:
+    from shoal.settings.settings import SETTINGS
+    from shoal.settings.toml import written
+
+    return [
+        (own.key, "needed" if own.name == "k" else _shown(written(own)), own.page("../"))
+        for own in SETTINGS.values()
+        if own.section == section and own.is_single
+    ]
+
+
+def _input() -> list[tuple[str, str, str]]:
+    """What the docstring of `Input` says of its fields."""
+    import inspect
+
+    from shoal import Input
+
+    text = inspect.getdoc(Input) or ""
+    said = re.findall(r"^(\w+)\n((?: {4}.*\n?)+)", text.partition("----------\n")[2], re.MULTILINE)
+    default = Input()
+    return [
+        (name, _shown(getattr(default, name)), " ".join(meaning.split())) for name, meaning in said
+    ]
+
+
+def _shown(default: Any) -> str:
+    """A default as a settings file writes it; nothing for one that it cannot write."""
+    return "" if default is None else f"`{json.dumps(default)}`"
 
 
 def commands() -> str:

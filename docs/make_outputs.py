@@ -173,8 +173,7 @@ def _is_benchmark(words: list[str]) -> bool:
 
 
 def _check_settings(code: str, folder: Path) -> None:
-    from shoal.settings.content import fields_of
-    from shoal.settings.toml import read_toml
+    from shoal.settings.toml import fields_of, read_toml
 
     problems: list[str] = []
     (folder / ".part.toml").write_text(code, encoding="utf-8")

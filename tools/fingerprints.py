@@ -157,9 +157,9 @@ def series(folder: Path) -> dict[str, dict[str, str]]:
     }
     first = made(table.slice(0, 500), {**options, "previous": []}, folder / "first.csv")
     again = {**options, "previous": [folder / "history"]}
-    shoal.anonymize(table.slice(0, 500), **options, previous=[], order_seed=ORDER).history.save(
-        folder / "history"
-    )
+    with shoal.testing.fixed_order(ORDER):
+        release = shoal.anonymize(table.slice(0, 500), **options, previous=[])
+    release.history.save(folder / "history")
     return {
         "series, first": first,
         "series, second": made(table.slice(50), again, folder / "second.csv"),
@@ -169,7 +169,8 @@ def series(folder: Path) -> dict[str, dict[str, str]]:
 def made(table: Any, options: Options, place: Path) -> dict[str, str]:
     """The hashes of one job."""
     try:
-        release = shoal.anonymize(table, **options, order_seed=ORDER)
+        with shoal.testing.fixed_order(ORDER):
+            release = shoal.anonymize(table, **options)
     except shoal.ShoalError as error:
         return {"refused": hashed(str(error).encode())}
     facts = {name: value for name, value in release.to_dict().items() if name != "seconds"}

@@ -87,7 +87,7 @@ def _made(folder: Path) -> Iterator[Case]:
 
 def _row(case: Case, records: int | None) -> dict[str, object]:
     try:
-        found = shoal.suggest(case.path, input=case.reading)
+        found = shoal.suggest(case.path, reading=case.reading)
     except shoal.InputError as error:
         return {"table": case.name, "verdict": f"not opened: {error}"[:60], "met": False}
     given = {column.name: LETTER[column.role] for column in found.columns}

@@ -68,7 +68,7 @@ def _released(tables: Tables, path: Path, connection: str, memory: str) -> dict[
         session.read.parquet(str(path)),
         quasi_identifiers=tables.adult_9().models,
         k=10,
-        memory=memory,
+        engine=shoal.Engine(memory=memory),
     )
     saving = time.perf_counter()
     release.save(path.parent / "release", overwrite=True)

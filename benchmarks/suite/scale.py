@@ -141,8 +141,7 @@ def _engine(tables: Tables, records: int, suffix: str) -> dict[str, object]:
             path,
             quasi_identifiers=source.models,
             k=10,
-            engine="duckdb",
-            memory=MEMORY.get(records, "5GB"),
+            engine=shoal.Engine("duckdb", memory=MEMORY.get(records, "5GB")),
         )
         saving = time.perf_counter()
         release.save(target)

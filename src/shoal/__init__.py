@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from shoal import samples as samples
     from shoal.api import extend as extend
+    from shoal.api import testing as testing
     from shoal.api.anonymize import anonymize as anonymize
     from shoal.api.catalogue import list_measures as list_measures
     from shoal.api.catalogue import list_methods as list_methods
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.audits.requirements.diversity import LDiversity as LDiversity
     from shoal.audits.requirements.sensitivity import PSensitive as PSensitive
     from shoal.data.databases import DatabaseTable as DatabaseTable
+    from shoal.data.engines.opening import Engine as Engine
     from shoal.encoding.models import Calendar as Calendar
     from shoal.encoding.models import Hierarchy as Hierarchy
     from shoal.encoding.models import Interval as Interval
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from shoal.reuse.batch import Batch as Batch
     from shoal.reuse.recoding import Recoding as Recoding
     from shoal.settings.registry import register as register
+    from shoal.settings.settings import WMI as WMI
     from shoal.settings.settings import Settings as Settings
     from shoal.solve.local_search.budget import Refine as Refine
     from shoal.solve.methods import Agglomerative as Agglomerative
@@ -92,6 +95,7 @@ _HOMES = {
     "shoal.audits.requirements.diversity": ("LDiversity",),
     "shoal.audits.requirements.sensitivity": ("PSensitive",),
     "shoal.data.databases": ("DatabaseTable",),
+    "shoal.data.engines.opening": ("Engine",),
     "shoal.encoding.models": (
         "Calendar",
         "Hierarchy",
@@ -115,7 +119,7 @@ _HOMES = {
     "shoal.reuse.batch": ("Batch",),
     "shoal.reuse.recoding": ("Recoding",),
     "shoal.settings.registry": ("register",),
-    "shoal.settings.settings": ("Settings",),
+    "shoal.settings.settings": ("Settings", "WMI"),
     "shoal.solve.local_search.budget": ("Refine",),
     "shoal.solve.methods": (
         "Agglomerative",
@@ -142,9 +146,13 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-_MODULES = {"extend": "shoal.api.extend", "samples": "shoal.samples"}
+_MODULES = {
+    "extend": "shoal.api.extend",
+    "samples": "shoal.samples",
+    "testing": "shoal.api.testing",
+}
 
-__all__ = ["__version__", "extend", "samples", *_HOME_OF]
+__all__ = ["__version__", *_MODULES, *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

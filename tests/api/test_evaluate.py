@@ -73,7 +73,7 @@ def test_bounds_are_read_back_like_text() -> None:
 
 def test_texts_that_are_missing_values_are_read_back() -> None:
     table = PEOPLE.assign(ill=[*"aab?aab?cabc"])
-    release = shoal.anonymize(table, **JOB, input={"missing": ["?"]})
+    release = shoal.anonymize(table, **JOB, reading={"missing": ["?"]})
     found = shoal.evaluate(table, release.data, settings=release.settings, queries=20)
     assert found.risk == release.risk
 

@@ -53,17 +53,17 @@ def names_for_type_checkers() -> list[tuple[str, str]]:
 def test_type_checkers_see_the_names_that_there_are() -> None:
     known = [(home, name) for home, names in shoal._HOMES.items() for name in names]
     assert sorted(names_for_type_checkers()) == sorted(
-        [*known, ("shoal", "samples"), ("shoal.api", "extend")]
+        [*known, ("shoal", "samples"), ("shoal.api", "extend"), ("shoal.api", "testing")]
     )
     assert sorted(shoal.__all__) == sorted(
-        ["__version__", "extend", "samples", *(n for _, n in known)]
+        ["__version__", "extend", "samples", "testing", *(n for _, n in known)]
     )
 
 
 def test_every_public_name_is_there_and_is_what_it_is_called() -> None:
     for name in shoal.__all__:
         found = getattr(shoal, name)
-        if name not in ("__version__", "extend", "samples"):
+        if name not in ("__version__", "extend", "samples", "testing"):
             assert found.__name__ == name
             assert found.__doc__
     assert {name for name in shoal.__all__ if isfunction(getattr(shoal, name))} == FUNCTIONS

@@ -164,9 +164,9 @@ def test_a_table_gets_the_same_suggestions_as_a_csv_file(
         shoal.suggest(CONTAINERS["arrow"](table, tmp_path)),
         shoal.suggest(as_file),
     )
-    assert (found.input.date_format, found.input.missing) == (
-        file.input.date_format,
-        file.input.missing,
+    assert (found.reading.date_format, found.reading.missing) == (
+        file.reading.date_format,
+        file.reading.missing,
     )
 
 

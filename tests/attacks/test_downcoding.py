@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+import in_order
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,7 +72,7 @@ def test_two_records_are_told_in_full() -> None:
 @cache
 def adult(k: int, loosen: float = 0.0) -> shoal.Release:
     table = shoal.samples.adult().slice(0, 6000)
-    return shoal.anonymize(
+    return in_order.anonymize(
         table,
         settings=shoal.samples.adult_settings(),
         k=k,

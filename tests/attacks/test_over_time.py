@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import combinations, product
 from typing import Any
 
+import in_order
 import numpy as np
 import pandas as pd
 import pytest
@@ -197,8 +198,8 @@ def two_nights(world: tuple[str, ...], draws: int) -> tuple[Any, Any]:
         "order_seed": draws,
     }
     table = SEVEN[: len(world)].assign(ill=world)
-    one = shoal.anonymize(table[:6], **given, previous=[])
-    two = shoal.anonymize(table[1:], **given, previous=[one])
+    one = in_order.anonymize(table[:6], **given, previous=[])
+    two = in_order.anonymize(table[1:], **given, previous=[one])
     return seen(one), seen(two)
 
 

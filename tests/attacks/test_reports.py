@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import in_order
 import pandas as pd
-
-import shoal
 
 OPTIONS: dict[str, Any] = {
     "quasi_identifiers": ["age", "zip"],
@@ -35,7 +34,7 @@ def people(age: int, zip_: str, ill: str) -> pd.DataFrame:
 
 def report(table: pd.DataFrame, folder: Path, **options: Any) -> str:
     """A report without what differs between any two runs."""
-    release = shoal.anonymize(table, **{**OPTIONS, **options})
+    release = in_order.anonymize(table, **{**OPTIONS, **options})
     release.save_report(folder / "report.html", overwrite=True)
     page = (folder / "report.html").read_text(encoding="utf-8")
     page = re.sub(r"<time[^>]*>.*?</time>", "", page)
@@ -55,7 +54,7 @@ def test_reports_do_not_differ_by_who_has_which_illness_in_a_group(tmp_path: Pat
     """Two tables that give the same release give the same report."""
     table = people(99, "Z", "hiv")
     table["age"] = [*range(20, 40), *range(40, 60), *range(60, 80), 107]
-    first = shoal.anonymize(table, **OPTIONS)
+    first = in_order.anonymize(table, **OPTIONS)
     other = table.copy()
     for group in set(first.groups[first.groups >= 0]):
         members = (first.groups == group).nonzero()[0]

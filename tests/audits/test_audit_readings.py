@@ -267,7 +267,7 @@ def test_texts_of_files_are_read_as_the_settings_say(
         quasi_identifiers={"x": shoal.Interval()},
         k=3,
         method=shoal.NonHomogeneous("mondrian"),
-        input=shoal.Input(decimal=decimal, date_format=date_format),
+        reading=shoal.Input(decimal=decimal, date_format=date_format),
     )
     release.save(tmp_path / "release.csv")
     assert release.k >= 3

@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import in_order
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -127,14 +128,14 @@ def test_a_release_keeps_its_requirement_and_comes_back_from_its_settings(
         "k": 4,
         "method": "agglomerative",
     }
-    release = shoal.anonymize(crowd(), **job, requirements=[MANY[name]], order_seed=1)
+    release = in_order.anonymize(crowd(), **job, requirements=[MANY[name]], order_seed=1)
     columns = MANY[name].columns or ("ill", "pay")
     assert [p.requirement for p in release.audit.proofs] == [
         MANY[name].describe(c) for c in columns
     ]
     release.settings.save(tmp_path / "release.toml")
     assert Settings.load(tmp_path / "release.toml") == release.settings
-    again = shoal.anonymize(crowd(), settings=tmp_path / "release.toml", order_seed=1)
+    again = in_order.anonymize(crowd(), settings=tmp_path / "release.toml", order_seed=1)
     assert again.data.equals(release.data)
     release.save(tmp_path / "release.parquet")
     proved = shoal.audit(tmp_path / "release.parquet", settings=tmp_path / "release.toml")

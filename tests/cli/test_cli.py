@@ -265,7 +265,7 @@ def test_the_time_of_every_method_is_known_or_follows_from_its_records() -> None
     def most(records: int, method: str) -> float:
         table = pa.table({"age": list(range(records))})
         settings = make_settings(None, quasi_identifiers=["age"], k=2, method=method, refine=False)
-        return estimate_run(prepare(Memory(open_table(table, settings.input)), settings)).most
+        return estimate_run(prepare(Memory(open_table(table, settings.reading)), settings)).most
 
     assert most(18, "exact") > most(17, "exact") > most(12, "exact")
 

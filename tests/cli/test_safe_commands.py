@@ -404,7 +404,7 @@ def test_guesses_of_init(shell: Shell) -> None:
     assert settings.others == "drop"  # the note
     models = {name: model.name for name, model in settings.quasi_identifiers.items()}
     assert models == {"is_dead": "suppression", "postcode": "prefix", "dob_text": "calendar"}
-    assert settings.input.date_format == "%d.%m.%Y"
+    assert settings.reading.date_format == "%d.%m.%Y"
     assert "UNSURE: its name says health, but it tells 'dob_text'" in Path("t.toml").read_text()
     assert shell("anonymize", "t.csv", "--settings", "t.toml", "-o", "r.csv")[0] == 0
 

@@ -327,7 +327,7 @@ def test_files_in_another_encoding_are_read_a_block_at_a_time(engine: str, tmp_p
     table = table.set_column(2, "town", [towns])
     path = csv_of(table, tmp_path / "people.csv", "cp1252")
     with patch.object(text, "PIECE", 999):
-        release = shoal.anonymize(path, engine=engine, input={"encoding": "cp1252"}, **ASKED)
+        release = shoal.anonymize(path, engine=engine, reading={"encoding": "cp1252"}, **ASKED)
         release.save(tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_bytes().decode("cp1252")
     assert "Orléans" in written

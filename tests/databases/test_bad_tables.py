@@ -90,7 +90,7 @@ SAID = {
     "no such schema": "There is no table 'healht.people'",
     "names that are none": "is no name of a table; write TABLE or SCHEMA.TABLE",
     "an open quote": "is no name of a table; write TABLE or SCHEMA.TABLE",
-    "no table": "neither is; name one with table= (--table)",
+    "no table": "neither is; name one with shoal.DatabaseTable(…, table=…) (--table)",
     "two things": "both are; name one",
     "an empty query": "must be a SELECT",
     "a query that is none": "does not understand the query; try it there first",
@@ -199,7 +199,7 @@ def test_the_source_is_known_through_queries_views_functions_and_other_addresses
         make_far(server)
     server.do(*FUNCTIONS)
     before = server.relations()
-    release = shoal.anonymize(server.uri(), **table, **JOB, **given)
+    release = shoal.anonymize(shoal.DatabaseTable(server.uri(), **table), **JOB, **given)
     other = server.uri().replace("postgresql://postgres@", "postgres://") + "&user=postgres"
     with pytest.raises(shoal.InputError, match="would be lost"):
         release.save(other, table="health.people", if_exists="replace")
@@ -218,7 +218,7 @@ def test_the_source_is_known_in_files(tmp_path: Path, kind: str) -> None:
         "SELECT i AS age, 2 AS town, 3 AS ill, 4 AS name, (SELECT COUNT(*) FROM people) AS n FROM numbers",
     ]
     for asked in ({"table": "people"}, *({"query": query} for query in queries)):
-        release = shoal.anonymize(path, **asked, **JOB, others="drop")
+        release = shoal.anonymize(shoal.DatabaseTable(path, **asked), **JOB, others="drop")
         for name in ("people", "PEOPLE"):
             with pytest.raises(shoal.InputError, match="would be lost"):
                 release.save(tmp_path / f"b.{kind}", table=name, if_exists="replace")
@@ -361,7 +361,7 @@ def test_an_address_that_was_made_a_path_is_refused() -> None:
     path = Path(f"postgresql://me:{PASSWORD}@host/db")
     release = shoal.anonymize(people(60), **JOB)
     for attempt in (
-        lambda: shoal.audit(path, table="t", quasi_identifiers=["age"], k=2),
+        lambda: shoal.audit(shoal.DatabaseTable(path, "t"), quasi_identifiers=["age"], k=2),
         lambda: release.save(path, table="t"),
     ):
         with pytest.raises(shoal.InputError, match="must be text, not a path"):
@@ -399,7 +399,7 @@ def test_no_traceback_shows_what_the_database_said(server: Server) -> None:
     uri, query = server.uri("careful", PASSWORD), "SELECT name::integer AS age FROM health.people"
     for given in ({"query": query}, {"table": "none"}):
         with pytest.raises(shoal.InputError) as raised:
-            shoal.anonymize(uri, **given, quasi_identifiers=["age"], k=2)
+            shoal.anonymize(shoal.DatabaseTable(uri, **given), quasi_identifiers=["age"], k=2)
         shown = "".join(traceback.format_exception(raised.value))
         assert not [secret for secret in SECRETS if secret in shown]
 
@@ -425,7 +425,7 @@ def test_a_connection_lost_while_writing_leaves_the_old_table(server: Server, gu
     )
     before = server.relations()
     try:
-        release = shoal.anonymize(server.uri(), table="health.people", **JOB)
+        release = shoal.anonymize(shoal.DatabaseTable(server.uri(), "health.people"), **JOB)
         with pytest.raises(shoal.InputError, match="broke the connection off"):
             release.save(server.uri(), table="release.old", if_exists="replace")
     finally:

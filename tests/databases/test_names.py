@@ -48,14 +48,16 @@ def test_names_are_only_names(request, tmp_path: Path, kind: str) -> None:
         "allow": allowing(*STRANGE[4:]),
         "k": 3,
     }
-    release = shoal.anonymize(place, table=named, **roles, refine=False, method="mondrian")
+    release = shoal.anonymize(
+        shoal.DatabaseTable(place, named), **roles, refine=False, method="mondrian"
+    )
     target = named.replace("DROP", "DELETE")
     release.save(place, table=target)
     release.save(place, table=target, if_exists="replace")
     assert (
         rows(f"SELECT COUNT(*) FROM {target}") == rows(f"SELECT COUNT(*) FROM {named}") == [(60,)]
     )
-    assert shoal.audit(place, table=target, settings=release.settings).records == 60
+    assert shoal.audit(shoal.DatabaseTable(place, target), settings=release.settings).records == 60
 
 
 @pytest.mark.parametrize("name", ["", ".", "a.", '"a', 'a"b', '"a"b', "a.b.c", "a\0b"])
@@ -105,8 +107,6 @@ def test_options_of_databases_are_refused_for_files(shell, tmp_path: Path) -> No
         "--output-table",
         "--if-exists",
     ]
-    with pytest.raises(shoal.InputError, match="'table' and 'query' are about databases"):
-        shoal.audit(tmp_path / "t.csv", table="t", quasi_identifiers=["age"], k=2)
     release = shoal.anonymize(people(60), **JOB)
     with pytest.raises(shoal.InputError, match="are about databases"):
         release.save(tmp_path / "o.csv", table="t")
@@ -118,7 +118,7 @@ def test_duckdb_reads_no_file_beside_its_own(tmp_path: Path) -> None:
     (tmp_path / "other.csv").write_text("age\n1\n1\n")
     query = f"SELECT * FROM read_csv('{tmp_path / 'other.csv'}')"
     with pytest.raises(shoal.InputError, match="may not use files beside its own"):
-        shoal.anonymize(path, query=query, quasi_identifiers=["age"], k=2)
+        shoal.anonymize(shoal.DatabaseTable(path, query=query), quasi_identifiers=["age"], k=2)
 
 
 @pytest.mark.parametrize(
@@ -128,14 +128,16 @@ def test_duckdb_reads_no_file_beside_its_own(tmp_path: Path) -> None:
 def test_a_missing_driver_is_named_with_its_extra(monkeypatch, address: str, extra: str) -> None:
     monkeypatch.setattr("shoal.data.databases.connection.find_spec", lambda name: None)
     with pytest.raises(shoal.InputError, match=rf"run: pip install 'shoal\[{extra}\]'"):
-        shoal.audit(address, table="t", quasi_identifiers=["age"], k=2)
+        shoal.audit(shoal.DatabaseTable(address, "t"), quasi_identifiers=["age"], k=2)
 
 
 @pytest.mark.parametrize("engine", [None, "duckdb"])
 def test_a_database_that_changes_what_is_written_is_found_out(server: Server, engine) -> None:
     if engine:
         pytest.importorskip(engine)
-    release = shoal.anonymize(server.uri(), table="health.people", **JOB, engine=engine)
+    release = shoal.anonymize(
+        shoal.DatabaseTable(server.uri(), "health.people"), **JOB, engine=engine
+    )
     before = server.relations()
     server.do(
         "CREATE OR REPLACE FUNCTION health.spoil() RETURNS trigger LANGUAGE plpgsql AS "

@@ -39,7 +39,7 @@ OPTIONS += ["--refine", "off"]
 
 
 def anonymize(place: Place, **given: Any) -> shoal.Release:
-    return shoal.anonymize(place.address, table=place.source, **{**JOB, **given})
+    return shoal.anonymize(shoal.DatabaseTable(place.address, place.source), **{**JOB, **given})
 
 
 @pytest.mark.parametrize("engine", [None, "duckdb"])
@@ -83,11 +83,13 @@ def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
 def test_a_query_is_read_and_is_not_in_the_settings_of_the_release(place: Place) -> None:
     query = f"SELECT age, town, ill FROM {place.source} WHERE name <> 'Zyzzyva 7' -- all but one"
     release = shoal.anonymize(
-        place.address, query=query, **{**JOB, "identifiers": []}, input={"missing": ["?"]}
+        shoal.DatabaseTable(place.address, query=query),
+        **{**JOB, "identifiers": []},
+        reading={"missing": ["?"]},
     )
     assert release.audit.records == people().num_rows - 1
     assert "Zyzzyva" not in str(release.settings.to_dict())
-    assert release.settings.input == shoal.Input(missing=("?",))
+    assert release.settings.reading == shoal.Input(missing=("?",))
 
 
 def test_settings_name_the_table(place: Place, shell, tmp_path: Path) -> None:
@@ -95,13 +97,13 @@ def test_settings_name_the_table(place: Place, shell, tmp_path: Path) -> None:
     code, out, _ = shell("init", place.address, "--table", place.source, "-o", made)
     assert code == 0
     assert PASSWORD not in out
-    assert shoal.Settings.load(made).input.table == place.source
+    assert shoal.Settings.load(made).reading.table == place.source
     where = ["-o", place.address, "--output-table", place.target, "--save-settings", again]
     code, out, err = shell(
         "anonymize", place.address, "--settings", made, "--refine", "off", *where
     )
     assert (code, err) == (0, "")
-    assert shoal.Settings.load(again).input.table == place.source
+    assert shoal.Settings.load(again).reading.table == place.source
     code, out, err = shell("audit", place.address, "--settings", again)
     assert code == 2  # the table of the settings is the original, which nobody meant
     release = ["--release-table", place.target]
@@ -151,11 +153,16 @@ def test_python_takes_a_table_of_a_database_wherever_it_takes_a_file(place: Plac
     release.save(place.address, table=place.target)
     stored = shoal.DatabaseTable(place.address, place.target)
     assert shoal.audit(stored, settings=release.settings).records == RECORDS
-    assert shoal.audit(place.address, table=place.target, settings=release.settings).k >= K
+    assert (
+        shoal.audit(shoal.DatabaseTable(place.address, place.target), settings=release.settings).k
+        >= K
+    )
     original = shoal.DatabaseTable(place.address, place.source)
     found = shoal.evaluate(original, stored, settings=release.settings, queries=0)
     assert found.verdict.is_proved
-    assert shoal.suggest(place.address, table=place.source).of("identifier") == ("name",)
+    assert shoal.suggest(shoal.DatabaseTable(place.address, place.source)).of("identifier") == (
+        "name",
+    )
     read = shoal.read_release(stored, release.settings)
     assert {"age_min", "age_max"} <= set(read.data.column_names)
 
@@ -215,7 +222,9 @@ def test_a_new_file_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch, kin
     assert list(tmp_path.iterdir()) == []
     release.save(target, table="people")
     assert list(tmp_path.iterdir()) == [target]
-    assert shoal.audit(target, table="people", settings=release.settings).records == 200
+    assert (
+        shoal.audit(shoal.DatabaseTable(target, "people"), settings=release.settings).records == 200
+    )
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "sqlite in a log", "duckdb"])
@@ -354,8 +363,7 @@ def test_types_of_postgresql_are_kept(server: Server, engine: str | None) -> Non
         TYPES,
     )
     release = shoal.anonymize(
-        server.uri(),
-        table="health.kinds",
+        shoal.DatabaseTable(server.uri(), "health.kinds"),
         quasi_identifiers=["age"],
         keep=KEPT,
         allow=allowing(*KEPT),
@@ -419,8 +427,7 @@ def test_types_of_duckdb_are_kept_and_no_list_of_values(tmp_path: Path) -> None:
         )
     kept = ["own", "fee", "list", "mood", "huge"]
     release = shoal.anonymize(
-        tmp_path / "t.duckdb",
-        table="kinds",
+        shoal.DatabaseTable(tmp_path / "t.duckdb", "kinds"),
         quasi_identifiers=["age"],
         keep=kept,
         allow=allowing(*kept),
@@ -444,7 +451,7 @@ def test_a_table_that_outgrows_memory_is_copied_and_worked_on_elsewhere(
 ) -> None:
     pytest.importorskip("duckdb")
     monkeypatch.setattr(opening, "BYTES_OF_TEXT", 40_000)
-    release = anonymize(place, memory="256MB")
+    release = anonymize(place, engine=shoal.Engine(memory="256MB"))
     assert isinstance(release.released, Staged)
     assert release.audit.records == RECORDS
     release.close()
@@ -466,7 +473,7 @@ def test_persons_are_counted_in_what_was_written(place: Place) -> None:
     """The audit must find the records in the order in which they were written: it knows whose each one is."""
     query = f"SELECT substr(name, 1, length(name) - 1) AS who, age, town, ill FROM {place.source}"
     job = {**JOB, "identifiers": [], "person": "who", "k": 20}
-    release = shoal.anonymize(place.address, query=query, **job)
+    release = shoal.anonymize(shoal.DatabaseTable(place.address, query=query), **job)
     release.save(place.address, table=place.target)
     assert release.k >= 20
     assert place.rows(f"SELECT COUNT(*) FROM {place.target}") == [(RECORDS,)]

@@ -71,7 +71,7 @@ def test_what_is_said_of_a_column_adds_to_what_is_said_of_all() -> None:
 def test_wrong_entries_are_refused_in_plain_words(input: dict[str, Any], problem: str) -> None:
     frame = pd.DataFrame({"age": [1, 2, 3, 4], "sex": list("mfmf")})
     with pytest.raises(shoal.InputError) as refused:
-        shoal.anonymize(frame, quasi_identifiers=["age", "sex"], k=2, input=input)
+        shoal.anonymize(frame, quasi_identifiers=["age", "sex"], k=2, reading=input)
     assert problem in str(refused.value)
 
 
@@ -92,7 +92,7 @@ def _ages(kind: str) -> Any:
 def test_a_missing_value_of_one_column_is_a_value_of_the_others(kind: str, tmp_path: Path) -> None:
     said = {"missing": {"age": ["99"], "ill": ["99"]}, "header_row": 3, "skip_last": 0}
     release = shoal.anonymize(
-        _ages(kind), quasi_identifiers=["age", "room"], sensitive=["ill"], k=4, input=said
+        _ages(kind), quasi_identifiers=["age", "room"], sensitive=["ill"], k=4, reading=said
     )
     release.save(tmp_path / "r.csv")
     read = pd.read_csv(tmp_path / "r.csv", dtype=str)
@@ -101,8 +101,8 @@ def test_a_missing_value_of_one_column_is_a_value_of_the_others(kind: str, tmp_p
     assert (read["ill"] == "99").sum() == 40  # sensitive values are released as they are
     release.settings.save(tmp_path / "t.toml")
     again = Settings.load(tmp_path / "t.toml")
-    assert again.input.missing == {"age": ("99",), "ill": ("99",)}
-    assert (again.input.header_row, again.input.skip_last) == (3, 0)
+    assert again.reading.missing == {"age": ("99",), "ill": ("99",)}
+    assert (again.reading.header_row, again.reading.skip_last) == (3, 0)
     assert shoal.audit(tmp_path / "r.csv", settings=again).k >= 4
 
 
@@ -112,7 +112,9 @@ def test_the_audit_counts_missing_values_by_column() -> None:
     )
     said = {"quasi_identifiers": ["age"], "sensitive": ["ill", "work"], "k": 4}
     two = [shoal.LDiversity(2, kind="distinct", columns=["ill"])]
-    assert shoal.audit(table, **said, requirements=two, input={"missing": {"work": ["99"]}}).k == 4
+    assert (
+        shoal.audit(table, **said, requirements=two, reading={"missing": {"work": ["99"]}}).k == 4
+    )
     release = shoal.anonymize(
         table.assign(ill=["flu", "cold", "flu", "99"]),
         quasi_identifiers=["age"],
@@ -121,7 +123,7 @@ def test_the_audit_counts_missing_values_by_column() -> None:
         allow=["work"],
         k=4,
         requirements=two,
-        input={"missing": {"ill": ["99"]}},
+        reading={"missing": {"ill": ["99"]}},
     )
     assert release.audit.proofs[0].reached == 3  # a missing value counts as one
 

@@ -299,7 +299,7 @@ def test_the_texts_of_missing_values_become_missing(tmp_path: Path) -> None:
         quasi_identifiers=["age"],
         sensitive=["pay"],
         coarsen={"pay": Interval(step=10)},
-        input={"missing": ["?"], "types": {"pay": "number"}},
+        reading={"missing": ["?"], "types": {"pay": "number"}},
         k=2,
         keep_order=True,
     ).data
@@ -632,7 +632,7 @@ def test_a_database_takes_coarsened_columns_as_texts(carrier: Any, tmp_path: Pat
         people().to_pandas().to_sql("people", connection, index=False)
     asked = {**ASKED, "keep": ["zip", "school"], "others": "drop"}
     asked["coarsen"] = {name: model for name, model in COARSEN.items() if name != "admitted"}
-    release = shoal.anonymize(f"sqlite:///{source}", table="people", engine=carrier, **asked)
+    release = shoal.anonymize(shoal.DatabaseTable(source, "people"), engine=carrier, **asked)
     release.save(f"sqlite:///{tmp_path / 'release.sqlite'}", table="released")
     with sqlite3.connect(tmp_path / "release.sqlite") as connection:
         found = connection.execute("SELECT salary, zip, school FROM released").fetchall()

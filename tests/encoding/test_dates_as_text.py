@@ -55,7 +55,7 @@ def test_other_dates_as_text_are_read_in_the_one_form_that_fits(
 ) -> None:
     release = shoal.anonymize(_on(carrier, _frame(form)), quasi_identifiers=["dob", "sex"], k=5)
     own = form.replace("10:30", "%H:%M")
-    assert release.settings.input.date_format == {"dob": own}
+    assert release.settings.reading.date_format == {"dob": own}
     assert "'dob' holds dates" in release.reading_notes[0]
     assert release.loss() < 0.2
     first = _released(release, tmp_path)["dob"].str.split(" – ").str[0]
@@ -89,8 +89,8 @@ def test_days_that_could_be_months_are_asked_about(carrier: str) -> None:
         _loss(_on(carrier, frame))
     assert "--date-format '%d/%m/%Y' or --date-format '%m/%d/%Y'" in str(refused.value)
     assert "1980" not in str(refused.value)
-    assert _loss(_on(carrier, frame), input={"date_format": {"dob": "%d/%m/%Y"}}) < 0.3
-    assert _loss(_on(carrier, frame), input={"types": {"dob": "text"}}) > 0.3
+    assert _loss(_on(carrier, frame), reading={"date_format": {"dob": "%d/%m/%Y"}}) < 0.3
+    assert _loss(_on(carrier, frame), reading={"types": {"dob": "text"}}) > 0.3
 
 
 def test_days_that_could_be_months_matter_only_where_dates_are_meant() -> None:
@@ -125,7 +125,7 @@ def test_settings_of_a_release_read_its_table_in_the_same_way(tmp_path: Path) ->
     )
     release.settings.save(tmp_path / "t.toml")
     settings = Settings.load(tmp_path / "t.toml")
-    assert settings.input.date_format == {"dob": "%d/%m/%Y", "seen": "%d.%m.%Y"}
+    assert settings.reading.date_format == {"dob": "%d/%m/%Y", "seen": "%d.%m.%Y"}
     again = shoal.anonymize(tmp_path / "t.csv", settings=settings)
     assert again.loss() == release.loss()
     assert again.reading_notes == ()  # nothing had to be found out
@@ -175,5 +175,5 @@ def test_texts_that_are_not_all_dates_are_told(form: str, what: str) -> None:
     assert f"most of its values look like {what}" in note
     assert "not known" not in note
     said = {"missing": {"dob": ["not known"]}}
-    again = shoal.anonymize(frame, quasi_identifiers=["dob", "sex"], k=5, input=said)
+    again = shoal.anonymize(frame, quasi_identifiers=["dob", "sex"], k=5, reading=said)
     assert again.loss() < release.loss() / 2

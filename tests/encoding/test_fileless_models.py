@@ -167,11 +167,11 @@ def test_the_day_of_a_time_is_that_of_the_column_s_own_zone():
 def test_dates_of_files_are_read_as_their_format_says(tmp_path: Path):
     (tmp_path / "t.csv").write_text("x\n31.12.1979\n01.12.1979\n02.03.2020\n05.03.2020\n")
     reading = {"date_format": "%d.%m.%Y"}
-    texts = released(tmp_path / "t.csv", Calendar(), input=reading)
+    texts = released(tmp_path / "t.csv", Calendar(), reading=reading)
     assert texts == ["1979-12"] * 2 + ["2020-03"] * 2
     rings = shoal.NonHomogeneous("mondrian")
     for model in (Calendar(), Interval(step="quarter"), Interval(high="2020")):
-        assert released(tmp_path / "t.csv", model, input=reading, method=rings)
+        assert released(tmp_path / "t.csv", model, reading=reading, method=rings)
 
 
 def test_leading_zeros_of_codes_in_a_file_are_kept(tmp_path: Path):
@@ -306,7 +306,7 @@ def test_a_file_that_cannot_hold_the_signs_gets_the_plain_spelling(encoding: str
         quasi_identifiers={"age": Interval(high=90), "town": Suppression()},
         k=2,
         keep_order=True,
-        input={"encoding": encoding},
+        reading={"encoding": encoding},
     )
     release.save(tmp_path / "r.csv")
     texts = (tmp_path / "r.csv").read_text(encoding=encoding).splitlines()[1:]

@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import in_order
 import narwhals as nw
 import pandas as pd
 import polars as pl
@@ -65,7 +66,7 @@ def anonymized(frame: Any, **more: Any) -> Any:
         "allow": allowing("row"),
         "k": 4,
     }
-    return shoal.anonymize(frame, **{**given, **more}).data
+    return in_order.anonymize(frame, **{**given, **more}).data
 
 
 def test_the_release_is_of_the_same_kind_and_content(kind: tuple[type, Frames]) -> None:

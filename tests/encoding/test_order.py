@@ -178,7 +178,7 @@ def test_a_parquet_file_brings_its_order_if_it_holds_one(tmp_path: Path):
 
 def test_missing_values_are_not_in_the_order():
     table = pa.table({"x": ["a", "?", "b", "?", "b", "a"]})
-    texts = released(table, Order(["a", "b"]), input={"missing": ["?"]}, k=2)
+    texts = released(table, Order(["a", "b"]), reading={"missing": ["?"]}, k=2)
     assert texts == ["a", None, "b", None, "b", "a"]
 
 

@@ -77,7 +77,7 @@ def test_whole_numbers_texts_and_unicode_forms_of_a_value_agree(key_file: Path) 
 
 def test_missing_values_stay_missing(key_file: Path) -> None:
     release = released(
-        people(["P-1", None, "?", "P-4"]), key_file, keep_order=True, input={"missing": ["?"]}
+        people(["P-1", None, "?", "P-4"]), key_file, keep_order=True, reading={"missing": ["?"]}
     )
     assert release.data["patient"].isna().tolist() == [False, True, True, False]
 

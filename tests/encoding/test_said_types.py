@@ -33,7 +33,7 @@ def release(data: object, **types: str) -> shoal.Release:
         k=5,
         refine=False,
         keep_order=True,
-        input={"types": types},
+        reading={"types": types},
     )
 
 
@@ -95,13 +95,13 @@ def test_types_are_checked_all_together(file: Path) -> None:
 def test_settings_and_suggestions_keep_types(file: Path, tmp_path: Path) -> None:
     settings = release(file, region="text").settings
     settings.save(tmp_path / "settings.toml")
-    assert shoal.Settings.load(tmp_path / "settings.toml").input == settings.input
-    assert shoal.Settings.from_dict(settings.to_dict()).input == settings.input
-    found = shoal.suggest(file, input={"types": {"region": "text"}})
-    assert found.input.types == {"region": "text"}
-    assert found.settings().input.types == {"region": "text"}
+    assert shoal.Settings.load(tmp_path / "settings.toml").reading == settings.reading
+    assert shoal.Settings.from_dict(settings.to_dict()).reading == settings.reading
+    found = shoal.suggest(file, reading={"types": {"region": "text"}})
+    assert found.reading.types == {"region": "text"}
+    assert found.settings().reading.types == {"region": "text"}
     (tmp_path / "suggested.toml").write_text(found.to_toml(), encoding="utf-8")
-    assert shoal.Settings.load(tmp_path / "suggested.toml").input.types == {"region": "text"}
+    assert shoal.Settings.load(tmp_path / "suggested.toml").reading.types == {"region": "text"}
     assert {column.name: column.holds for column in found.columns}["region"] != "numbers"
 
 

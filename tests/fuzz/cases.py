@@ -157,7 +157,7 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
     if texts and rng.random() < 0.2:
         reading["types"] = dict.fromkeys(texts, "text")
     if reading:
-        options["input"] = reading
+        options["reading"] = reading
     columns = list(drawing.columns)
     rng.shuffle(columns)
     case = Case(

@@ -104,7 +104,7 @@ def categories_of(frame: Any, name: str) -> list[Any]:
 def fields_of(case: Case) -> dict[str, list[str]]:
     """The fields of a delimited file, as they are written."""
     rng = random.Random(case.seed)
-    token = case.options.get("input", {}).get("missing", [""])[0]
+    token = case.options.get("reading", {}).get("missing", [""])[0]
     named = {*case.rules, *case.sensitive}
     found = {}
     for name, values in case.columns.items():

@@ -116,23 +116,23 @@ class Trial:
     def anonymize(self, **given: Any) -> shoal.Release:
         case = self.case
         refine = {"off": False, "quick": "quick", "steps": shoal.Refine(steps=5)}[case.refine]
-        return shoal.anonymize(
-            self.table,
-            quasi_identifiers={name: self._model(name) for name in case.rules},
-            sensitive=list(case.sensitive),
-            identifiers=list(case.identifiers),
-            keep=list(case.kept),
-            coarsen={
-                name: shoal.Interval(**own) if "step" in own else shoal.Calendar(**own)
-                for name, own in case.coarsen.items()
-            },
-            k=case.k,
-            requirements=[_requirement(demand) for demand in case.demands],
-            refine=refine,
-            order_seed=case.seed,
-            **given,
-            **case.options,
-        )
+        with shoal.testing.fixed_order(case.seed):
+            return shoal.anonymize(
+                self.table,
+                quasi_identifiers={name: self._model(name) for name in case.rules},
+                sensitive=list(case.sensitive),
+                identifiers=list(case.identifiers),
+                keep=list(case.kept),
+                coarsen={
+                    name: shoal.Interval(**own) if "step" in own else shoal.Calendar(**own)
+                    for name, own in case.coarsen.items()
+                },
+                k=case.k,
+                requirements=[_requirement(demand) for demand in case.demands],
+                refine=refine,
+                **given,
+                **case.options,
+            )
 
     def _model(self, name: str) -> Any:
         rule = self.case.rules[name]

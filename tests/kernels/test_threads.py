@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from threading import Event, Thread
 
+import in_order
 import pytest
 from compiled import needs_jit
 from numba import njit
@@ -26,7 +27,7 @@ METHODS = ("auto", "mondrian", "incognito")
 
 def released(method: str, seed: int) -> tuple[object, ...]:
     table = shoal.samples.adult().slice(400 * seed, 400)
-    release = shoal.anonymize(
+    release = in_order.anonymize(
         table,
         settings=shoal.samples.adult_settings(),
         k=5,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import in_order
 import numpy as np
 import pandas as pd
 import pytest
@@ -41,7 +42,9 @@ def people(seed: int, records: int = 80, first: int = 0) -> pd.DataFrame:
 
 def made(table: Any, previous: Any = (), **options: Any) -> shoal.Release[Any]:
     given = {**JOB, **options}
-    return shoal.anonymize(table, previous=list(previous) if previous == () else previous, **given)
+    return in_order.anonymize(
+        table, previous=list(previous) if previous == () else previous, **given
+    )
 
 
 def signatures(release: shoal.Release[Any], table: pd.DataFrame) -> dict[str, Any]:

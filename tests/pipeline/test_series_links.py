@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import in_order
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -37,7 +38,7 @@ def table(ages: list[int] = AGES, ill: Any = ILL) -> pd.DataFrame:
 
 
 def made(data: Any, *previous: Any, **options: Any) -> shoal.Release[Any]:
-    return shoal.anonymize(data, previous=list(previous), **{**JOB, **options})
+    return in_order.anonymize(data, previous=list(previous), **{**JOB, **options})
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ FRAMES: dict[str, Callable[[pd.DataFrame], Any]] = {
 def test_every_frame_gets_one_spelling_and_one_missing_value(kind: str) -> None:
     ill = ["Flu", "flu ", None, "?", "flu", "FLU", "n/a", " "]
     data = FRAMES[kind](table(ill=ill))
-    release = made(data, input={"missing": ["?", "n/a"]})
+    release = made(data, reading={"missing": ["?", "n/a"]})
     released = open_frame(release.data).get_column("ill")
     assert type(release.data) is type(data)
     values = released.to_list()

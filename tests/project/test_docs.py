@@ -208,7 +208,10 @@ def test_the_page_of_the_command_line_is_filled_with_every_command_and_option() 
     hooks = runpy.run_path(str(DOCS / "hooks.py"))
     page = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
     filled = hooks["on_page_markdown"](page)
-    files = sorted((SOURCE / "shoal" / "cli").glob("*.py"))
+    files = [
+        *(SOURCE / "shoal" / "cli").glob("*.py"),
+        *(SOURCE / "shoal" / "settings").glob("*.py"),
+    ]
     help_texts = "\n".join(file.read_text(encoding="utf-8") for file in files)
     commands = [
         command.callback.__name__
@@ -220,8 +223,12 @@ def test_the_page_of_the_command_line_is_filled_with_every_command_and_option() 
 
 
 def test_the_page_of_the_settings_file_names_every_key() -> None:
-    text = (DOCS / "reference" / "settings-file.md").read_text(encoding="utf-8")
-    sections = import_module("shoal.settings.content")._SECTIONS
+    hooks = runpy.run_path(str(DOCS / "hooks.py"))
+    page = DOCS / "reference" / "settings-file.md"
+    text = hooks["on_page_markdown"](page.read_text(encoding="utf-8"))
+    links = [place for place, _ in LINK.findall(text) if place]
+    assert [place for place in links if not (page.parent / place).exists()] == []
+    sections = import_module("shoal.settings.toml").SECTIONS
     keys = [*sections, *(key for known in sections.values() if known for key in known)]
     assert [
         key for key in keys if not re.search(rf"^## \[{key}\b|`{key}`", text, re.MULTILINE)

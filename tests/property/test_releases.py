@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Any
 
+import in_order
 import narwhals as nw
 import numba
 import numpy as np
@@ -78,7 +79,7 @@ def repeatably(frame: Any, **job: Any) -> shoal.Release:
     fresh = np.random.default_rng
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(np.random, "default_rng", lambda seed=None: fresh(seed or 0))
-        return shoal.anonymize(frame, **job)
+        return in_order.anonymize(frame, **job)
 
 
 def records_of(frame: Any) -> list[dict[str, Any]]:

@@ -45,6 +45,11 @@ def release_of(table: Any, **options: Any) -> shoal.Release[Any]:
     return shoal.anonymize(table, **{**given, **options})
 
 
+def applied(recoding: Recoding, table: Any) -> Any:
+    with shoal.testing.fixed_order(0):
+        return recoding.apply(table)
+
+
 def covers(text: str, value: Any, column: str) -> bool:
     """Whether a released text may stand for a value, read plainly."""
     if text in ("*", str(value)):
@@ -154,16 +159,16 @@ def test_a_recoding_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert read.settings == recoding.settings
     assert read.rows.equals(recoding.rows)
     assert list(read.counts) == list(recoding.counts)
-    one, other = (own.apply(people(1), order_seed=0) for own in (recoding, read))
+    one, other = (applied(own, people(1)) for own in (recoding, read))
     pd.testing.assert_frame_equal(one.data, other.data)
 
 
 @pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas])
 def test_a_batch_is_of_the_kind_that_was_given(kind: Any) -> None:
     recoding = release_of(people(0)).recoding
-    batch = recoding.apply(kind(people(1)), order_seed=0)
+    batch = applied(recoding, kind(people(1)))
     assert type(batch.data) is type(kind(people(1)))
-    expected = recoding.apply(people(1), order_seed=0).data
+    expected = applied(recoding, people(1)).data
     assert batch.data.to_pandas().astype(str).equals(expected.astype(str))
 
 
@@ -212,7 +217,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"batch_k": 2}, "The 'batch_k' parameter must be a whole number of at least k = 3. Got 2"),
     ({"batch_k": "5"}, "The 'batch_k' parameter must be a whole number"),
     ({"regroup": "no"}, "The 'regroup' parameter must be true or false"),
-    ({"input": 7}, "The 'input' parameter must be a dict"),
+    ({"reading": 7}, "The 'reading' parameter must be a dict"),
     ({"held": pd.DataFrame({"age": [1]})}, "do not have the columns and types of the new ones"),
     ({"held": "nowhere.csv"}, "'nowhere.csv' does not exist"),
 ]

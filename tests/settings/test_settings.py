@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import in_order
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -100,11 +101,11 @@ def test_every_model_comes_back_and_makes_the_same_release(name: str, tmp_path: 
     settings = settings_for(*MODELS[name], weights={"age": 2.5})
     again = saved(settings, tmp_path / "settings.toml")
     assert again == settings
-    release = shoal.anonymize(TABLE, settings=settings, order_seed=1)
-    assert release.data.equals(shoal.anonymize(TABLE, settings=again, order_seed=1).data)
+    release = in_order.anonymize(TABLE, settings=settings, order_seed=1)
+    assert release.data.equals(in_order.anonymize(TABLE, settings=again, order_seed=1).data)
     spelled_out = saved(release.settings, tmp_path / "release.toml")
     assert spelled_out == release.settings
-    assert release.data.equals(shoal.anonymize(TABLE, settings=spelled_out, order_seed=1).data)
+    assert release.data.equals(in_order.anonymize(TABLE, settings=spelled_out, order_seed=1).data)
 
 
 def test_a_hierarchy_file_moves_along_with_the_settings(tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_everything_else_comes_back(tmp_path: Path) -> None:
         person="patient",
         series=True,
         title="Patients",
-        input=shoal.Input("cp1252", ";", ",", "%d.%m.%Y", "Data", ("?", "99")),
+        reading=shoal.Input("cp1252", ";", ",", "%d.%m.%Y", "Data", ("?", "99")),
     )
     assert saved(settings, tmp_path / "settings.toml") == settings
     assert all(getattr(settings, field.name) != field.default for field in fields(Settings))

@@ -50,7 +50,9 @@ def may_bound(sample: tables.Sample, measure: str) -> bool:
     return measure in reference.MONOTONE or is_proper(sample)
 
 
-def release(sample: tables.Sample, measure: str, k: int, **options: Any) -> shoal.Release:
+def release(
+    sample: tables.Sample, measure: str | shoal.WMI, k: int, **options: Any
+) -> shoal.Release:
     return shoal.anonymize(
         sample.frame,
         quasi_identifiers=sample.models,
@@ -352,8 +354,8 @@ def test_no_start_makes_a_certificate_wrong(case, data):
 @given(tables.jobs(10, ["wmi"]), st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 4))
 @settings(max_examples=several(200))
 def test_wmi_is_bounded_by_what_mi_and_pmi_must_cost_each(case, w, passes):
-    sample, measure, k = case
-    best = release(sample, measure, k, method="exact", w=w)
+    sample, _, k = case
+    best = release(sample, shoal.WMI(w), k, method="exact")
     if passes:
         best.certify(passes=passes)
     mi = replace(best, settings=replace(best.settings, objective="mi"))

@@ -375,7 +375,7 @@ def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> 
 def test_the_sample_loses_little_more_with_most_of_it_set_aside_or_in_rounds() -> None:
     source = shoal.samples.adult().slice(0, 12_000)
     settings = make_settings(shoal.samples.adult_settings())
-    table = reduced(encode_source(open_table(source, settings.input), settings))
+    table = reduced(encode_source(open_table(source, settings.reading), settings))
     problem = Problem.of(table, "lm", 5)
     losses = {}
     for most in (12_000, 9_000, 1_500):

@@ -77,7 +77,9 @@ def test_the_loss_of_a_given_release_is_the_formula(drawn, k):
     given_release = released(sample, closures)
     found, expected = {}, {}
     for m in reference.MEASURES:
-        found[m] = shoal.loss(sample.frame, given_release, m, **options(sample), k=k, w=0.3)
+        found[m] = shoal.loss(
+            sample.frame, given_release, shoal.WMI(0.3) if m == "wmi" else m, **options(sample), k=k
+        )
         expected[m] = twin_loss(sample, m, closures, k=k, w=0.3)
     assert found == pytest.approx(expected, abs=1e-9)
 

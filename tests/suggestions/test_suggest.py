@@ -143,7 +143,7 @@ def test_a_file_for_two_hundred_columns_can_be_read(suggested: Any) -> None:
 
 def test_how_a_german_export_is_written_is_found_out(suggested: Any) -> None:
     _, _, found = suggested["klinik"]
-    reading = found.input
+    reading = found.reading
     assert (reading.encoding, reading.decimal) == ("cp1252", ",")
     assert reading.date_format == {"*": "%d.%m.%Y", "erstellt_am": "%d.%m.%Y %H:%M"}
     assert reading.missing == ("00.00.0000",)
@@ -231,8 +231,8 @@ def test_codes_and_dates_that_mean_missing_are_proposed(suggested: Any) -> None:
     columns = {column.name: column for column in suggested["survey"][2].columns}
     assert columns["q1"].missing == ("97", "98")
     assert columns["gender"].missing == ("9",)
-    assert "9999-99-99" in suggested["visits"][2].input.missing
-    assert "?" in suggested["diabetes"][2].input.missing
+    assert "9999-99-99" in suggested["visits"][2].reading.missing
+    assert "?" in suggested["diabetes"][2].reading.missing
 
 
 def test_init_tells_what_it_found_and_the_next_command_runs(
@@ -354,7 +354,7 @@ def test_dates_in_two_forms_are_read_each_in_its_own(tmp_path: Path) -> None:
     rows = [f"{1 + i % 28}.01.1980,01/{1 + i % 27}/1980,2.01.{1950 + i}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["born,seen,left", *rows]))
     found = shoal.suggest(tmp_path / "t.csv")
-    assert found.input.date_format == {"*": "%d.%m.%Y", "seen": "%m/%d/%Y"}
+    assert found.reading.date_format == {"*": "%d.%m.%Y", "seen": "%m/%d/%Y"}
     assert [column.doubts for column in found.columns] == [(), (), ()]
     assert found.columns[1].model == "calendar"
 
@@ -363,7 +363,7 @@ def test_decimal_points_beside_commas_are_unsure(tmp_path: Path) -> None:
     rows = [f"{60 + i % 9},5;{70 + i % 8},5;{i % 7}.5;1.{i % 5}00,5" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["weight;height;age;car", *rows]))
     found = shoal.suggest(tmp_path / "t.csv")
-    assert found.input.decimal == ","
+    assert found.reading.decimal == ","
     models = [column.model for column in found.columns]
     assert models == ["interval", "interval", "suppression", "order"]
     assert found.unsure == ("age", "car")
@@ -424,7 +424,7 @@ def test_a_code_that_is_a_value_elsewhere_is_missing_in_its_own_column_alone() -
     )
     found = shoal.suggest(table)
     assert found.columns[0].missing == ("99",)
-    assert found.input.missing == {"education": ("99",)}
+    assert found.reading.missing == {"education": ("99",)}
     assert any("99 counts as missing in 'education' only" in remark for remark in found.remarks)
 
 
@@ -741,7 +741,7 @@ def test_dates_as_text_in_a_frame_are_dates() -> None:
     table = pd.DataFrame({"born": [f"{1 + i % 28}.01.1980" for i in range(60)], "age": range(60)})
     found = shoal.suggest(table)
     assert found.columns[0].model == "calendar"
-    assert found.input.date_format == "%d.%m.%Y"
+    assert found.reading.date_format == "%d.%m.%Y"
     assert "born" not in found.unsure
 
 
@@ -774,7 +774,11 @@ ONE = pa.table({"a": [1]})
     [
         (ONE[:0], {}, "The table has no records to guess from; give at least one."),
         (ONE, {"k": 0}, "The 'k' parameter must be a whole number of at least 1. Got 0 instead."),
-        (ONE, {"input": {"sheets": "x"}}, "Unknown key 'sheets' in [input]; did you mean 'sheet'?"),
+        (
+            ONE,
+            {"reading": {"sheets": "x"}},
+            "Unknown key 'sheets' in [input]; did you mean 'sheet'?",
+        ),
         ([1], {}, "A table of type list cannot be read; give a pandas, polars or Arrow frame"),
         ("nothing.csv", {}, "'nothing.csv' does not exist; check the path."),
     ],

@@ -113,7 +113,7 @@ def test_every_suggested_model_takes_its_column(seed: int, tmp_path: Path) -> No
     if not found.of("quasi-identifier"):
         return
     settings = Settings.load(tmp_path / "t.toml")
-    source = open_table(path, settings.input)
+    source = open_table(path, settings.reading)
     assert check_roles(source.data.columns, settings)[1] == []
     assert encode_source(source, settings).records == found.records
 

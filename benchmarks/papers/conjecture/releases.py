@@ -34,6 +34,11 @@ class Case:
     split: int = 0
     w: float = 0.5  # of wmi
 
+    @property
+    def measure(self) -> str | shoal.WMI:
+        """The objective with its share of mi, where it has one."""
+        return shoal.WMI(self.w) if self.objective == "wmi" else self.objective
+
 
 @dataclass(frozen=True)
 class Split:
@@ -130,7 +135,7 @@ def release_of(scale: Scale, case: Case) -> Released:
             for j, column in enumerate(closed.table.columns)
         ]
     )
-    nothing = _suppressed(scale, case.table, case.split).loss(case.objective, w=case.w)
+    nothing = _suppressed(scale, case.table, case.split).loss(case.measure)
     return Released(release, kept, groups.astype(np.int64), nothing)
 
 
@@ -186,8 +191,7 @@ def _anonymize(
         allow=table.sensitive,
         k=case.k,
         requirements=[diversity(split.y)] if case.diverse else None,
-        objective=case.objective,
-        w=case.w,
+        objective=case.measure,
         method=method,
         refine=refine,
         seed=case.split,

@@ -48,9 +48,7 @@ def audit(
     sensitive: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
-    input: Input | Mapping[str, Any] | None = None,
-    table: str | None = None,
-    query: str | None = None,
+    reading: Input | Mapping[str, Any] | None = None,
     previous: Previous = None,
 ) -> Audit:
     """Prove that a table, ours or not, keeps its requirements.
@@ -58,7 +56,7 @@ def audit(
     Parameters
     ----------
     data
-        A frame, the path of a file or the address of a database.
+        A frame, the path of a file or a `shoal.DatabaseTable`.
     settings
         Settings that name the quasi-identifiers and k; the other parameters replace what they say.
     quasi_identifiers
@@ -69,12 +67,8 @@ def audit(
         For how many records at least they must read the same.
     requirements
         What the sensitive values of every group must look like beside.
-    input
+    reading
         How to read the table's file; see `shoal.Input`.
-    table
-        The table to read from a database; that of the settings is the original.
-    query
-        A SELECT to read from a database, in place of a table.
     previous
         The history of the series that the table is a release of, or its path: then it is also proved that everybody
         keeps their set of sensitive values over all releases.
@@ -90,17 +84,16 @@ def audit(
     >>> shoal.audit(pd.DataFrame({"age": ["*", "*", "*"]}), quasi_identifiers=["age"], k=3)
     Audit(records=3, groups=1, k=3)
     """
-    reading = reading_of(data, table, query)
     promised = make_settings(
         settings,
-        reading,
+        reading_of(data),
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         k=k,
         requirements=requirements,
-        input=input,
+        reading=reading,
     )
-    examination = examine_table(data, promised, keeps_sheet=bool(reading) or input is not None)
+    examination = examine_table(data, promised, keeps_sheet=reading is not None)
     if previous is not None:
         examination = examine_night(data, examination, previous, promised)
     return examination.prove()
@@ -116,10 +109,7 @@ def evaluate(
     sensitive: Sequence[str] | None = None,
     k: int | None = None,
     requirements: Sequence[Requirement] | None = None,
-    input: Input | Mapping[str, Any] | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    release_table: str | None = None,
+    reading: Input | Mapping[str, Any] | None = None,
     queries: int = 1000,
     sum_column: str | None = None,
     threshold: float = THRESHOLD,
@@ -136,7 +126,7 @@ def evaluate(
     Parameters
     ----------
     data
-        The original, a frame, the path of a file or the address of a database.
+        The original, a frame, the path of a file or a `shoal.DatabaseTable`.
     release
         Its release, likewise.
     settings
@@ -150,14 +140,8 @@ def evaluate(
         table have.
     requirements
         What the sensitive values of every group must look like beside, for the verdict.
-    input
+    reading
         How to read the files; see `shoal.Input`.
-    table
-        The table of the original in a database.
-    query
-        A SELECT that finds the original in a database, in place of a table.
-    release_table
-        The table of the release in a database.
     queries
         Random queries per workload; 0 for none.
     sum_column
@@ -188,26 +172,26 @@ def evaluate(
     """
     chosen = make_settings(
         settings,
-        reading_of(data, table, query),
+        reading_of(data),
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         k=k,
         requirements=requirements,
-        input=input,
+        reading=reading,
     )
     raise_problems(single_problems(chosen.render))
     others = [sum_column] if sum_column and sum_column not in chosen.quasi_identifiers else []
     is_table = population is not None and not isinstance(population, int | float)
     original, released, *more = _opened(
-        (data, chosen.input),
-        (stored_in(release, Input(table=release_table)), chosen.input.of_all_rows()),
-        *([(population, chosen.input)] if is_table else []),
-        *([] if holdout is None else [(holdout, chosen.input)]),
+        (data, chosen.reading),
+        (stored_in(release, Input()), chosen.reading.of_all_rows()),
+        *([(population, chosen.reading)] if is_table else []),
+        *([] if holdout is None else [(holdout, chosen.reading)]),
     )
     people: Any = more.pop(0) if is_table else population
-    tested = [coarsened(table, chosen.coarsen, chosen.input) for table in more]
-    original = coarsened(original, chosen.coarsen, chosen.input)
-    own = replace(chosen, input=coarse_input(chosen.input, chosen.coarsen))
+    tested = [coarsened(table, chosen.coarsen, chosen.reading) for table in more]
+    original = coarsened(original, chosen.coarsen, chosen.reading)
+    own = replace(chosen, reading=coarse_input(chosen.reading, chosen.coarsen))
     if target is not None:
         raise_problems(_target_problems(original.data.columns, chosen, target))
     compared = _compared(original, released, own, others)
@@ -288,8 +272,8 @@ def classify(
     chosen = make_settings(settings)
     if chosen.render in SINGLE:  # the same groups, in a form that can be read back
         chosen = replace(chosen, render="text")
-    source = coarsened(open_table(table, chosen.input), chosen.coarsen, chosen.input)
-    chosen = replace(chosen, coarsen={}, input=coarse_input(chosen.input, chosen.coarsen))
+    source = coarsened(open_table(table, chosen.reading), chosen.coarsen, chosen.reading)
+    chosen = replace(chosen, coarsen={}, reading=coarse_input(chosen.reading, chosen.coarsen))
     frame = source.data
     problems = [*_target_problems(frame.columns, chosen, target), *seed_problems(seed)]
     if not 0 < holdout < 1:

@@ -13,7 +13,7 @@ from shoal.encoding.render import read_release, single_problems
 from shoal.errors import raise_problems
 from shoal.kernels.shared.groups import count_outside
 from shoal.pipeline.carriers.memory import encode_source
-from shoal.settings.settings import Settings, make_settings
+from shoal.settings.settings import WMI, Settings, make_settings, name_of
 from shoal.solve.measures import Aggregate, MeasureName, compile_measure
 from shoal.solve.measures import loss as measure_loss
 
@@ -21,7 +21,7 @@ from shoal.solve.measures import loss as measure_loss
 def loss(
     table: AnyTable,
     release: AnyTable,
-    measure: MeasureName,
+    measure: MeasureName | WMI,
     *,
     settings: Settings | str | os.PathLike[str] | None = None,
     quasi_identifiers: Mapping[str, Model | None] | Sequence[str] | None = None,
@@ -29,7 +29,6 @@ def loss(
     weights: Mapping[str, float] | None = None,
     k: int | None = None,
     aggregate: Aggregate | None = None,
-    w: float | None = None,
 ) -> float:
     """Compute a measure of information loss on any release of a table, records in the same order.
 
@@ -40,7 +39,7 @@ def loss(
     release
         A release of it, ours or not, whose records stand in the same order.
     measure
-        One of `shoal.list_measures()`.
+        One of `shoal.list_measures()`; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than the settings'.
     settings
         Settings that name roles and models; the other parameters replace what they say.
     quasi_identifiers
@@ -53,8 +52,6 @@ def loss(
         For measures that depend on it.
     aggregate
         "sum" or "mean" over records, for measures that have both.
-    w
-        The share of `mi` in measure "wmi" (default 0.5).
 
     Examples
     --------
@@ -70,17 +67,22 @@ def loss(
         quasi_identifiers=quasi_identifiers,
         sensitive=sensitive,
         weights=weights,
-        w=w,
+        w=measure.w if isinstance(measure, WMI) else None,
         k=1 if k is None and settings is None else k,
         requirements=(),
     )
     raise_problems(single_problems(promised.render))
-    source = coarsened(open_table(table, promised.input), promised.coarsen, promised.input)
+    source = coarsened(open_table(table, promised.reading), promised.coarsen, promised.reading)
     encoded = encode_source(source, promised)
-    closed = read_release(encoded, open_table(release, promised.input.of_all_rows()).data)
+    closed = read_release(encoded, open_table(release, promised.reading.of_all_rows()).data)
     raise_problems(_outside_problems(closed))
     return measure_loss(
-        closed, measure, k=promised.k, weights=promised.weights, aggregate=aggregate, w=promised.w
+        closed,
+        name_of(measure),
+        k=promised.k,
+        weights=promised.weights,
+        aggregate=aggregate,
+        w=promised.w,
     )
 
 

@@ -160,7 +160,7 @@ def read_release(
     [32.0, 32.0, 55.0, 55.0]
     """
     chosen = make_settings(settings)
-    frame = open_table(release, of_release(chosen.input)).data
+    frame = open_table(release, of_release(chosen.reading)).data
     read: dict[str, _Read] = {}
     problems: list[str] = []
     coarse = {n: model for n, model in chosen.coarsen.items() if n in frame.columns}
@@ -202,10 +202,10 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     """Read one quasi-identifier by its model, or by what it holds where the settings name none."""
     kind = None if model is None else model.name
     if name not in frame.columns and set(bound_names(name)) <= set(frame.columns):
-        return _read_two_columns(frame, name, kind, settings.input.of_column(name))
+        return _read_two_columns(frame, name, kind, settings.reading.of_column(name))
     raise_problems(column_problems(frame.columns, [name]))
     released = released_of(arrow_column(frame, name))
-    input = settings.input.of_column(name)
+    input = settings.reading.of_column(name)
     how = None if input.is_text(name) else input
     if how is None and kind is None:
         kind = "suppression"

@@ -32,7 +32,7 @@ from shoal.report.facts import Making
 from shoal.report.page import write_report
 from shoal.report.summary import brief_facts, brief_html
 from shoal.reuse.recoding import Recoding, recoding_of
-from shoal.settings.settings import Settings
+from shoal.settings.settings import WMI, Settings, name_of
 from shoal.solve.bounds.certificate import Certificate, Certifier
 from shoal.solve.measures import Aggregate, MeasureName, column_losses, loss
 from shoal.solve.measures.catalogue import check_measure, measures_by_column
@@ -111,23 +111,22 @@ class Release(Result[FrameT]):
 
     def loss(
         self,
-        measure: MeasureName | None = None,
+        measure: MeasureName | WMI | None = None,
         *,
         aggregate: Aggregate | None = None,
-        w: float | None = None,
     ) -> float:
         """Compute a measure of information loss; by default the objective.
 
-        See `shoal.list_measures()` for what there is. `aggregate` is "sum" or "mean" for measures that have both,
-        `w` the share of `mi` in `wmi`, by default that of the settings.
+        See `shoal.list_measures()` for what there is; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than the
+        settings'. `aggregate` is "sum" or "mean" for measures that have both.
         """
         return loss(
             self.closed,
-            measure or self.settings.objective,
+            name_of(measure or self.settings.objective),
             k=self.settings.k,
             weights=self.settings.weights,
             aggregate=aggregate,
-            w=self.settings.w if w is None else w,
+            w=measure.w if isinstance(measure, WMI) else self.settings.w,
         )
 
     def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]:

@@ -68,7 +68,7 @@ def _counted(
         pa.table({name: _joined(name, original.data, population.data) for name in names})
     )
     models = {column.name: column.model for column in columns}
-    encoded = encode(both, models, input=settings.input)
+    encoded = encode(both, models, input=settings.reading)
     records = comparison.table.records
     people = encoded.records - records
     _, place, _ = distinct_rows(encoded.codes)

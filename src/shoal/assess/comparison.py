@@ -166,7 +166,7 @@ def read_comparison(
     refuse_identifiers(release.columns, settings.removed)
     unchanged = tuple(dict.fromkeys([*settings.sensitive, *others]))
     raise_problems(_missing(table, release, settings, unchanged))
-    encoded = encode(table, settings.quasi_identifiers, unchanged, input=settings.input)
+    encoded = encode(table, settings.quasi_identifiers, unchanged, input=settings.reading)
     problems = []
     if release.shape[0] > encoded.records:
         problems.append(
@@ -177,7 +177,7 @@ def read_comparison(
     for name in unchanged:
         try:
             released[name] = _released_codes(
-                name, encoded.sensitive[name], release, settings.input.missing_in(name)
+                name, encoded.sensitive[name], release, settings.reading.missing_in(name)
             )
         except InputError as error:
             problems.extend(error.problems)

@@ -31,7 +31,6 @@ def anonymize(
     previous: a.Previous = None,
     save_history: a.SaveHistory = None,
     report: a.Report = None,
-    title: a.Title = None,
     reading: dict[str, Any],
     output_encoding: a.OfTheOutput = None,
     output_delimiter: a.OfTheOutput = None,
@@ -53,7 +52,7 @@ def anonymize(
     wrong: tuple[str, ...] = ()  # with the settings
     try:
         series = True if save_history else None
-        chosen = make_settings(settings, reading, **given.settings, title=title, series=series)
+        chosen = make_settings(settings, reading, **given.settings, series=series)
     except InputError as error:
         wrong = error.problems
     is_unknown = chosen is None and settings is not None and "table" not in reading

@@ -69,9 +69,9 @@ def apply(
     assert recoding is not None
     assert output is not None
     known = Recoding.load(recoding)
-    how = {**vars(known.settings.input), **reading} if reading else None
+    how = {**vars(known.settings.reading), **reading} if reading else None
     new = table.address if isinstance(table, DatabaseTable) else table
-    batch = known.apply(new, batch_k=batch_k, held=held, regroup=regroup, input=how)
+    batch = known.apply(new, batch_k=batch_k, held=held, regroup=regroup, reading=how)
     if batch.held_back and save_held is None:
         raise InputError(
             f"{batch.held_back:,} records are held back, because no closure can take them; name a file for them with "

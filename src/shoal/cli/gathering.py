@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
-from shoal.cli import arguments as a
+import typer
+
 from shoal.cli import options
+from shoal.settings.declaration import Setting
+from shoal.settings.reading import READING
+from shoal.settings.settings import SETTINGS
 
 
 class Given(NamedTuple):
@@ -44,100 +49,60 @@ def gathers(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
     return widened
 
 
-def reading_given(
-    encoding: a.Encoding = None,
-    delimiter: a.Delimiter = None,
-    decimal: a.Decimal = None,
-    date_format: a.DateFormat = None,
-    sheet: a.Sheet = None,
-    missing: a.Missing = None,
-    types: a.Types = None,
-    stored_table: a.StoredTable = None,
-    query: a.Query = None,
-    header_row: a.HeaderRow = None,
-    skip_last: a.SkipLast = None,
-) -> dict[str, Any]:
-    """How to read a file or a database, as far as the options say."""
-    return options.reading(
-        encoding,
-        delimiter,
-        decimal,
-        date_format,
-        sheet,
-        missing,
-        types,
-        stored_table,
-        query,
-        header_row,
-        skip_last,
+def taking(known: Iterable[Setting], gather: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+    """A function that takes the options of some settings, for `gathers`."""
+
+    parameters = {own.name: _parameter(own) for own in known}
+
+    def given(**values: Any) -> Any:
+        return gather({name: values[own.name] for name, own in parameters.items()})
+
+    given.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    return given
+
+
+def _parameter(own: Setting) -> inspect.Parameter:
+    """The option of a setting as a parameter, whose name no other parameter of a command has."""
+    flags = own.flags or (f"--{own.name.replace('_', '-')}",)
+    kind = list[str] if own.takes is list else own.takes
+    return inspect.Parameter(
+        f"{own.section}_{own.name}",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, typer.Option(*flags, metavar=own.metavar, help=own.help)],
     )
 
 
-def promise_given(
-    quasi_identifier: a.Columns = None,
-    sensitive: a.Sensitive = None,
-    k: a.K = None,
-    require: a.Require = None,
-) -> Given:
-    """What a finished release is said to keep."""
+def _settings(values: dict[str, Any]) -> Given:
+    """What the options say about the settings."""
     problems: list[str] = []
+    known = {**SETTINGS, METHOD_OPTIONS.name: METHOD_OPTIONS}
     settings = {
-        "quasi_identifiers": options.models(quasi_identifier, problems),
-        "sensitive": sensitive or None,
-        "k": k,
-        "requirements": options.requirements(require, problems),
+        name: options.read(known[name].kind, value, problems) for name, value in values.items()
     }
     return Given(settings, problems)
 
 
-def release_given(
-    quasi_identifier: a.Columns = None,
-    sensitive: a.Sensitive = None,
-    identifier: a.Identifiers = None,
-    keep: a.Keep = None,
-    others: a.Others = None,
-    allow: a.Allow = None,
-    identified_limit: a.IdentifiedLimit = None,
-    coarsen: a.Coarsen = None,
-    pseudonym: a.Pseudonyms = None,
-    key_file: a.KeyFile = None,
-    person: a.Person = None,
-    k: a.K = None,
-    require: a.Require = None,
-    suppression_limit: a.SuppressionLimit = None,
-    objective: a.Objective = None,
-    w: a.MiShare = None,
-    weight: a.Weights = None,
-    method: a.MethodName = None,
-    option: a.MethodOptions = None,
-    refine: a.Refinement = None,
-    seed: a.Seed = None,
-    keep_order: a.KeepOrder = None,
-    loosen: a.Loosen = None,
-    render: a.Render = None,
-) -> Given:
-    """How a release is to be made."""
-    settings, problems = promise_given(quasi_identifier, sensitive, k, require)
-    settings |= {
-        "identifiers": identifier or None,
-        "keep": keep or None,
-        "others": others,
-        "allow": options.allowed(allow, problems),
-        "identified_limit": identified_limit,
-        "coarsen": options.coarsening(coarsen, problems),
-        "pseudonyms": pseudonym or None,
-        "key_file": key_file,
-        "person": person,
-        "suppression_limit": suppression_limit,
-        "objective": objective,
-        "w": w,
-        "weights": options.weights(weight, problems),
-        "method": method,
-        "method_options": options.method_options(option, problems),
-        "refine": options.refine(refine, problems),
-        "seed": seed,
-        "keep_order": keep_order,
-        "loosen": loosen,
-        "render": render,
-    }
-    return Given(settings, problems)
+def _reading(values: dict[str, Any]) -> dict[str, Any]:
+    """How to read a file or a database, as far as the options say."""
+    said = {name: options.read(READING[name].kind, value, []) for name, value in values.items()}
+    found = {name: value for name, value in said.items() if value is not None}
+    if "table" in found or "query" in found:  # one takes the place of the other
+        found |= {name: said[name] for name in ("table", "query")}
+    return found
+
+
+METHOD_OPTIONS = Setting(
+    "method",
+    name="method_options",
+    kind="method_options",
+    help="Option of the method: of --method, of the settings file's, or else of cover.",
+    flags=("--option",),
+    metavar="NAME=VALUE",
+    takes=list,
+)
+PROMISE = ("quasi_identifiers", "sensitive", "k", "requirements")  # what a release is said to keep
+
+promise_given = taking([SETTINGS[name] for name in PROMISE], _settings)
+release_given = taking([*(own for own in SETTINGS.values() if own.help), METHOD_OPTIONS], _settings)
+reading_given = taking([replace(own, name=name) for name, own in READING.items()], _reading)

@@ -104,7 +104,7 @@ def hierarchy(
     """
     from shoal.data.open import open_table
     from shoal.encoding.encode import column_problems
-    from shoal.settings.input import read_input
+    from shoal.settings.reading import read_input
 
     problems = _purpose_problems(shape, output, check)
     problems += outputs.place_problems(output, [table, _order_file(shape)], overwrite)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -201,37 +201,53 @@ def refine(text: str | None, problems: list[str]) -> Any:
     return value
 
 
-def reading(
-    encoding: str | None,
-    delimiter: str | None,
-    decimal: str | None,
-    date_format: Sequence[str] | None,
-    sheet: str | None,
-    missing: Sequence[str] | None,
-    types: Sequence[str] | None = None,
-    table: str | None = None,
-    query: str | None = None,
-    header_row: int | None = None,
-    skip_last: int | None = None,
-) -> dict[str, Any]:
-    """How to read a file or a database, as far as it was said; missing values stand in a list with commas."""
-    from shoal.encoding.by_column import read_formats, read_missing
+def objective(text: str | None, problems: list[str]) -> Any:
+    """A measure, or `wmi:SHARE` with the share of `mi` in it."""
+    from shoal.settings.settings import WMI
 
-    said = {
-        "encoding": encoding,
-        "delimiter": delimiter,
-        "decimal": decimal,
-        "date_format": read_formats(date_format or []),
-        "sheet": sheet,
-        "missing": read_missing(missing or []),
-        "types": dict(text.rpartition(":")[::2] for text in types) if types else None,
-        "header_row": header_row,
-        "skip_last": skip_last,
-    }
-    found: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    if table is not None or query is not None:  # one takes the place of the other
-        found |= {"table": table, "query": query}
-    return found
+    name, sign, share = (text or "").partition(":")
+    return WMI(number(share)) if sign and name == "wmi" else text
+
+
+def formats(given: Sequence[str] | None, problems: list[str]) -> Any:
+    """Formats of dates, of all columns or by column."""
+    from shoal.encoding.by_column import read_formats
+
+    return read_formats(given or [])
+
+
+def missing(given: Sequence[str] | None, problems: list[str]) -> Any:
+    """Texts that stand for a missing value, in lists with commas, in all columns or by column."""
+    from shoal.encoding.by_column import read_missing
+
+    return read_missing(given or [])
+
+
+def types(given: Sequence[str] | None, problems: list[str]) -> dict[str, str] | None:
+    """What columns hold from `COLUMN:TYPE`."""
+    return dict(text.rpartition(":")[::2] for text in given) if given else None
+
+
+def read(kind: str, given: Any, problems: list[str]) -> Any:
+    """What is given for a setting of a kind, None where nothing is; what cannot be read is added to `problems`."""
+    reader = READERS.get(kind)
+    return given if reader is None else reader(given, problems)
+
+
+READERS: dict[str, Callable[[Any, list[str]], Any]] = {
+    "names": lambda given, problems: given or None,
+    "models": models,
+    "coarsening": coarsening,
+    "reasons": allowed,
+    "requirements": requirements,
+    "objective": objective,
+    "weights": weights,
+    "method_options": method_options,
+    "refine": refine,
+    "formats": formats,
+    "missing": missing,
+    "types": types,
+}
 
 
 def _listed(text: str) -> list[str]:

@@ -19,7 +19,7 @@ def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str])
     if isinstance(table, DatabaseTable):
         named = (reading.get("table"), reading.get("query"))
         if settings is not None:
-            named = (settings.input.table, settings.input.query)
+            named = (settings.reading.table, settings.reading.query)
         found = DatabaseTable(table.address, *named)
         problems += found.problems()
         return found

@@ -24,7 +24,7 @@ def init(
     """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
     from shoal.cli.show import tell
     from shoal.data.files.table_file import write_text
-    from shoal.settings.input import read_input
+    from shoal.settings.reading import read_input
     from shoal.suggestions.suggest import suggest
 
     problems: list[str] = []
@@ -34,7 +34,7 @@ def init(
     problems += outputs.place_problems(target, [source], overwrite)
     how = read_input(reading, problems)
     raise_problems(problems)
-    found = suggest(source, input=how)
+    found = suggest(source, reading=how)
     write_text(found.to_toml(source.name), target, overwrite)
     tell(found, source, target)
 

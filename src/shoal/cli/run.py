@@ -88,7 +88,7 @@ def run(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
     with progress_bar(how.quiet or how.json) as progress:
         if how.engine == "memory":
             progress("reading", 0, 1)
-            table = open_table(table, settings.input)
+            table = open_table(table, settings.reading)
             raise_problems(output_problems(table, settings, wanted))
         release = make_release(
             table,
@@ -122,7 +122,7 @@ def look_ahead(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> 
     problems: list[str] = []
     with progress_bar(how.quiet or how.json or how.engine == "memory") as progress:
         if how.engine == "memory":
-            table = open_table(table, settings.input)
+            table = open_table(table, settings.reading)
             problems = output_problems(table, settings, wanted)
         try:
             plan = plan_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from decimal import Decimal
 from typing import Any, NamedTuple
 from unicodedata import category, normalize
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from shoal.encoding.forms import Ints, Records
 
 MOST_NUMBERS = 2**62
+FIXED_SEED: ContextVar[int | None] = ContextVar("FIXED_SEED", default=None)
 
 
 class Distinct(NamedTuple):
@@ -46,14 +48,18 @@ def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> Distinct:
     return Distinct(first, place.astype(np.int32), counts)
 
 
-def shuffled(records: int, order_seed: int | None = None) -> npt.NDArray[np.int64]:
+def fixed_seed() -> int | None:
+    """What decides draws that are otherwise fresh in every run, for tests only; see `shoal.testing`."""
+    return FIXED_SEED.get()
+
+
+def shuffled(records: int) -> npt.NDArray[np.int64]:
     """A random order of so many records.
 
     No function of the records decides it, and no seed that is known: from such an order an outsider could
-    conclude on records that were left out, or on the order of the input. `order_seed` makes it repeatable,
-    which only tests may want.
+    conclude on records that were left out, or on the order of the input.
     """
-    return np.random.default_rng(order_seed).permutation(records)
+    return np.random.default_rng(fixed_seed()).permutation(records)
 
 
 # As people and programs write numbers; 2e10 without a sign after the e may be a code.

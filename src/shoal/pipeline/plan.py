@@ -26,8 +26,7 @@ from shoal.errors import (
 )
 from shoal.progress import Watch, silent
 from shoal.risk.leaks import Leaks
-from shoal.settings.problems import Others
-from shoal.settings.settings import Settings
+from shoal.settings.settings import Others, Settings
 from shoal.solve.problem import Problem, relative_weights
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def resolved_settings(
     settings = replace(
         settings,
         quasi_identifiers={own.name: own.model for own in columns},
-        input=replace(settings.input, query=None),  # which may hold values
+        reading=replace(settings.reading, query=None),  # which may hold values
     )
     if roles is None:
         return settings
@@ -122,12 +121,12 @@ def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
 def with_formats(settings: Settings, columns: Sequence[Column]) -> Settings:
     """Settings that say how dates are written where that was found out, for the audit and for the next run."""
     found = {column.name: column.date_format for column in columns if column.date_format}
-    return replace(settings, input=settings.input.with_formats(found)) if found else settings
+    return replace(settings, reading=settings.reading.with_formats(found)) if found else settings
 
 
 def formatted(dialect: Dialect | None, settings: Settings) -> Dialect | None:
     """The way a file is written, with the formats of dates that the settings say."""
-    return None if dialect is None else replace(dialect, date_format=settings.input.date_format)
+    return None if dialect is None else replace(dialect, date_format=settings.reading.date_format)
 
 
 def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list[str]]:
@@ -167,7 +166,7 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
 def _named(settings: Settings) -> list[str]:
     """Columns that the settings name and that nothing else looks for in the table."""
     coarsened = [name for name in settings.coarsen if name not in settings.sensitive]
-    named = [*settings.keep, *settings.input.named_columns, *coarsened, *settings.allow]
+    named = [*settings.keep, *settings.reading.named_columns, *coarsened, *settings.allow]
     return list(dict.fromkeys(named))
 
 

@@ -70,7 +70,7 @@ def known_of(table: Frame, settings: Settings, order: Places) -> Known:
         replaced = read_replaced(table, settings.pseudonyms, _linking(settings))
     if settings.person:
         crowd = read_crowd(
-            table, settings.person, settings.input.missing_in(settings.person)
+            table, settings.person, settings.reading.missing_in(settings.person)
         ).taken(order)
     return Known(originals_of(table, settings), replaced, crowd)
 
@@ -230,7 +230,7 @@ def _with_series(
     """The examination with what is proved beside the earlier releases."""
     columns = released_columns(released, settings)
     texts = texts_of(released, [*columns, witness.sensitive])
-    missing = settings.input.missing_in(witness.sensitive)
+    missing = settings.reading.missing_in(witness.sensitive)
     proof, miss = examine_series(texts, columns, witness, missing)
     audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
     return replace(examination, audit=audit, misses=(*examination.misses, miss))
@@ -263,7 +263,7 @@ def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> E
 
     Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
     """
-    texts = texts_in(table, settings.input if keeps_sheet else of_release(settings.input))
+    texts = texts_in(table, settings.reading if keeps_sheet else of_release(settings.reading))
     if texts is not None:
         if isinstance(table, str | os.PathLike) and not is_address(table):
             check_header(Path(table), texts.column_names, texts.columns)
@@ -320,6 +320,6 @@ def promises(settings: Settings) -> dict[str, Any]:
 
 
 def _reader(settings: Settings) -> Reader:
-    how = settings.input
+    how = settings.reading
     texts = tuple(name for name in how.types if how.is_text(name))
     return Reader(how.missing, how.decimal, how.date_format, texts)

@@ -56,7 +56,6 @@ def run(
     settings: Settings,
     progress: Progress = silent,
     *,
-    order_seed: int | None = None,
     engine: str | None = None,
     memory: str | int | None = None,
     beside: Path | None = None,
@@ -66,10 +65,9 @@ def run(
     """Anonymize a frame, a file or an open source by complete settings.
 
     What a large table needs on disk goes `beside` its output. `planned` is told the plan before the work begins.
-    `order_seed` fixes what is otherwise drawn at random, for tests only.
     """
     watch = Watch(progress)
-    carrier = open_carrier(table, settings, watch, order_seed, engine, memory, beside, previous)
+    carrier = open_carrier(table, settings, watch, engine, memory, beside, previous)
     with carrier.at_work():
         plan = prepare(carrier, settings, watch)  # roles, codes, leaks, feasibility
         if planned is not None:
@@ -111,7 +109,6 @@ def open_carrier(
     table: Any,
     settings: Settings,
     watch: Watch,
-    order_seed: int | None = None,
     engine: str | None = None,
     memory: str | int | None = None,
     beside: Path | None = None,
@@ -123,20 +120,20 @@ def open_carrier(
             "These settings are those of a series; give the earlier releases with previous= (--previous), or begin "
             "with previous=[] (--save-history alone)."
         )
-    table = stored_in(table, settings.input)
+    table = stored_in(table, settings.reading)
     name = engine_for(table, engine, memory)
     if name == "memory":
-        source = watch("reading", lambda: open_table(table, settings.input))
-        return Memory(source, previous, order_seed)
+        source = watch("reading", lambda: open_table(table, settings.reading))
+        return Memory(source, previous)
     from shoal.pipeline.carriers.on_engine import OnEngine
 
     opened = watch(
         "reading",
         lambda: open_large(
-            table, settings.input, name, memory=memory, beside=beside, progress=watch.progress
+            table, settings.reading, name, memory=memory, beside=beside, progress=watch.progress
         ),
     )
-    return OnEngine(opened, order_seed)
+    return OnEngine(opened)
 
 
 def prove(plan: Plan[Any], closed: Closed) -> Audit:

@@ -44,8 +44,8 @@ from shoal.report.words import (
     promise_of_k,
     sentence_of,
 )
-from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
+from shoal.settings.toml import content_of
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.measures import MEASURES, column_losses, loss
 

@@ -127,10 +127,9 @@ def make_batch(
     batch_k: int,
     held: Any,
     regroup: bool,
-    order_seed: int | None,
 ) -> Batch[Any]:
     """Release what can be released of new records, and prove it of the batch and of all batches together."""
-    source = _joined(open_table(table, settings.input), held, settings.input)
+    source = _joined(open_table(table, settings.reading), held, settings.reading)
     settings = replace(settings, k=batch_k)
     plan = prepare(Memory(source), replace(settings, k=1, requirements=()))
     closure = _taken(plan, settings, recoding.closures)
@@ -159,17 +158,15 @@ def make_batch(
         settings=settings,
         dialect=source.dialect,
     )
-    return _released(batch, plan, texts, order_seed) if is_released.any() else batch
+    return _released(batch, plan, texts) if is_released.any() else batch
 
 
-def _released(
-    batch: Batch[Any], plan: Plan[Memory], texts: Texts, order_seed: int | None
-) -> Batch[Any]:
+def _released(batch: Batch[Any], plan: Plan[Memory], texts: Texts) -> Batch[Any]:
     """The batch with its records rendered and audited."""
     settings, kept = batch.settings, np.flatnonzero(batch.is_released)
-    order = np.arange(kept.size) if settings.keep_order else shuffled(kept.size, order_seed)
+    order = np.arange(kept.size) if settings.keep_order else shuffled(kept.size)
     released = replace(plan.carrier.given, data=plan.carrier.given.data[kept.tolist()])
-    frame = coarsened(released, settings.coarsen, settings.input).data
+    frame = coarsened(released, settings.coarsen, settings.reading).data
     generalized = {
         name: {name: pa.array(own, pa.string()).take(pa.array(kept[order]))}
         for name, own in texts.items()
@@ -193,7 +190,7 @@ def _taken(plan: Plan[Memory], settings: Settings, closures: Texts) -> Records:
     """The closure that takes each new record, −1 for none."""
     models = {column.name: column.model for column in plan.problem.columns}
     coverage: Coverage = coverage_of(
-        plan.carrier.source.data, closures, models, settings.weights, settings.input
+        plan.carrier.source.data, closures, models, settings.weights, settings.reading
     )
     rules, values = compile_rules(plan.problem.table, settings.k, settings.requirements)
     people = People(np.arange(coverage.records, dtype=np.int64), rules, values)

@@ -22,8 +22,8 @@ from shoal.encoding.frames import Frame
 from shoal.encoding.source import Input
 from shoal.errors import InputError, raise_problems
 from shoal.reuse.batch import Batch, make_batch
-from shoal.settings.input import read_input
-from shoal.settings.kinds import is_whole, wrong
+from shoal.settings.declaration import is_whole, wrong
+from shoal.settings.reading import read_input
 from shoal.settings.settings import Settings
 
 OWN = OwnFile(
@@ -143,8 +143,7 @@ class Recoding:
         batch_k: int | None = None,
         held: Any = None,
         regroup: bool = True,
-        input: Input | Mapping[str, Any] | None = None,
-        order_seed: int | None = None,
+        reading: Input | Mapping[str, Any] | None = None,
     ) -> Batch[Any]:
         """Release new records under the closures of this release.
 
@@ -164,10 +163,8 @@ class Recoding:
             Records that an earlier batch held back, a frame or a path; they are tried again with the new ones.
         regroup
             Whether to group records anew that no closure takes (default), or to hold them all back.
-        input
+        reading
             How to read the file, where that is not as in the settings; see `shoal.Input`.
-        order_seed
-            Makes the order of released records repeatable, for tests only.
 
         Examples
         --------
@@ -188,10 +185,10 @@ class Recoding:
         if not isinstance(regroup, bool):
             problems.append(wrong("regroup", "true or false", regroup))
         settings = self.settings
-        if input is not None:
-            settings = replace(settings, input=read_input(input, problems))
+        if reading is not None:
+            settings = replace(settings, reading=read_input(reading, problems))
         raise_problems(problems)
-        return make_batch(self, settings, table, least, held, regroup, order_seed)
+        return make_batch(self, settings, table, least, held, regroup)
 
     def with_batch(self, released: Frame) -> Recoding:
         """This recoding together with a batch that has been released."""

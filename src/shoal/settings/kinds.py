@@ -1,17 +1,25 @@
-"""Methods by name, plain values, and sentences for what is wrong with them."""
+"""Values of settings as people give them, by kind: names, models, requirements, methods, in one form each."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
+from shoal.audits.requirements import REQUIREMENTS
+from shoal.audits.requirements.base import Requirement
+from shoal.encoding.models import Hierarchy, Model
 from shoal.errors import REASONS, near_miss, shown
+from shoal.settings.declaration import is_number, wrong
+from shoal.settings.reading import read_input
 from shoal.settings.registry import entry_problems, known_name
+from shoal.settings.settings import SETTINGS, WMI, Settings
+from shoal.solve.local_search.budget import Refine, read_refine
 from shoal.solve.methods import METHODS, Auto, Cover, Method
 
 
@@ -98,21 +106,9 @@ def option_problems(method: Method) -> list[str]:
     return found
 
 
-def wrong(parameter: str, expected: str, value: Any) -> str:
-    return f"The '{parameter}' parameter must be {expected}. Got {shown(value)} instead."
-
-
 def plain(value: Any) -> Any:
     """A number of NumPy's as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def is_whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def is_weight(weight: Any) -> bool:
@@ -124,3 +120,133 @@ def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: lis
         if key not in known:
             close = near_miss(key, known) or f"; known: {', '.join(known) or 'none'}."
             problems.append(f"Unknown key '{key}' in {where}{close}")
+
+
+def _column(name: str, given: Any, problems: list[str]) -> str | None:
+    """The name of a column; an empty one means none."""
+    if given is None or isinstance(given, str):
+        return given or None
+    problems.append(wrong(name, "the name of a column", given))
+    return None
+
+
+def _path(name: str, given: Any, problems: list[str]) -> str | None:
+    """A path as text; an empty one means none. What was given is not shown: it might be a key."""
+    if given is None or isinstance(given, str | os.PathLike):
+        return os.fspath(given) or None if given is not None else None
+    problems.append(f"The '{name}' parameter must be the path of a file.")
+    return None
+
+
+def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
+    """Models by column, from a mapping or a list of names."""
+    models = given if isinstance(given, Mapping) else {}
+    found: dict[str, Model | None] = {}
+    for name in read_names("quasi_identifiers", given, problems):
+        if name in found:
+            problems.append(f"Quasi-identifier '{name}' is named twice; name it once.")
+        model = _made(models.get(name))
+        if model is not None and not isinstance(model, Model):
+            problems.append(
+                f"The model of quasi-identifier '{name}' must be shoal.Suppression(), Interval(), Order(), "
+                f"Calendar(), Prefix(), Subset() or a Hierarchy. Got {shown(model)} instead."
+            )
+            model = None
+        elif model is not None:
+            problems.extend(entry_problems(type(model)))
+        found[name] = model
+    return found
+
+
+def _coarsening(_: str, given: Any, problems: list[str]) -> dict[str, Model]:
+    """The models that coarsen unprotected columns, by column."""
+    if not (isinstance(given, Mapping) and all(isinstance(name, str) for name in given)):
+        expected = "a dict of columns and models, like {'salary': shoal.Interval(step=1000)}"
+        problems.append(wrong("coarsen", expected, given))
+        return {}
+    models = {name: _made(model) for name, model in given.items()}
+    problems.extend(
+        f"The model that coarsens '{name}' must be shoal.Interval(step=…), Calendar(finest=…), Prefix(finest=…), "
+        f"Order(…) or a Hierarchy. Got {shown(model)} instead."
+        for name, model in models.items()
+        if not isinstance(model, Model)
+    )
+    return {name: model for name, model in models.items() if isinstance(model, Model)}
+
+
+def _made(model: Any) -> Any:
+    """A model of which only the class was given."""
+    is_class = isinstance(model, type) and issubclass(model, Model) and model is not Hierarchy
+    return model() if is_class else model
+
+
+def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement, ...]:
+    """Requirements in the order of a settings file, which keeps those of a kind together."""
+    if not isinstance(given, list | tuple):
+        problems.append(
+            wrong("requirements", "a list of requirements, like [shoal.LDiversity(2)]", given)
+        )
+        return ()
+    strange = [item for item in given if not isinstance(item, Requirement)]
+    if strange:
+        problems.append(
+            "Each of the requirements must be a shoal.LDiversity(…), PSensitive(…), AlphaK(…) or "
+            f"TCloseness(…). Got {shown(strange[0])} instead."
+        )
+    known = [item for item in given if isinstance(item, Requirement)]
+    wrong_kinds = [sentence for item in known for sentence in entry_problems(type(item))]
+    problems.extend(dict.fromkeys(wrong_kinds))
+    order = list(REQUIREMENTS)
+    return () if wrong_kinds else tuple(sorted(known, key=lambda item: order.index(item.name)))
+
+
+def _refinement(_: str, given: Any, problems: list[str]) -> Refine | bool:
+    """How long to refine, False for not at all."""
+    found = read_refine(plain(given))
+    if found is None:
+        expected = "'quick', false, a number of seconds or shoal.Refine(…)"
+        problems.append(wrong("refine", expected, given))
+        return False
+    return found
+
+
+def _weights(name: str, given: Any, problems: list[str]) -> dict[str, Any]:
+    """Weights by column."""
+    if not isinstance(given, Mapping):
+        problems.append(wrong(name, "a dict of columns and numbers", given))
+        return {}
+    return {column: plain(weight) for column, weight in given.items()}
+
+
+# How the value of a setting is read, by its kind: its name, what was given, and a list for what is wrong with it.
+_READERS: dict[str, Callable[[str, Any, list[str]], Any]] = {
+    "plain": lambda _, given, problems: plain(given),
+    "names": read_names,
+    "column": _column,
+    "path": _path,
+    "reasons": lambda _, given, problems: read_allowed(given, problems),
+    "models": _models,
+    "coarsening": _coarsening,
+    "requirements": _requirements,
+    "objective": lambda _, given, problems: (
+        known_name("measure", given, problems) or Settings.objective
+    ),
+    "weights": _weights,
+    "method": lambda _, given, problems: make_method(given, {}, problems) or Auto(),
+    "refine": _refinement,
+    "input": lambda _, given, problems: read_input(given, problems),
+}
+
+
+def normalized(settings: Settings, problems: list[str]) -> Settings:
+    """The same settings with names as tuples, models and methods as objects, and plain numbers."""
+    given = settings.objective
+    if isinstance(given, WMI):
+        settings = replace(settings, objective="wmi", w=given.w)
+    return replace(
+        settings,
+        **{
+            name: _READERS[own.kind](name, getattr(settings, name), problems)
+            for name, own in SETTINGS.items()
+        },
+    )

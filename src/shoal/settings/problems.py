@@ -2,60 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Callable
+from dataclasses import replace
 
 from shoal.audits.requirements.diversity import LDiversity
 from shoal.encoding.models import Order
-from shoal.encoding.render import SINGLE, STYLES, bound_names
+from shoal.encoding.render import SINGLE, bound_names
 from shoal.errors import listed, near_miss, shown
-from shoal.settings.kinds import is_number, is_weight, is_whole, option_problems, wrong
+from shoal.settings.declaration import plain_problems, wrong
+from shoal.settings.kinds import is_weight, option_problems
+from shoal.settings.settings import SETTINGS, Settings
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.measures.catalogue import MEASURES, check_measure, objectives
 from shoal.solve.methods import Auto
 
-if TYPE_CHECKING:
-    from shoal.settings.settings import Settings
-
-Others = Literal["refuse", "drop", "keep"]  # what becomes of columns without a role
-OTHERS = get_args(Others)
-MOST_IDENTIFIED = 0.05  # beyond that "protected" would mean little
-
 
 def settings_problems(settings: Settings) -> list[str]:
     """Sentences for everything wrong with settings, those about roles and requirements first."""
-    found = _role_problems(settings)
+    alone = plain_problems(settings, SETTINGS)
+    # What must fit together is asked of values that are possible on their own.
+    sound = replace(settings, **{name: SETTINGS[name].default() for name in alone})
+    found = _role_problems(sound)
     if not settings.quasi_identifiers:
         found.append("There are no quasi-identifiers; name the columns to generalize.")
     if not settings.k:
         found.append("k is missing or 0; say how many records at least must read the same.")
-    elif not is_whole(settings.k, 1):
-        found.append(wrong("k", "a whole number of at least 1", settings.k))
-    found += _coarsen_problems(settings)
-    found += _requirement_problems(settings) + _suppression_problems(settings)
-    found += _objective_problems(settings)
-    if not is_whole(settings.seed, 0) or settings.seed >= 2**64:
-        found.append(wrong("seed", "a whole number from 0 to 2^64 - 1", settings.seed))
-    if not isinstance(settings.keep_order, bool):
-        found.append(wrong("keep_order", "true or false", settings.keep_order))
-    found += _loosen_problems(settings) + _person_problems(settings) + _series_problems(settings)
-    if settings.others not in OTHERS:
-        found.append(wrong("others", "'refuse', 'drop' or 'keep'", settings.others))
-    limit = settings.identified_limit
-    if not (is_number(limit) and 0 <= limit <= MOST_IDENTIFIED):
-        expected = (
-            f"a share from 0 to {MOST_IDENTIFIED}, so {MOST_IDENTIFIED:.0%} of all records at most"
-        )
-        found.append(wrong("identified_limit", expected, limit))
-    if not isinstance(settings.title, str):
-        found.append(wrong("title", "text", settings.title))
-    found += _render_problems(settings)
-    if isinstance(settings.refine, Refine):
-        found += settings.refine.problems()
-    return found + _method_problems(settings)
+    for name in SETTINGS:
+        found += [alone[name]] if name in alone else []
+        found += _RULES[name](sound) if name in _RULES else []
+    return found
 
 
 def _objective_problems(settings: Settings) -> list[str]:
-    """What is wrong with the measure to minimize, its share of mi and the weights of columns."""
+    """What is wrong with the measure to minimize and the weights of columns."""
     found = []
     if not isinstance(settings.objective, str):
         found.append(wrong("objective", "the name of a measure", settings.objective))
@@ -64,8 +43,6 @@ def _objective_problems(settings: Settings) -> list[str]:
         measure = MEASURES.get(settings.objective)
         if measure is not None and measure.needs_sensitive and not settings.sensitive:
             found.append(f"Measure '{settings.objective}' needs a sensitive column; name one.")
-    if not (is_number(settings.w) and 0 <= settings.w <= 1):
-        found.append(wrong("w", "a number from 0 to 1", settings.w))
     for name, weight in settings.weights.items():
         if name not in settings.quasi_identifiers:
             known = near_miss(name, settings.quasi_identifiers) or "; leave it out."
@@ -165,10 +142,7 @@ def _coarsen_problems(settings: Settings) -> list[str]:
 
 
 def _suppression_problems(settings: Settings) -> list[str]:
-    limit = settings.suppression_limit
-    if not (is_number(limit) and 0 <= limit < 1):
-        return [wrong("suppression_limit", "a share from 0 to below 1", limit)]
-    found = []
+    limit, found = settings.suppression_limit, []
     if limit and not settings.method.homogeneous:
         found.append(
             f"Method '{settings.method.name}' cannot leave records out; set suppression_limit to 0."
@@ -183,8 +157,6 @@ def _suppression_problems(settings: Settings) -> list[str]:
 
 
 def _loosen_problems(settings: Settings) -> list[str]:
-    if not (is_number(settings.loosen) and 0 <= settings.loosen < 1):
-        return [wrong("loosen", "a share from 0 to below 1", settings.loosen)]
     if settings.loosen and not settings.method.may_be_loosened():
         return [
             f"The closures of method '{settings.method.name}' cannot be loosened: it is chosen for how they fit "
@@ -194,9 +166,7 @@ def _loosen_problems(settings: Settings) -> list[str]:
 
 
 def _render_problems(settings: Settings) -> list[str]:
-    """Styles that do not exist, and single numbers where they would undo or hide something."""
-    if settings.render not in STYLES:
-        return [wrong("render", "'text', 'bounds', 'midpoint' or 'mean'", settings.render)]
+    """Single numbers where they would undo or hide something."""
     found = []
     if settings.render in SINGLE and not settings.method.homogeneous:
         found.append(
@@ -237,8 +207,6 @@ def _person_problems(settings: Settings) -> list[str]:
 
 def _series_problems(settings: Settings) -> list[str]:
     """What cannot be had of a release that is one of several over time."""
-    if not isinstance(settings.series, bool):
-        return [wrong("series", "true or false", settings.series)]
     if not settings.series:
         return []
     found = []
@@ -315,3 +283,22 @@ def _requirement_problems(settings: Settings) -> list[str]:
                 remedy = close or f". Sensitive columns: {', '.join(settings.sensitive)}."
                 found.append(f"Column '{name}' of {item.name} is not a sensitive column{remedy}")
     return found
+
+
+def _refine_problems(settings: Settings) -> list[str]:
+    return settings.refine.problems() if isinstance(settings.refine, Refine) else []
+
+
+# What one setting asks of the others, told in the place of that setting.
+_RULES: dict[str, Callable[[Settings], list[str]]] = {
+    "person": _person_problems,
+    "coarsen": _coarsen_problems,
+    "suppression_limit": _suppression_problems,
+    "series": _series_problems,
+    "requirements": _requirement_problems,
+    "objective": _objective_problems,
+    "method": _method_problems,
+    "refine": _refine_problems,
+    "loosen": _loosen_problems,
+    "render": _render_problems,
+}

@@ -1,13 +1,15 @@
-"""Models, hierarchies and requirements as entries of a settings file, both ways, and the file itself."""
+"""Settings as a TOML file, both ways: sections, and models, hierarchies and requirements as entries of them."""
 
 from __future__ import annotations
 
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, asdict, fields
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,260 @@ from shoal.atomic import write_whole
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
+from shoal.encoding.source import Input
 from shoal.errors import InputError, near_miss, raise_problems
-from shoal.settings.kinds import plain, unknown_keys
+from shoal.settings.declaration import Setting
+from shoal.settings.kinds import make_method, plain, read_allowed, unknown_keys
+from shoal.settings.reading import read_input
+from shoal.settings.registry import with_names, with_paths
+from shoal.settings.settings import SETTINGS, Settings
+from shoal.solve.local_search.budget import Refine, read_refine
+from shoal.solve.methods import Auto
+
+_SINGLE = [own for own in SETTINGS.values() if own.is_single]
+
+
+def _keys(section: str) -> tuple[str, ...]:
+    return tuple(own.key for own in _SINGLE if own.section == section)
+
+
+# The sections of a file in their order, each with the keys it may hold; None where these depend on something else.
+SECTIONS = {
+    "columns": _keys("columns"),
+    "quasi_identifiers": None,
+    "requirement": (*_keys("requirement"), *REQUIREMENTS),
+    "objective": _keys("objective"),
+    "method": None,
+    "output": _keys("output"),
+    "input": None,
+}
+
+
+def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict[str, Any]:
+    """The fields of `Settings` from a file's content; what is wrong with it is added to `problems`.
+
+    Paths of hierarchies are relative to `folder`. What the content does not name has no field.
+    """
+    sections = _sections(with_names(raw, problems), problems)
+    found: dict[str, Any] = {
+        "weights": {
+            name: entry["weight"]
+            for name, entry in sections["quasi_identifiers"].items()
+            if isinstance(entry, Mapping) and "weight" in entry
+        },
+        "quasi_identifiers": _read_models(sections["quasi_identifiers"], folder, problems),
+        "requirements": _read_requirements(sections["requirement"], folder, problems),
+        "method": _read_method(sections["method"], problems),
+        "reading": read_input(sections["input"], problems),
+    }
+    for own in _SINGLE:
+        if own.key in sections[own.section] and own.name not in found:
+            given, read = sections[own.section][own.key], _READERS.get(own.kind)
+            found[own.name] = given if read is None else read(own.key, given, folder, problems)
+    return found
+
+
+def _sections(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Mapping[str, Any]]:
+    """The sections of a file's content by name, empty ones for those that it lacks."""
+    unknown_keys("the settings", raw, SECTIONS, problems)
+    sections: dict[str, Mapping[str, Any]] = {}
+    for section, keys in SECTIONS.items():
+        sections[section] = raw.get(section, {})
+        if not isinstance(sections[section], Mapping):
+            problems.append(f"'{section}' must be a table: [{section}].")
+            sections[section] = {}
+        if keys is not None:
+            own = REQUIREMENTS if section == "requirement" else {}
+            given = {key: value for key, value in sections[section].items() if key not in own}
+            unknown_keys(f"[{section}]", given, keys, problems)
+    return sections
+
+
+def content_of(settings: Settings, folder: Path | None = None) -> dict[str, Any]:
+    """Settings as the content of a file in `folder`; of no file, with all hierarchies spelled out."""
+    content: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
+    for own in _SINGLE:
+        value = getattr(settings, own.name)
+        if own.always or value != own.default():
+            content[own.section][own.key] = _written(own, value, folder)
+    for name, model in settings.quasi_identifiers.items():
+        entry = content["quasi_identifiers"][name] = write_model(model, folder)
+        if name in settings.weights:
+            entry["weight"] = settings.weights[name]
+    for item in settings.requirements:
+        content["requirement"].setdefault(item.name, []).append(write_requirement(item, folder))
+    for option in fields(settings.method):  # type: ignore[arg-type]
+        value = getattr(settings.method, option.name)
+        if value != {}:
+            content["method"][option.name] = _option(value)
+    content["input"] = {
+        option.name: _listed(value)
+        for option in fields(settings.reading)
+        if (value := getattr(settings.reading, option.name)) != getattr(Input(), option.name)
+    }
+    if not content["input"]:
+        del content["input"]
+    return with_paths(content)
+
+
+def _read_models(
+    section: Mapping[str, Any], folder: Path, problems: list[str]
+) -> dict[str, Model | None]:
+    """The models of quasi-identifiers, each a table of its own in the file."""
+    found: dict[str, Model | None] = {}
+    for name, entry in section.items():
+        found[name] = None
+        if isinstance(entry, Mapping):
+            found[name] = read_model(name, entry, folder, problems)
+        else:
+            problems.append(
+                f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}]."
+            )
+    return found
+
+
+def _read_method(section: Mapping[str, Any], problems: list[str]) -> Any:
+    """The method with its options, which stand in its section beside other settings."""
+    options = {key: value for key, value in section.items() if key not in _keys("method")}
+    return make_method(section.get("name", Auto.name), options, problems) or Auto()
+
+
+def _read_names(key: str, given: Any, folder: Path, problems: list[str]) -> tuple[str, ...]:
+    if _is_list_of(str, given):
+        return tuple(given)
+    problems.append(f"'{key}' in [columns] must be a list of column names.")
+    return ()
+
+
+def _read_column(key: str, given: Any, folder: Path, problems: list[str]) -> str | None:
+    if not isinstance(given, str):
+        problems.append(f"'{key}' in [columns] must be the name of a column.")
+    return given or None if isinstance(given, str) else None
+
+
+def _read_path(key: str, given: Any, folder: Path, problems: list[str]) -> str | None:
+    if not isinstance(given, str):
+        problems.append(f"'{key}' in [columns] must be the path of a file.")
+    return str(folder / given) if given and isinstance(given, str) else None
+
+
+def _read_coarsening(key: str, section: Any, folder: Path, problems: list[str]) -> dict[str, Model]:
+    """The models that coarsen unprotected columns, each a table of its own in the file."""
+    found = {}
+    if not isinstance(section, Mapping):
+        problems.append(
+            "'coarsen' in [columns] must be a table for each column: [columns.coarsen.COLUMN]."
+        )
+        section = {}
+    for name, entry in section.items():
+        if not isinstance(entry, Mapping) or "model" not in entry:
+            problems.append(
+                f"Column '{name}' in [columns.coarsen] must be a table with a 'model': [columns.coarsen.{name}]."
+            )
+            continue
+        model = read_model(name, entry, folder, problems, "columns.coarsen")
+        if model is not None:
+            found[name] = model
+    return found
+
+
+def _read_refine(key: str, given: Any, folder: Path, problems: list[str]) -> Any:
+    """How long to refine; a number of steps stands in a table of its own."""
+    if not isinstance(given, Mapping):
+        found = read_refine(given)
+        return given if found is None else found
+    known = [field.name for field in fields(Refine)]
+    unknown_keys("refine of [method]", given, known, problems)
+    return Refine(**{key: value for key, value in given.items() if key in known})
+
+
+def _write_refine(refine: Any, folder: Path | None) -> Any:
+    if not isinstance(refine, Refine):
+        return refine
+    given = {key: value for key, value in asdict(refine).items() if value is not None}
+    return given or "quick"
+
+
+def _is_list_of(kind: type, value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kind) for item in value)
+
+
+def _read_requirements(
+    section: Mapping[str, Any], folder: Path, problems: list[str]
+) -> tuple[Requirement, ...]:
+    """The requirements beyond k, each a table of its own in the file."""
+    found = []
+    for name in REQUIREMENTS:
+        where, entries = f"[[requirement.{name}]]", section.get(name, [])
+        if not _is_list_of(dict, entries):
+            problems.append(f"Requirement '{name}' must be a list of tables: {where}.")
+            continue
+        found += [read_requirement(name, entry, where, folder, problems) for entry in entries]
+    return tuple(requirement for requirement in found if requirement is not None)
+
+
+def _option(value: Any) -> Any:
+    """An option of a method in plain numbers; one that has parts as a table."""
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    return value
+
+
+def _listed(value: Any) -> Any:
+    """Lists in place of tuples, also by column."""
+    if isinstance(value, Mapping):
+        return {name: _listed(own) for name, own in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _seen_from(path: str, folder: Path) -> str:
+    """A path as seen from a folder."""
+    source = Path(path).resolve()  # `..` does not lead back out of a link
+    with suppress(ValueError):  # no way leads from one drive of Windows to another
+        source = Path(os.path.relpath(source, folder.resolve()))
+    return source.as_posix()
+
+
+# How the value of a key is read and written, by the kind of its setting; others stand there as they are.
+_READERS: dict[str, Callable[[str, Any, Path, list[str]], Any]] = {
+    "names": _read_names,
+    "column": _read_column,
+    "path": _read_path,
+    "reasons": lambda key, given, folder, problems: read_allowed(given, problems),
+    "coarsening": _read_coarsening,
+    "refine": _read_refine,
+}
+_WRITERS: dict[str, Callable[[Any, Path | None], Any]] = {
+    "names": lambda names, folder: list(names),
+    "path": lambda path, folder: path if folder is None else _seen_from(path, folder),
+    "reasons": lambda allow, folder: {name: list(own) for name, own in allow.items()},
+    "coarsening": lambda models, folder: {
+        name: write_model(model, folder) for name, model in models.items()
+    },
+    "method": lambda method, folder: method.name,
+    "refine": _write_refine,
+}
+
+
+def _written(own: Setting, value: Any, folder: Path | None) -> Any:
+    write = _WRITERS.get(own.kind)
+    return value if write is None or value is None else write(value, folder)
+
+
+def written(own: Setting) -> Any:
+    """The default of a setting as a file has it."""
+    return _written(own, own.default(), None)
+
+
+def json_ready(value: Any) -> Any:
+    """The same content with texts in place of what JSON does not know; columns are generalized by it alike."""
+    if isinstance(value, Mapping):
+        return {key: json_ready(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, Decimal) else value
 
 
 def read_hierarchy(
@@ -47,10 +301,7 @@ def write_hierarchy(tree: Hierarchy, folder: Path | None) -> dict[str, Any]:
     """What `read_hierarchy` reads: the path of its file as seen from a folder, or all rows."""
     if not tree.source or folder is None:
         return {"rows": tree.rows()}
-    source = Path(tree.source).resolve()  # `..` does not lead back out of a link
-    with suppress(ValueError):  # no way leads from one drive of Windows to another
-        source = Path(os.path.relpath(source, folder.resolve()))
-    return {"hierarchy": source.as_posix()}
+    return {"hierarchy": _seen_from(tree.source, folder)}
 
 
 def entry_keys(kind: type[Requirement]) -> list[str]:

@@ -19,7 +19,7 @@ from shoal.encoding.frames import Frame, arrow_column, order_of
 from shoal.encoding.models import Interval, Model
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems, shown
-from shoal.settings.input import read_input
+from shoal.settings.reading import read_input
 from shoal.settings.settings import Settings
 from shoal.suggestions import words
 from shoal.suggestions.batteries import with_batteries
@@ -75,7 +75,7 @@ class Suggestions:
     columns: tuple[ColumnSuggestion, ...]
     records: int
     k: int
-    input: Input
+    reading: Input
     remarks: tuple[str, ...]
     singled: tuple[Singled, ...]
     together: tuple[Singled, ...]
@@ -110,7 +110,7 @@ class Suggestions:
             coarsen={n: model for n, model in self.models.items() if n not in protected},
             others="drop" if self.of(DROP) else "refuse",
             k=self.k,
-            input=self.input,
+            reading=self.reading,
         )
 
     def to_toml(self, title: str = "a table") -> str:
@@ -130,9 +130,7 @@ def suggest(
     /,
     *,
     k: int | None = None,
-    input: Input | Mapping[str, Any] | None = None,
-    table: str | None = None,
-    query: str | None = None,
+    reading: Input | Mapping[str, Any] | None = None,
 ) -> Suggestions:
     """Suggest a role for every column of a table, a model for every quasi-identifier, and say why.
 
@@ -150,12 +148,8 @@ def suggest(
         database.
     k
         The least number of records that shall read the same (default 10, less for a table of few records).
-    input
+    reading
         How to read a file, like ``{"encoding": "cp1252"}``; what is not said is found out.
-    table
-        The table to read from a database, like "health.patients".
-    query
-        A SELECT to read from a database, in place of a table.
 
     Examples
     --------
@@ -168,10 +162,8 @@ def suggest(
     age quasi-identifier interval
     """
     problems: list[str] = []
-    given = read_input(input or Input(), problems)
-    reading = reading_of(data, table, query)
-    if reading:
-        given = replace(given, table=table, query=query)
+    given = read_input(reading or Input(), problems)
+    given = replace(given, **reading_of(data))
     if k is not None and (not isinstance(k, int) or isinstance(k, bool) or k < 1):
         problems.append(
             f"The 'k' parameter must be a whole number of at least 1. Got {shown(k)} instead."
@@ -269,7 +261,7 @@ def _suggested(
         columns=columns,
         records=frame.shape[0],
         k=k or _usual_k(counted),
-        input=input,
+        reading=input,
         remarks=(
             *remarks,
             *writing.remarks,

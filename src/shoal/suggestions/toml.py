@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.encoding.source import Input
 from shoal.errors import listed
 from shoal.report.formats import percent
+from shoal.settings.settings import SETTINGS
+from shoal.settings.toml import written
 from shoal.suggestions.batteries import in_short
 from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
 
@@ -122,42 +124,20 @@ _HEADER = """\
 # Settings for {title}, suggested from its names and values: read every line, for
 # no table says what an attacker knows. UNSURE marks what to look at first.
 """
-_FOOTER = """
-[requirement]
-k = {k}  # at least this many records read the same; larger is safer and costs more
+_DIVERSITY = """\
 
 # Without this, all records of a group may share a sensitive value; see `shoal requirements`.
 # [[requirement.diversity]]
 # l = 2  # no sensitive value has more than 1/l of a group's records
 # kind = "frequency"  # or distinct, entropy, recursive (then also c)
 # columns = ["COLUMN"]  # by default all sensitive columns
-
-[objective]
-measure = "lm"  # what to minimize, see `shoal measures`
-
-[method]
-name = "auto"  # see `shoal methods`
-refine = "quick"  # false for the method's own groups, 60.0 to improve them for a minute
-seed = 0
-
-[output]
-keep_order = false  # true keeps the order of records, which can identify them
-render = "text"  # "bounds": two columns per interval; "midpoint": one number
 """
-_LISTS = (
-    ("identifiers", IDENTIFIER, "removed"),
-    (
-        "sensitive",
-        SENSITIVE,
-        "released; taken as unknown to outsiders, and requirements are about them",
-    ),
-    ("keep", KEEP, "released unchanged, and nothing protects them"),
-)
+_LISTS = {"identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEEP}  # settings and roles
 
 
 def settings_text(suggestions: Suggestions, title: str) -> str:
     """The whole file."""
-    columns = "".join(_list(suggestions, *entry) for entry in _LISTS)
+    columns = "".join(_list(suggestions, key, role) for key, role in _LISTS.items())
     return "".join(
         [
             _HEADER.format(title=one_line(title)),
@@ -166,8 +146,10 @@ def settings_text(suggestions: Suggestions, title: str) -> str:
             _coarsened(suggestions),
             _comments(singled_lines(suggestions)),
             _quasi_identifiers(suggestions),
-            _FOOTER.format(k=suggestions.k),
-            _input(suggestions.input),
+            _section("requirement", k=suggestions.k),
+            _DIVERSITY,
+            *(_section(name) for name in ("objective", "method", "output")),
+            _input(suggestions.reading),
         ]
     )
 
@@ -176,8 +158,18 @@ def _with(suggestions: Suggestions, role: str) -> list[ColumnSuggestion]:
     return [column for column in suggestions.columns if column.role == role]
 
 
-def _list(suggestions: Suggestions, key: str, role: str, meaning: str) -> str:
-    columns = _with(suggestions, role)
+def _section(section: str, **given: Any) -> str:
+    """A section with those of its settings that everybody should look at, as they are by default or as given."""
+    lines = [f"\n[{section}]"]
+    for name, own in SETTINGS.items():
+        if own.section == section and own.init is not None:
+            comment = f"  # {own.init}" if own.init else ""
+            lines.append(f"{own.key} = {_value(given.get(name, written(own)))}{comment}")
+    return "\n".join([*lines, ""])
+
+
+def _list(suggestions: Suggestions, key: str, role: str) -> str:
+    columns, meaning = _with(suggestions, role), SETTINGS[key].init
     if not columns:
         return f"{key} = []  # {meaning}\n"
     return "\n".join([f"{key} = [  # {meaning}", *_listed(columns), "]\n"])

@@ -21,8 +21,8 @@ from shoal.encoding.models import Suppression
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
-from shoal.settings.content import content_of
 from shoal.settings.settings import Settings
+from shoal.settings.toml import content_of
 from shoal.solve.measures import MEASURES
 from shoal.suggestions.singling import grouped
 from shoal.suggestions.suggest import Suggestions, suggest
@@ -104,9 +104,9 @@ def look(answer: Any, project: str) -> dict[str, Any]:
     """Read the table, suggest, and write `look.json`; also `settings.toml` where there is none yet."""
     folder = Path(project)
     answer("progress", {"stage": "reading the table", "done": 0, "total": 1})
-    found = suggest(path_of(project), input=input_of(project))
+    found = suggest(path_of(project), reading=input_of(project))
     answer("progress", {"stage": "counting values", "done": 0, "total": 1})
-    source = open_project(project, found.input)
+    source = open_project(project, found.reading)
     facts = _facts(source, found)
     if not (folder / "settings.toml").exists():
         _first_settings(folder, found)
@@ -136,11 +136,11 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
     columns = []
     for column in found.columns:
         try:
-            values = column_of(source, column.name, found.input)
-            if found.input.is_text(column.name):
+            values = column_of(source, column.name, found.reading)
+            if found.reading.is_text(column.name):
                 values = values.cast(pa.large_string())
             bars, missing = bars_of(values), int(values.null_count)
-            kind = _type_read(values, column.name, found.input)
+            kind = _type_read(values, column.name, found.reading)
         except InputError:
             bars, missing, kind = [], 0, "cannot be read"
         columns.append(
@@ -173,12 +173,12 @@ def _facts(source: Source, found: Suggestions) -> dict[str, Any]:
         "encoding": dialect.encoding if dialect else None,
         "delimiter": dialect.delimiter if dialect else None,
         "input": {
-            "encoding": found.input.encoding,
-            "delimiter": found.input.delimiter,
-            "decimal": found.input.decimal,
-            "date_format": found.input.date_format,
-            "missing": found.input.missing,
-            "sheet": found.input.sheet,
+            "encoding": found.reading.encoding,
+            "delimiter": found.reading.delimiter,
+            "decimal": found.reading.decimal,
+            "date_format": found.reading.date_format,
+            "missing": found.reading.missing,
+            "sheet": found.reading.sheet,
         },
     }
 

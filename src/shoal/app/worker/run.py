@@ -38,7 +38,7 @@ EXAMPLES = 4  # released texts of a column that are shown
 def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     """Losses and risks of a dry run, and about how long the real one takes."""
     settings = make_settings(Path(project) / "settings.toml", k=k)
-    source = open_project(project, settings.input)
+    source = open_project(project, settings.reading)
     plan = prepare(Memory(source), settings)  # of the whole table: what cannot be is said at once
     time = estimate_run(plan)
     records = source.data.shape[0]
@@ -94,7 +94,7 @@ def _sample(source: Source) -> Source:
 def _before(source: Source, settings: Settings) -> dict[str, Any]:
     """The risks of the table as it is, of all its records."""
     columns = list(settings.quasi_identifiers)
-    codes = codes_of(source, columns, settings.input)
+    codes = codes_of(source, columns, settings.reading)
     sizes = grouped(codes, columns, source.data.shape[0]).sizes()
     return {
         "unique_before": int(np.count_nonzero(sizes == 1)),
@@ -175,7 +175,7 @@ def run(answer: Any, project: str, run: str) -> dict[str, Any]:
     folder, start, tell = Path(run), time.perf_counter(), _Telling(answer)
     settings = make_settings(folder / "settings.toml")
     tell("reading", 0, 1)
-    source = open_table(path_of(project), settings.input)
+    source = open_table(path_of(project), settings.reading)
     records = source.data.shape[0]
 
     def planned(plan: Plan[Any]) -> None:

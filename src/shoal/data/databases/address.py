@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from shoal.data.databases.connection import Connection, quoted
 from shoal.data.databases.duckdb_file import DuckDBFile
@@ -122,8 +123,8 @@ class DatabaseTable:
         if (self.table is None) == (self.query is None):
             what = "neither is" if self.table is None else "both are"
             found.append(
-                f"A table or a query must be named to read from '{place}', and {what}; name one with table= (--table) "
-                "or query= (--query)."
+                f"A table or a query must be named to read from '{place}', and {what}; name one with "
+                "shoal.DatabaseTable(…, table=…) (--table) or query=… (--query)."
             )
         elif self.table is not None:
             found += name_problems(self.table)
@@ -200,15 +201,9 @@ def without_password(address: str) -> tuple[str, bool]:
     return kind.without_password(address.removesuffix(scheme["rest"]), scheme["rest"])
 
 
-def reading_of(data: object, table: str | None, query: str | None) -> dict[str, str | None]:
-    """What to read from a database, as fields of `Input`; of anything but its address there is nothing to say."""
-    if table is None and query is None:
-        return {}
-    if not is_address(data):
-        raise InputError(
-            f"'table' and 'query' are about databases; leave them out, or give the address of one: {KNOWN}."
-        )
-    return {"table": table, "query": query}
+def reading_of(data: object) -> dict[str, Any]:
+    """What is read from a database, as fields of `Input`; of anything but its tables there is nothing to say."""
+    return {"table": data.table, "query": data.query} if isinstance(data, DatabaseTable) else {}
 
 
 def stored_place(

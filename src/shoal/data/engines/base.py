@@ -66,7 +66,7 @@ FULL = (
 MEMORY = ("out of memory", "outofmemory", "failed to allocate", "cannot allocate")
 
 
-class Engine(ABC):
+class Backend(ABC):
     """A library that runs queries over tables that need not fit in memory."""
 
     name: ClassVar[str]

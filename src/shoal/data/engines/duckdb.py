@@ -11,12 +11,12 @@ import narwhals as nw
 import pyarrow as pa
 
 from shoal.data.databases.connection import quoted
-from shoal.data.engines.base import Engine, Lazy
+from shoal.data.engines.base import Backend, Lazy
 from shoal.data.staging import Staging
 from shoal.encoding.frames import Frame, open_frame
 
 
-class DuckDB(Engine):
+class DuckDB(Backend):
     """Queries of one connection, staged as Parquet files."""
 
     name = "duckdb"

@@ -16,7 +16,7 @@ import narwhals as nw
 import pyarrow as pa
 
 from shoal.data.databases import DatabaseTable, size_of, stored_to_parquet
-from shoal.data.engines.base import Engine, Lazy, outer, speaking_of
+from shoal.data.engines.base import Backend, Lazy, outer, speaking_of
 from shoal.data.engines.memory import for_engine, free_memory, read_memory
 from shoal.data.files.blocks import Read, texts_to_parquet
 from shoal.data.files.formats import input_problems, suffix_of
@@ -44,10 +44,33 @@ _SHORT = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 
 
 @dataclass(frozen=True)
+class Engine:
+    """Where a table is worked on, and how much memory that may take.
+
+    Parameters
+    ----------
+    name
+        "memory", "duckdb", "polars" or "spark"; by default in memory unless the table outgrows that, and then on
+        DuckDB.
+    memory
+        How much memory may be used, like "8GB"; by default most of what is free.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Engine("duckdb", memory="8GB")
+    Engine(name='duckdb', memory='8GB')
+    """
+
+    name: EngineName | None = None
+    memory: str | int | None = None
+
+
+@dataclass(frozen=True)
 class Opened:
     """A large table: its engine, its frame, what is known of its file, and what memory may be used."""
 
-    engine: Engine
+    engine: Backend
     frame: Lazy
     memory: int
     staging: Any = None  # is closed in the end

@@ -9,12 +9,12 @@ import narwhals as nw
 import polars as pl
 import pyarrow as pa
 
-from shoal.data.engines.base import Engine, Lazy
+from shoal.data.engines.base import Backend, Lazy
 from shoal.data.staging import Staging
 from shoal.encoding.frames import Frame, open_frame
 
 
-class Polars(Engine):
+class Polars(Backend):
     """Lazy queries, staged as Parquet files."""
 
     name = "polars"

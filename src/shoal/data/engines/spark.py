@@ -22,7 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 
 from shoal import __version__
 from shoal.atomic import exists_already
-from shoal.data.engines.base import RESERVED, Engine, Lazy, speaking_of
+from shoal.data.engines.base import RESERVED, Backend, Lazy, speaking_of
 from shoal.data.engines.opening import Opened
 from shoal.data.engines.publishing import publish_written
 from shoal.data.staging import Staging, runs
@@ -227,7 +227,7 @@ def _drop(session: Any, names: list[str]) -> None:
             session.sql(f"DROP TABLE IF EXISTS `{names.pop()}`")
 
 
-class Spark(Engine):
+class Spark(Backend):
     """Queries of one session, staged as tables."""
 
     name = "spark"

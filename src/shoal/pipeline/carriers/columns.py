@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.engines.base import RESERVED, Engine, Lazy, inner
+from shoal.data.engines.base import RESERVED, Backend, Lazy, inner
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Column, Sensitive, Table, encode_column, encode_sensitive
 from shoal.encoding.forms import Ints, Records
@@ -91,7 +91,7 @@ class Codes:
         """The names of the packed columns."""
         return [f"{RESERVED}key{i}" for i in range(len(self.packs))]
 
-    def packed(self, engine: Engine, frame: Lazy) -> Lazy:
+    def packed(self, engine: Backend, frame: Lazy) -> Lazy:
         """Add the packed codes to a frame; a record with a value that is not known gets null."""
         kinds = frame.collect_schema()
         names = [f"{CODE}{j}" for j in range(len(self.columns))]
@@ -162,7 +162,7 @@ class Codes:
         return Codes(tuple(anew[:number]), tuple(anew[number:])).table(codes, table.counts)
 
 
-def read_columns(engine: Engine, frame: Lazy, settings: Settings) -> Codes:
+def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> Codes:
     """Bring the values of all quasi-identifiers and sensitive columns into memory and encode them.
 
     Raises
@@ -202,7 +202,7 @@ def _coded(
     may_be_empty: bool = True,
 ) -> Coded:
     if is_secret:
-        reading = coarse_input(settings.input, settings.coarsen)
+        reading = coarse_input(settings.reading, settings.coarsen)
         is_range = name in range_columns(settings.coarsen)
         secret = encode_sensitive(values, name, reading, counts, is_range)
         return Coded(name, values, counts, secret.codes, secret)
@@ -210,7 +210,7 @@ def _coded(
         values,
         name,
         model,
-        settings.input,
+        settings.reading,
         may_be_empty,
         counts,
     )
@@ -236,7 +236,7 @@ class Coarsened:
         return [own for own in map(_origin, range(len(self.values))) if own in names]
 
 
-def coarsen(engine: Engine, frame: Lazy, settings: Settings) -> Coarsened:
+def coarsen(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened:
     """Replace every value of the columns to coarsen by what its model makes of it; missing values stay missing.
 
     Raises
@@ -251,7 +251,7 @@ def coarsen(engine: Engine, frame: Lazy, settings: Settings) -> Coarsened:
         counts = together.get_column(COUNT).to_numpy().astype(np.int64)
         values, model = together.select(name), settings.coarsen[name]
         try:
-            texts = coarse_texts(values, name, model, settings.input, counts)
+            texts = coarse_texts(values, name, model, settings.reading, counts)
         except InputError as error:
             problems.extend(error.problems)
             continue
@@ -269,7 +269,7 @@ def coarsen(engine: Engine, frame: Lazy, settings: Settings) -> Coarsened:
 
 
 def spelled_anew(
-    engine: Engine,
+    engine: Backend,
     frame: Lazy,
     closed: Closed,
     coarse: Coarsened,
@@ -287,7 +287,7 @@ def spelled_anew(
         counts = found.get_column(COUNT).to_numpy().astype(np.int64)
         model = settings.coarsen[name]
         own = values[places.tolist()]
-        new = coarse_texts(own, name, model, settings.input, counts)
+        new = coarse_texts(own, name, model, settings.reading, counts)
         old = coarse.texts[name].take(pa.array(places))
         if new.equals(old):
             continue
@@ -307,7 +307,7 @@ def _origin(number: int) -> str:
 
 
 def _replaced(
-    engine: Engine, frame: Lazy, name: str, raw: pa.Array, found: Mapping[str, pa.Array]
+    engine: Backend, frame: Lazy, name: str, raw: pa.Array, found: Mapping[str, pa.Array]
 ) -> Lazy:
     """A frame with what was found for each value in place of a column."""
     known = pa.table({f"{RAW}2": raw, **found}).filter(raw.is_valid())

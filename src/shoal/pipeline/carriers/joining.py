@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.audits.verdict import Examination, Persons
-from shoal.data.engines.base import HASHES, RESERVED, Engine, Lazy, inner, outer
+from shoal.data.engines.base import HASHES, RESERVED, Backend, Lazy, inner, outer
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Table
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.other_columns import Roles
 from shoal.encoding.render import rendered
-from shoal.encoding.rows import distinct_rows
+from shoal.encoding.rows import distinct_rows, fixed_seed
 from shoal.pipeline.carriers.columns import COUNT, HASH, Codes
 from shoal.pipeline.prove import counted_columns, examine_coarsened, examine_counted
 from shoal.risk.leaks import Leaks, Whole, leaks
@@ -72,7 +72,7 @@ def _ranks(row: Records, count: Records) -> Records:
     return numbers - np.repeat(start, count) + 1
 
 
-def secret_of(engine: Engine, frame: Lazy, seed: int) -> int:
+def secret_of(engine: Backend, frame: Lazy, seed: int) -> int:
     """A number that follows from the seed and all records together: nobody can compute it who lacks the table."""
     halves = [(nw.col(HASH) % HALF).sum().alias("low"), (nw.col(HASH) // HALF).sum().alias("high")]
     table = engine.arrow(frame.select(*halves))
@@ -83,7 +83,7 @@ def secret_of(engine: Engine, frame: Lazy, seed: int) -> int:
 
 
 def join_back(
-    engine: Engine, frame: Lazy, codes: Codes, keys: Sequence[Records], pieces: Pieces, secret: int
+    engine: Backend, frame: Lazy, codes: Codes, keys: Sequence[Records], pieces: Pieces, secret: int
 ) -> Lazy:
     """Give every record of an encoded frame its group; those that are left out are gone."""
     rows = pa.table(
@@ -114,7 +114,7 @@ def join_back(
 
 
 def render_frame(
-    engine: Engine, frame: Lazy, closed: Closed, names: Sequence[str], style: str
+    engine: Backend, frame: Lazy, closed: Closed, names: Sequence[str], style: str
 ) -> Lazy:
     """Write the closures of its group beside every record; `names` are the table's columns in their order."""
     columns = {column.name: j for j, column in enumerate(closed.table.columns)}
@@ -140,9 +140,10 @@ def _texts(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     return {key: column.take(pa.array(found.place)) for key, column in texts.items()}
 
 
-def shuffled(engine: Engine, frame: Lazy, order_seed: int | None) -> Lazy:
+def shuffled(engine: Backend, frame: Lazy) -> Lazy:
     """The records in an order that follows from what is released and from fresh chance, and from nothing else."""
-    drawn = secrets.randbits(63) if order_seed is None else order_seed
+    fixed = fixed_seed()
+    drawn = secrets.randbits(63) if fixed is None else fixed
     names = frame.collect_schema().names()
     return engine.hashed(frame, names, ORDER, drawn).sort(ORDER).drop(ORDER)
 
@@ -150,14 +151,14 @@ def shuffled(engine: Engine, frame: Lazy, order_seed: int | None) -> Lazy:
 COUNTED = f"{RESERVED}count"
 
 
-def alone_in(engine: Engine, staged: Lazy, columns: Sequence[str]) -> int:
+def alone_in(engine: Backend, staged: Lazy, columns: Sequence[str]) -> int:
     """Records of a staged release whose combination of some columns no other record has."""
     values = staged.group_by(*map(inner, columns)).agg(nw.len().alias(COUNTED))
     found = engine.arrow(values.filter(nw.col(COUNTED) == 1).select(nw.len().alias(COUNTED)))
     return int(found[COUNTED][0].as_py())
 
 
-def examine_staged(engine: Engine, staged: Lazy, settings: Settings) -> Examination:
+def examine_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examination:
     """Audit a staged release by what its columns read."""
     names = [outer(name) for name in staged.collect_schema().names()]
     wanted = counted_columns(names, settings)
@@ -172,7 +173,7 @@ LOOKED_AT = 200_000  # records in which columns are compared
 
 
 def leaks_in(
-    engine: Engine,
+    engine: Backend,
     frame: Lazy,
     codes: Codes,
     table: Table,
@@ -193,7 +194,7 @@ def leaks_in(
     return leaks(found, own, roles.kept, settings.allow, settings.identified_limit, whole)
 
 
-def _whole(engine: Engine, frame: Lazy, name: str) -> Whole:
+def _whole(engine: Backend, frame: Lazy, name: str) -> Whole:
     """How many records a column has, how many values, and how many of those only once."""
     values = frame.group_by(inner(name)).agg(nw.len().cast(nw.Int64).alias(COUNT))
     found = engine.arrow(
@@ -215,7 +216,7 @@ def columns_of(identifiers: Sequence[str]) -> list[str]:
     return [f"{PERSON}{i}" for i in range(len(identifiers))]
 
 
-def with_persons(engine: Engine, frame: Lazy, identifiers: Sequence[str]) -> Lazy:
+def with_persons(engine: Backend, frame: Lazy, identifiers: Sequence[str]) -> Lazy:
     """Add a hash of every identifier; a record without a value counts as a person of its own.
 
     Each run draws the key of these hashes, so nobody can find out whose they are by hashing identifiers.
@@ -229,7 +230,7 @@ def with_persons(engine: Engine, frame: Lazy, identifiers: Sequence[str]) -> Laz
 
 
 def count_persons(
-    engine: Engine, frame: Lazy, grouped: Lazy, identifiers: Sequence[str], k: int, codes: Codes
+    engine: Backend, frame: Lazy, grouped: Lazy, identifiers: Sequence[str], k: int, codes: Codes
 ) -> tuple[Persons, ...]:
     """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
 

@@ -28,7 +28,7 @@ from shoal.encoding.other_columns import (
     repeat_problems,
 )
 from shoal.encoding.render import render as render_frame
-from shoal.encoding.rows import shuffled
+from shoal.encoding.rows import fixed_seed, shuffled
 from shoal.encoding.source import Dialect, Source
 from shoal.errors import LONGEST, InputError, Refusal, raise_problems
 from shoal.pipeline.carriers.base import Carrier
@@ -51,11 +51,11 @@ from shoal.solve.problem import Closing, Problem
 
 
 class Memory(Carrier):
-    """A frame in memory. `previous` are the earlier releases of a series; `order_seed` fixes draws, for tests only."""
+    """A frame in memory. `previous` are the earlier releases of a series."""
 
-    def __init__(self, given: Source, previous: Any = None, order_seed: int | None = None) -> None:
+    def __init__(self, given: Source, previous: Any = None) -> None:
         self.given = self.source = given  # as it came, and with its unprotected columns coarsened
-        self.previous, self.order_seed = previous, order_seed
+        self.previous = previous
         self.pseudonyms: Mapping[str, pa.Array] = {}  # of all records, by column
         self.person: Records | None = None  # a number for the person of each record
 
@@ -110,7 +110,7 @@ class Memory(Carrier):
         else:
             self._series = watch(
                 "grouping",
-                lambda: make_tonight(plan, self.previous, watch.progress, self.order_seed),
+                lambda: make_tonight(plan, self.previous, watch.progress),
             )
             self._partition = self._series.partition
             self._groups = self._partition.groups
@@ -125,7 +125,7 @@ class Memory(Carrier):
         if self._series is not None:
             self._frame = self._series.respelled(self._frame)
         share = plan.settings.loosen
-        return loosened(closed, share, self.order_seed) if share else closed
+        return loosened(closed, share, fixed_seed()) if share else closed
 
     def close_groups(
         self, plan: Plan[Memory], groups: Ints, closing: Closing
@@ -139,7 +139,7 @@ class Memory(Carrier):
         if kept.size == groups.size:
             return self.source.data, plan.problem.close(groups, closing)
         source = replace(self.given, data=self.given.data[kept.tolist()])
-        source = coarsened(source, settings.coarsen, settings.input)
+        source = coarsened(source, settings.coarsen, settings.reading)
         encoded = encode_source(source, plan.resolved_settings, may_be_empty=True)
         closed = problem_of(encoded, replace(settings, requirements=())).close(
             groups[kept], closing.of(kept)
@@ -148,9 +148,7 @@ class Memory(Carrier):
 
     def render(self, plan: Plan[Memory], closed: Closed) -> None:
         settings, records = plan.settings, closed.table.records
-        self._order: Places = (
-            np.arange(records) if settings.keep_order else shuffled(records, self.order_seed)
-        )
+        self._order: Places = np.arange(records) if settings.keep_order else shuffled(records)
         mask = pa.array(self._groups >= 0)
         pseudonyms = {name: own.filter(mask) for name, own in self.pseudonyms.items()}
         unchanged, style = plan.roles.unchanged, settings.render
@@ -238,7 +236,7 @@ def _leave_out(plan: Plan[Memory], partition: Partition, people: People | None) 
 def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:
     """The table with its unprotected columns coarsened, None where that cannot be."""
     try:
-        return coarsened(source, settings.coarsen, settings.input)
+        return coarsened(source, settings.coarsen, settings.reading)
     except InputError as error:
         problems += error.problems
         return None
@@ -249,7 +247,7 @@ def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records |
     if settings.person is None or settings.person not in frame.columns:
         return None
     try:
-        missing = settings.input.missing_in(settings.person)
+        missing = settings.reading.missing_in(settings.person)
         person = person_numbers(frame, settings.person, missing, problems)
     except InputError as error:
         problems += error.problems
@@ -279,7 +277,7 @@ def _pseudonyms(
         if name not in frame.columns:
             continue
         try:
-            texts = canonical_texts(frame, name, settings.input.missing_in(name))
+            texts = canonical_texts(frame, name, settings.reading.missing_in(name))
         except InputError as error:
             problems += error.problems
             continue
@@ -295,7 +293,7 @@ def encode_source(source: Source, settings: Settings, may_be_empty: bool = False
         settings.quasi_identifiers,
         settings.sensitive,
         (*settings.removed, *settings.pseudonyms),
-        coarse_input(settings.input, settings.coarsen),
+        coarse_input(settings.reading, settings.coarsen),
         may_be_empty,
         range_columns(settings.coarsen),
     )

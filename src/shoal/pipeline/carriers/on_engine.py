@@ -17,6 +17,7 @@ from shoal.data.engines.opening import RELEASE, Opened
 from shoal.encoding.closed import Closed, loosened
 from shoal.encoding.encode import Table, column_problems
 from shoal.encoding.other_columns import Roles
+from shoal.encoding.rows import fixed_seed
 from shoal.encoding.source import Dialect
 from shoal.errors import InputError, NotAvailable, raise_problems
 from shoal.pipeline.carriers.base import Carrier
@@ -50,8 +51,8 @@ CHANGED = "The table changed while it was read; give one that stays the same."
 class OnEngine(Carrier):
     """A frame of an engine: values of columns and counts of combinations come into memory, records never do."""
 
-    def __init__(self, opened: Opened, order_seed: int | None = None) -> None:
-        self.opened, self.engine, self.order_seed = opened, opened.engine, order_seed
+    def __init__(self, opened: Opened) -> None:
+        self.opened, self.engine = opened, opened.engine
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -175,7 +176,7 @@ class OnEngine(Carrier):
             merged = Assignment(kept.rows[again.rows], again.counts, again.groups)
             closed = replace(closed, left_out=assignment.left_out)
         if settings.loosen:
-            closed = loosened(closed, settings.loosen, self.order_seed)
+            closed = loosened(closed, settings.loosen, fixed_seed())
             merged = Assignment(merged.rows, merged.counts, closed.groups)
         gone = assignment.groups < 0
         self._assignment = Assignment(
@@ -200,7 +201,7 @@ class OnEngine(Carrier):
     def render(self, plan: Plan[OnEngine], closed: Closed) -> None:
         engine = self.engine
         rendered = render_frame(engine, self._grouped, closed, self.columns, plan.settings.render)
-        self._staged = engine.stage(shuffled(engine, rendered, self.order_seed), "release")
+        self._staged = engine.stage(shuffled(engine, rendered), "release")
 
     def examine(self, plan: Plan[OnEngine], closed: Closed) -> Examination:
         found = examine_staged(self.engine, self._staged, plan.settings)

@@ -199,12 +199,8 @@ def reading_key(read: list[str | None]) -> str:
     return sha256(dumps(read).encode()).hexdigest()[:32]
 
 
-def make_tonight(
-    plan: Plan[Memory], previous: Any, progress: Progress, order_seed: int | None = None
-) -> Tonight:
+def make_tonight(plan: Plan[Memory], previous: Any, progress: Progress) -> Tonight:
     """Group a table so that its release is safe beside the earlier ones of its series.
-
-    `order_seed` fixes the secret draws, for tests only.
 
     Raises
     ------
@@ -221,7 +217,7 @@ def make_tonight(
     keys = [None if label is None else value_key(label) for label in secret.all_labels]
     people = _people(plan, before)
     known = np.array([before.persons.get(who, OUT) for who in people], dtype=np.int32)
-    drawn = draw_order(before, settings.seed, order_seed, problem.table.records)
+    drawn = draw_order(before, settings.seed, problem.table.records)
     sets = np.array([before.sets.get(who, NOBODY) for who in people], dtype=np.int64)
     signatures = [_codes(own, keys) for own in before.signatures]
     signature, signatures = _placed(plan, secret, known, signatures, sets, drawn)
@@ -289,7 +285,7 @@ def promised(settings: Settings) -> int:
 
 def _people(plan: Plan[Memory], history: History) -> list[str]:
     """What stands for the person of each record."""
-    person, input = plan.settings.person, plan.settings.input
+    person, input = plan.settings.person, plan.settings.reading
     assert person is not None
     texts = fold_all(canonical_texts(plan.carrier.source.data, person, input.missing_in(person)))
     return [history.key(text) for text in texts.to_pylist()]

@@ -33,12 +33,12 @@ def examine_night(
         )
     m = promised(settings)
     history = history_of(previous, settings.person, settings.sensitive[0], m)
-    read = texts_in(table, settings.input.of_written())
+    read = texts_in(table, settings.reading.of_written())
     frame = open_frame(table if read is None else read)
     columns = released_columns(frame, settings)
     texts = texts_of(frame, [*columns, history.sensitive])
     written = texts[history.sensitive].to_pylist()
-    values = value_keys(written, history.signatures, settings.input.missing_in(history.sensitive))
+    values = value_keys(written, history.signatures, settings.reading.missing_in(history.sensitive))
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):

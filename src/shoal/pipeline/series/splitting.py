@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.encoding.forms import Floats, Ints, Records, TreeForm
+from shoal.encoding.rows import fixed_seed
 from shoal.kernels.shared.groups import close_groups, count_classes, group_costs, members
 from shoal.pipeline.plan import Plan
 
@@ -165,11 +166,12 @@ _OWN_DRAWS = 2  # beside a seed, so that they have nothing to do with the order 
 NOBODY = -1  # the set of a newcomer
 
 
-def draw_order(history: History, seed: int, order_seed: int | None, records: int) -> Records:
-    """A random order of tonight's records, the same for the same history; `order_seed` fixes it for tests."""
+def draw_order(history: History, seed: int, records: int) -> Records:
+    """A random order of tonight's records, the same for the same history."""
     night = len(history.nights)
-    if order_seed is not None:
-        return np.random.default_rng([order_seed, _OWN_DRAWS, night]).permutation(records)
+    fixed = fixed_seed()
+    if fixed is not None:
+        return np.random.default_rng([fixed, _OWN_DRAWS, night]).permutation(records)
     secret = sha256(f"draws\0{history.salt}\0{seed}\0{night}".encode()).digest()
     return np.random.default_rng(int.from_bytes(secret, "big")).permutation(records)
 

@@ -1,4 +1,4 @@
-"""How to read a table's file, checked: the `[input]` of a settings file and `input=` in Python."""
+"""How to read a table's file, checked: the `[input]` of a settings file and `reading=` in Python."""
 
 from __future__ import annotations
 
@@ -8,13 +8,62 @@ from typing import Any
 
 from shoal.encoding.source import TYPES, Input
 from shoal.errors import near_miss, shown
+from shoal.settings.declaration import Setting, is_whole
+
+# How the command line asks for each field of `Input`, which says what the fields mean.
+READING = {
+    "encoding": Setting("input", help="Of the file, like cp1252; usually UTF-8."),
+    "delimiter": Setting("input", help="Between fields, like ';' or tab."),
+    "decimal": Setting("input", help="Decimal sign of numbers, '.' or ','."),
+    "date_format": Setting(
+        "input",
+        kind="formats",
+        help="How dates are written, like %d.%m.%Y, of all columns or of one; repeatable.",
+        metavar="[COLUMN:]FORMAT",
+        takes=list,
+    ),
+    "sheet": Setting("input", help="Sheet of a workbook; usually the first."),
+    "missing": Setting(
+        "input",
+        kind="missing",
+        help="Texts that stand for a missing value, like '?,97,98', in all columns or in one; repeatable.",
+        metavar="[COLUMN:]TEXTS",
+        takes=list,
+    ),
+    "types": Setting(
+        "input",
+        kind="types",
+        help="What a column holds, text, number or date, repeatable; else it is found out. E.g. region:text.",
+        flags=("--type",),
+        metavar="COLUMN:TYPE",
+        takes=list,
+    ),
+    "table": Setting(
+        "input", help="Table to read from a database, like health.patients.", metavar="NAME"
+    ),
+    "query": Setting(
+        "input", help="SELECT to read from a database, in place of --table.", metavar="SQL"
+    ),
+    "header_row": Setting(
+        "input",
+        help="Row with the column names, from 1; rows above it are skipped.",
+        metavar="ROW",
+        takes=int,
+    ),
+    "skip_last": Setting(
+        "input",
+        help="Rows at the end that are no records, like a total.",
+        metavar="ROWS",
+        takes=int,
+    ),
+}
 
 
 def read_input(given: Any, problems: list[str]) -> Input:
     """An `Input` from one, or from a mapping of its fields; what the values mean is checked when a file is read."""
     if not isinstance(given, Input | Mapping):
         problems.append(
-            f"The 'input' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
+            f"The 'reading' parameter must be a dict like {{'encoding': 'cp1252'}}. Got {shown(given)} instead."
         )
         return Input()
     known = [field.name for field in fields(Input)]
@@ -87,8 +136,8 @@ def _date_format(given: Any, problems: list[str]) -> Any:
 def _rows(name: str, given: Any, problems: list[str]) -> int | None:
     """A number of a row or of rows."""
     least = 1 if name == "header_row" else 0
-    if isinstance(given, int) and not isinstance(given, bool) and given >= least:
-        return given
+    if is_whole(given, least):
+        return int(given)
     problems.append(
         f"'{name}' in [input] must be a whole number of at least {least}. Got {shown(given)} instead."
     )
