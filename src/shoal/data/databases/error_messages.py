@@ -15,7 +15,11 @@ from shoal.errors import in_our_words
 if TYPE_CHECKING:
     from shoal.data.databases.address import Database
 
-LIBRARIES = ("adbc_driver_manager", "duckdb", "_duckdb", "pyarrow")
+LIBRARIES = (
+    "adbc_driver_manager",
+    "_duckdb",
+    "pyarrow",
+)  # that drivers raise errors of, next to their own
 
 FULL = "has no space left; make room there"
 BUSY = "is in use by somebody else; wait until they are done, or stop them"
@@ -38,7 +42,8 @@ MEMORY = "needs more memory than there is; read fewer columns or records"
 def speaking_of(database: Database) -> Iterator[None]:
     """Turn what a driver raises into one sentence, from which nothing of its own words can be had."""
     with in_our_words(
-        _is_foreign, lambda error: f"The database '{database}' {database.kind.reason(error)}."
+        lambda error: _is_foreign(error, database.kind.library),
+        lambda error: f"The database '{database}' {database.kind.reason(error)}.",
     ):
         try:
             yield
@@ -56,7 +61,7 @@ def _is_interrupt(error: Exception) -> bool:
     return is_main and "due to user request" in str(error)
 
 
-def _is_foreign(error: Exception) -> bool:
+def _is_foreign(error: Exception, library: str) -> bool:
     """Whether a driver raised it; what a stream of Arrow raises for one is an OSError without a number."""
     module = type(error).__module__.partition(".")[0]
-    return module in LIBRARIES or (isinstance(error, OSError) and error.errno is None)
+    return module in (*LIBRARIES, library) or (isinstance(error, OSError) and error.errno is None)
