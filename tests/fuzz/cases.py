@@ -13,6 +13,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import shoal
+
 from .demands import Demand
 from .readings import DATE, NUMBER, TEXT, Tree, canonical
 
@@ -151,7 +153,7 @@ def draw_case(seed: int, methods: Sequence[str] = METHODS) -> Case:
     if rng.random() < 0.2:
         options["identified_limit"] = rng.choice((0.0, 0.01, 0.05))
     if options["objective"] == "wmi":
-        options["w"] = rng.choice((0.0, 0.3, 1.0))
+        options["objective"] = shoal.WMI(rng.choice((0.0, 0.3, 1.0)))
     reading: dict[str, Any] = {"missing": [drawing.missing]} if drawing.missing else {}
     texts = [name for name, rule in rules.items() if rule.model in PLAIN and not rule.options]
     if texts and rng.random() < 0.2:
