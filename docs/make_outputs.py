@@ -149,7 +149,10 @@ def _run_command(command: str, status: int, folder: Path) -> tuple[int, str]:
         return int(not _is_benchmark([word for word in words[3:5] if word[0] != "-"])), ""
     if words[0] != "shoal":
         shell = ["sh", "-c", f"(exit {status}); {command}"]
-        own = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        own = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
         run = subprocess.run(shell, capture_output=True, text=True, cwd=folder, env=own)
         return run.returncode, run.stdout + run.stderr
     from shoal.cli import main

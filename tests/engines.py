@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from fuzz.engines import collected, frame_on
 
-from shoal.data.engines.opening import missing
+from shoal.data.open import missing
 
 ENGINES = ("duckdb", "polars")
 needs_duckdb = pytest.mark.skipif(bool(missing("duckdb")), reason="needs DuckDB")

@@ -18,7 +18,8 @@ from shoal.encoding.encode import encode
 from shoal.encoding.forms import Floats
 from shoal.encoding.frames import open_frame
 from shoal.kernels.compile.jit import kernel
-from shoal.kernels.shared import forms, rows
+from shoal.kernels.shared import forms
+from shoal.kernels.shared import groups as rows
 from shoal.solve.methods import Method
 from shoal.solve.problem import Problem
 

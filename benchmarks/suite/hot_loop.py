@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.tables import Tables
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
-from shoal.kernels.shared.rows import record_joins
+from shoal.kernels.shared.groups import record_joins
 from shoal.solve.problem import Problem
 
 GROUPS = 6_000

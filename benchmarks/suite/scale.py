@@ -20,7 +20,7 @@ import numpy as np
 import shoal
 from benchmarks.billion import draw_counts
 from benchmarks.tables import Table, Tables, Unavailable
-from shoal.data.engines.memory import most_at_once
+from shoal.data.engines.base import most_at_once
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.progress import silent

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.audits.requirements.diversity import LDiversity as LDiversity
     from shoal.audits.requirements.sensitivity import PSensitive as PSensitive
     from shoal.data.databases import DatabaseTable as DatabaseTable
-    from shoal.data.engines.opening import Engine as Engine
+    from shoal.data.open import Engine as Engine
     from shoal.encoding.models import Calendar as Calendar
     from shoal.encoding.models import Hierarchy as Hierarchy
     from shoal.encoding.models import Interval as Interval
@@ -95,7 +95,7 @@ _HOMES = {
     "shoal.audits.requirements.diversity": ("LDiversity",),
     "shoal.audits.requirements.sensitivity": ("PSensitive",),
     "shoal.data.databases": ("DatabaseTable",),
-    "shoal.data.engines.opening": ("Engine",),
+    "shoal.data.open": ("Engine",),
     "shoal.encoding.models": (
         "Calendar",
         "Hierarchy",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.encoding.forms import Ints, RangeForm
-from shoal.encoding.single_numbers import middles, part_counts, rounded_means
+from shoal.encoding.released_texts import middles, part_counts, rounded_means
 
 K = 10
 COLUMNS = ("age", "hours-per-week")

@@ -32,11 +32,10 @@ from fuzz.engines import collected, try_on
 from fuzz.runs import release_faults, write_table
 
 import shoal
-from shoal.data.engines.base import speaking_of
-from shoal.data.engines.memory import free_memory, read_memory
-from shoal.data.engines.opening import engine_for
+from shoal.data.engines.base import free_memory, read_memory, speaking_of
 from shoal.data.files import blocks, csv, text
 from shoal.data.files.table_file import open_file, read_texts
+from shoal.data.open import engine_for
 from shoal.encoding.source import Input
 
 LOCAL = ("agglomerative", "cover")

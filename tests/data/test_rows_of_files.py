@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.data.engines.opening import open_large
 from shoal.data.files.header import likely_header_row, total_sign
 from shoal.data.files.table_file import open_file, read_texts
+from shoal.data.open import open_large
 from shoal.encoding.source import Input
 
 Shell = Callable[..., tuple[int, str, str]]

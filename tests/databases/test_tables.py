@@ -19,9 +19,9 @@ from allowed import allowing
 from stored import PASSWORD, RECORDS, Place, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
+from shoal.data import open as opening
 from shoal.data.databases.types import Digits
 from shoal.data.databases.writing import STAGING
-from shoal.data.engines import opening
 from shoal.data.open import open_table
 from shoal.pipeline.carriers.released import InMemory, Staged
 

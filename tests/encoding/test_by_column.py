@@ -9,8 +9,13 @@ from starlette.datastructures import FormData
 
 import shoal
 from shoal.app.forms import with_input
-from shoal.encoding.by_column import read_formats, read_missing, written_formats, written_missing
-from shoal.encoding.source import Input
+from shoal.encoding.source import (
+    Input,
+    read_formats,
+    read_missing,
+    written_formats,
+    written_missing,
+)
 from shoal.settings.settings import Settings
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import InputError
 from shoal.encoding.forms import RangeForm
-from shoal.encoding.single_numbers import middles, rounded_means
+from shoal.encoding.released_texts import middles, rounded_means
 
 RNG = np.random.default_rng(5)
 PEOPLE = pa.table(

@@ -15,7 +15,7 @@ from shoal.progress import silent
 from shoal.solve.local_search.descent import carve
 from shoal.solve.local_search.neighbourhoods import Refined
 from shoal.solve.local_search.relax import Relaxation
-from shoal.solve.methods.auto import FEW_RECORDS
+from shoal.solve.methods.cover import FEW_RECORDS
 from shoal.solve.problem import Problem
 
 CLOSE = {"rel": 1e-3}

@@ -25,7 +25,8 @@ from shoal.encoding.encode import Table, encode
 from shoal.encoding.forms import Form, RangeForm, TreeForm
 from shoal.encoding.frames import open_frame
 from shoal.kernels.shared import cells as cell_kernels
-from shoal.kernels.shared import forms, groups, rows
+from shoal.kernels.shared import forms, groups
+from shoal.kernels.shared import groups as rows
 from shoal.kernels.splitting import mondrian
 from shoal.progress import silent
 from shoal.risk.limits import compile_rules

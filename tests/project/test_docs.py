@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.data.engines.opening import missing
+from shoal.data.open import missing
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"

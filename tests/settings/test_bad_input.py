@@ -16,7 +16,7 @@ import pytest
 
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
-from shoal.data.engines.opening import missing
+from shoal.data.open import missing
 from shoal.solve.measures.catalogue import objectives
 
 CANARY = "CANARY-7731"

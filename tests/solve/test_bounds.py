@@ -26,7 +26,7 @@ from shoal.errors import InputError
 from shoal.kernels.bounding.cell_columns import flat_costs
 from shoal.kernels.bounding.cell_walk import make_walk
 from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
-from shoal.kernels.clustering.exact import subset_costs
+from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.progress import silent
 from shoal.solve.bounds import cells as records

@@ -20,7 +20,7 @@ import shoal
 from shoal.kernels.bounding import diverse_counts
 from shoal.kernels.bounding import diverse_groups as kernels
 from shoal.kernels.bounding import diverse_slopes as diverse_mending
-from shoal.kernels.clustering.exact import subset_costs
+from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent

@@ -33,13 +33,13 @@ from shoal.kernels.persons.improving import (
     split_persons,
     swap_among_persons,
 )
-from shoal.kernels.persons.splitting import split_by_persons
+from shoal.kernels.splitting.mondrian import split_by_persons
 from shoal.pipeline.prove import Known, examine
 from shoal.progress import silent
 from shoal.risk.persons import People, person_numbers
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.methods.settle import suppressed_costs
-from shoal.solve.persons.grouping import PersonSearch, improve, mend, search_of
+from shoal.solve.persons import PersonSearch, improve, mend, search_of
 
 Shell = Callable[..., tuple[int, str, str]]
 

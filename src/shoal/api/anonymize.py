@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from shoal.api.release import Release, make_release
 from shoal.data.databases import DatabaseTable, reading_of
-from shoal.data.engines.opening import Engine, EngineName
+from shoal.data.open import Engine, EngineName
 from shoal.encoding.frames import FrameT
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress, following

@@ -12,7 +12,6 @@ import numpy as np
 from shoal.api.anonymize import Previous
 from shoal.api.evaluation import Evaluation, Foreign, evaluate_release
 from shoal.api.release import make_release
-from shoal.assess.among import risks_among
 from shoal.assess.classification import (
     Classification,
     compare_classifiers,
@@ -20,6 +19,7 @@ from shoal.assess.classification import (
     target_problems,
 )
 from shoal.assess.comparison import read_comparison
+from shoal.assess.population import risks_among
 from shoal.assess.risk import THRESHOLD
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.verdict import Audit
@@ -33,7 +33,7 @@ from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.pipeline.plan import with_formats
 from shoal.pipeline.prove import examine_table, examine_unordered
-from shoal.pipeline.series.proving import examine_night
+from shoal.pipeline.series.next_release import examine_night
 from shoal.settings.settings import Settings, make_settings
 
 HOLDOUT = 0.3  # share of records

@@ -17,6 +17,7 @@ from shoal.encoding.frames import Frame, FrameT, arrow_column, open_frame
 from shoal.encoding.models import Hierarchy, Model
 from shoal.encoding.released_texts import (
     Released,
+    middles,
     range_ends,
     read_bounds,
     read_levels,
@@ -27,7 +28,6 @@ from shoal.encoding.released_texts import (
     run_ends,
 )
 from shoal.encoding.render import SINGLE, bound_names, native_nulls, rebuilt
-from shoal.encoding.single_numbers import middles
 from shoal.encoding.source import Input
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.settings.settings import Settings, make_settings

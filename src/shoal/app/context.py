@@ -17,7 +17,7 @@ from shoal.app import words
 from shoal.app.forms import coarse_of, roles_of, to_type
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
-from shoal.encoding.by_column import written_formats, written_missing
+from shoal.encoding.source import written_formats, written_missing
 from shoal.progress import stage_in_words
 from shoal.report.formats import make_templates
 

@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 
 from shoal.app import words
 from shoal.app.projects import OWN_KEY
-from shoal.encoding.by_column import read_formats, read_missing
+from shoal.encoding.source import read_formats, read_missing
 
 LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
 PSEUDONYM = "pseudonym"

@@ -137,7 +137,7 @@ def _examined(
     """The examination of a file, also written as JUnit XML where that is asked for, come what may."""
     from shoal.errors import ShoalError
     from shoal.pipeline.prove import examine_table
-    from shoal.pipeline.series.proving import examine_night
+    from shoal.pipeline.series.next_release import examine_night
 
     try:
         examination = examine_table(table, promised, keeps_sheet=keeps_sheet)

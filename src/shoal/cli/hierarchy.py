@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.encoding.frames import Frame
     from shoal.encoding.models import Hierarchy
-    from shoal.encoding.models.column_values import Counted
+    from shoal.encoding.models.base import Counted
     from shoal.encoding.source import Input
 
 # Which options each kind takes, by their names.
@@ -218,7 +218,7 @@ def _list(text: str) -> list[str]:
 
 def _counted(frame: Frame, column: str, how: Input) -> Counted:
     from shoal.encoding.frames import arrow_column
-    from shoal.encoding.models.column_values import counted
+    from shoal.encoding.models.base import counted
 
     return counted(arrow_column(frame, column), how.missing_in(column))
 

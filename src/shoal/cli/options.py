@@ -211,14 +211,14 @@ def objective(text: str | None, problems: list[str]) -> Any:
 
 def formats(given: Sequence[str] | None, problems: list[str]) -> Any:
     """Formats of dates, of all columns or by column."""
-    from shoal.encoding.by_column import read_formats
+    from shoal.encoding.source import read_formats
 
     return read_formats(given or [])
 
 
 def missing(given: Sequence[str] | None, problems: list[str]) -> Any:
     """Texts that stand for a missing value, in lists with commas, in all columns or by column."""
-    from shoal.encoding.by_column import read_missing
+    from shoal.encoding.source import read_missing
 
     return read_missing(given or [])
 

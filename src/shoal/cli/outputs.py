@@ -45,8 +45,8 @@ def target_table(output: Place | None, name: str | None, problems: list[str]) ->
 
 def engine_of(table: Place, engine: str | None, memory: str | None, problems: list[str]) -> str:
     """The engine that a table is worked on with; what is wrong with it is added to `problems`."""
-    from shoal.data.engines.memory import read_memory
-    from shoal.data.engines.opening import engine_for
+    from shoal.data.engines.base import read_memory
+    from shoal.data.open import engine_for
 
     amount = memory
     try:

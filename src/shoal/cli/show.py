@@ -27,7 +27,7 @@ from shoal.pipeline.plan import Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
 from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
-from shoal.suggestions.batteries import in_short
+from shoal.suggestions.meaning import in_short
 from shoal.suggestions.suggest import Suggestions
 from shoal.suggestions.toml import list_lines
 

@@ -1,17 +1,370 @@
-"""The front door for every table: opens a frame, a file or a table of a database, or reads it as texts."""
+"""One front door for every table: which engine works on it, and the table as a frame in memory or on that engine."""
 
 from __future__ import annotations
 
+import glob
 import os
-from dataclasses import replace
-from typing import Any
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, get_args
 
+import narwhals as nw
 import pyarrow as pa
 
-from shoal.data.databases import DatabaseTable, is_address, open_stored, read_stored_texts
+from shoal.data.databases import (
+    DatabaseTable,
+    is_address,
+    open_stored,
+    read_stored_texts,
+    size_of,
+    stored_to_parquet,
+)
+from shoal.data.engines.base import (
+    Backend,
+    Lazy,
+    for_engine,
+    free_memory,
+    outer,
+    read_memory,
+    speaking_of,
+)
+from shoal.data.files.blocks import Read, texts_to_parquet
+from shoal.data.files.formats import input_problems, suffix_of
+from shoal.data.files.header import check_names
+from shoal.data.files.streams import schema_of
 from shoal.data.files.table_file import open_file, read_texts
-from shoal.encoding.frames import AnyFrame, open_frame
-from shoal.encoding.source import Input, Source
+from shoal.data.staging import Staging
+from shoal.encoding.frames import AnyFrame, lazy_kind, open_frame, plain_type
+from shoal.encoding.source import Dialect, Input, Source, Stored
+from shoal.errors import InputError, near_miss, raise_problems, shown
+from shoal.progress import Progress, silent
+
+EngineName = Literal["memory", "duckdb", "polars", "spark"]
+ENGINES = get_args(EngineName)
+MEMORY = "memory"
+RELEASE = "release.parquet"
+NEEDED = {  # libraries and their least versions
+    "duckdb": {"duckdb": (2, 0), "narwhals": (2, 28)},
+    "polars": {"polars": (2, 0), "narwhals": (2, 28)},
+    "spark": {"pyspark": (4, 0), "narwhals": (2, 28)},
+}
+# Bytes that the way in memory takes for each byte of a file; about what `benchmarks large` showed.
+BYTES_IN_MEMORY = {".parquet": 60, ".gz": 60}
+BYTES_OF_TEXT = 10
+_SHORT = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where a table is worked on, and how much memory that may take.
+
+    Parameters
+    ----------
+    name
+        "memory", "duckdb", "polars" or "spark"; by default in memory unless the table outgrows that, and then on
+        DuckDB.
+    memory
+        How much memory may be used, like "8GB"; by default most of what is free.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> shoal.Engine("duckdb", memory="8GB")
+    Engine(name='duckdb', memory='8GB')
+    """
+
+    name: EngineName | None = None
+    memory: str | int | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A large table: its engine, its frame, what is known of its file, and what memory may be used."""
+
+    engine: Backend
+    frame: Lazy
+    memory: int
+    staging: Any = None  # is closed in the end
+    texts: Read | None = None  # what is known of text files
+    most: int | None = None  # records that are solved at once; by default as many as memory allows
+    stored: Stored | None = None  # of a table of a database
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How CSV files are written that the table comes from."""
+        return self.texts.dialect if self.texts else None
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the table's columns."""
+        return [outer(name) for name in self.frame.collect_schema().names()]
+
+    def kinds(self, unchanged: Sequence[str]) -> dict[str, pa.DataType]:
+        """The types that unchanged columns have in the table, where those of the staged release are others."""
+        found = {field.name: plain_type(field.type) for field in schema_of([self.staged(RELEASE)])}
+        return {
+            name: kind
+            for name, kind in self.engine.kinds.items()
+            if name in unchanged and name in found and _is_regained(kind, found[name])
+        }
+
+    def staged(self, name: str) -> Path:
+        """A path in the folder where the work is done."""
+        assert isinstance(self.staging, Staging)
+        return self.staging.place(name)
+
+    def scan(self, paths: Sequence[Path]) -> Lazy:
+        """The records of Parquet files."""
+        return self.engine.scan(paths)
+
+    def close(self) -> None:
+        """Remove everything that was staged."""
+        if self.staging is not None:
+            self.staging.close()
+
+
+def engine_for(table: Any, engine: str | None, memory: str | int | None = None) -> str:
+    """The name of the engine that a table is worked on with, "memory" for the way in memory.
+
+    Raises
+    ------
+    InputError
+        Where there is no such engine, or the table is not for it.
+    """
+    if engine is not None and engine not in ENGINES:
+        close = near_miss(str(engine), ENGINES) or "."
+        raise InputError(
+            f"There is no engine {shown(engine)}{close} Engines: {', '.join(ENGINES)}."
+        )
+    own = lazy_kind(table)
+    if own is not None:
+        if engine not in (None, own):
+            raise InputError(
+                f"This frame is one of {own}'s; leave out engine='{engine}', or collect the frame first."
+            )
+        return own
+    if isinstance(table, DatabaseTable):
+        return _for_stored(table, engine, memory)
+    if not isinstance(table, str | os.PathLike):
+        if engine not in (None, MEMORY):
+            raise InputError(
+                f"A frame of type {type(table).__name__} is in memory already; leave out engine='{engine}'."
+            )
+        return MEMORY
+    if engine is not None:
+        return engine
+    return "duckdb" if _outgrows(table, memory) else MEMORY
+
+
+def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | None) -> str:
+    """The engine for a table of a database: it is read into memory, or copied to a file for DuckDB or Polars."""
+    if engine == "spark":
+        raise InputError(
+            "Spark reads databases by itself; give a DataFrame of its own, or leave out the engine."
+        )
+    if engine is not None:
+        return engine
+    needed = BYTES_OF_TEXT * size_of(table)
+    if memory is None and needed < 200_000_000:  # too little to ask how much is free
+        return MEMORY
+    room = read_memory(memory) if memory is not None else free_memory()
+    return "duckdb" if needed > room else MEMORY
+
+
+def _outgrows(path: str | os.PathLike[str], memory: str | int | None) -> bool:
+    """Whether a file, or several, would take more memory than there is to spare."""
+    if _is_several(path):
+        return True
+    try:
+        size = Path(path).stat().st_size
+    except (OSError, ValueError):
+        return False
+    suffix = suffix_of(Path(path))
+    if suffix == ".xlsx":
+        return False
+    factor = BYTES_IN_MEMORY.get(suffix, BYTES_IN_MEMORY.get(Path(path).suffix, BYTES_OF_TEXT))
+    if memory is None and factor * size < 200_000_000:  # too little to ask how much is free
+        return False
+    room = read_memory(memory) if memory is not None else free_memory()
+    return factor * size > room
+
+
+def _is_several(path: str | os.PathLike[str]) -> bool:
+    return Path(path).is_dir() or (glob.has_magic(str(path)) and not Path(path).exists())
+
+
+def open_large(
+    table: Any,
+    input: Input,
+    engine: str,
+    *,
+    memory: str | int | None = None,
+    most: int | None = None,
+    beside: Path | None = None,
+    progress: Progress = silent,
+) -> Opened:
+    """Open a table on an engine; what is staged goes beside an output, or to the folder for temporary files.
+
+    Raises
+    ------
+    InputError
+        Where files cannot be read, or the library of the engine is missing.
+    """
+    raise_problems(missing(engine))
+    room = read_memory(memory)
+    if engine == "spark":
+        from shoal.data.engines.spark import open_spark
+
+        return open_spark(table, room, most)
+    staging = Staging(beside)
+    try:
+        with speaking_of(engine):
+            if isinstance(table, DatabaseTable):
+                return _open_stored(table, engine, staging, room, most, progress)
+            if lazy_kind(table) is None:
+                return _open_files(table, input, engine, staging, room, most, progress)
+            native = nw.to_native(table, pass_through=True)
+            on = _on(engine, staging, native, room)
+            if engine == "duckdb":
+                on.kinds = _kinds(native.limit(0).to_arrow_table().schema)
+            return Opened(on, on.inward(native), room, staging, most=most)
+    except BaseException:
+        staging.close()
+        raise
+
+
+def _open_files(
+    table: str | os.PathLike[str],
+    input: Input,
+    engine: str,
+    staging: Staging,
+    room: int,
+    most: int | None,
+    progress: Progress,
+) -> Opened:
+    paths = paths_of(table)
+    on = _on(engine, staging, None, room)
+    if suffix_of(paths[0]) == ".parquet":
+        _check_parquet(paths)
+        on.kinds = _kinds(schema_of(paths))
+        if engine == "polars":
+            raise_problems(_zone_problems(on.kinds))
+        return Opened(on, on.scan(paths), room, staging, most=most)
+    read = staging.place("read.parquet")
+    texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
+    return Opened(on, on.scan([read]), room, staging, texts, most)
+
+
+def _open_stored(
+    table: DatabaseTable,
+    engine: str,
+    staging: Staging,
+    room: int,
+    most: int | None,
+    progress: Progress,
+) -> Opened:
+    """Copy a table of a database, a batch at a time, to where the work is done."""
+    read = staging.place("read.parquet")
+    stored = stored_to_parquet(table, read, lambda records: progress("reading", records, 0))
+    on = _on(engine, staging, None, room)
+    on.kinds = _kinds(schema_of([read]))
+    return Opened(on, on.scan([read]), room, staging, most=most, stored=stored)
+
+
+def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
+    return {field.name: plain_type(field.type) for field in schema}
+
+
+def _zone_problems(kinds: Mapping[str, pa.DataType]) -> list[str]:
+    """Sentences for columns at whose time zones Polars panics, which no caller can catch as an error."""
+    return [
+        f"Column '{name}' has a time zone that is no place but an offset, which Polars does not know; use DuckDB "
+        "(--engine duckdb), or convert it."
+        for name, kind in kinds.items()
+        if pa.types.is_timestamp(kind) and kind.tz and kind.tz[0] in "+-"
+    ]
+
+
+def _is_regained(kind: pa.DataType, other: pa.DataType) -> bool:
+    """Whether values get a type back by a cast; texts and bytes of another length need none."""
+    if _SHORT.get(kind, kind) == _SHORT.get(other, other):
+        return False
+    try:
+        pa.array([], other).cast(kind)
+    except pa.ArrowException:
+        return False
+    return True
+
+
+def paths_of(table: str | os.PathLike[str]) -> list[Path]:
+    """The files that a path, a folder or a pattern means, all of one format."""
+    path = Path(table)
+    found = [path]
+    if path.is_dir():
+        found = sorted(own for own in path.iterdir() if own.is_file() and own.name[0] not in "._")
+    elif _is_several(table):
+        start = Path(path.anchor or ".")
+        found = sorted(
+            own for own in start.glob(str(path.relative_to(path.anchor))) if own.is_file()
+        )
+    if not found:
+        raise InputError(
+            f"'{table}' means no files; name a file, a folder or a pattern like 'in/*.csv'."
+        )
+    raise_problems(problem for own in found for problem in input_problems(own))
+    suffixes = sorted({suffix_of(own) for own in found})
+    if len({suffix.removesuffix(".gz") for suffix in suffixes}) > 1:
+        raise InputError(
+            f"'{table}' means files of several formats ({', '.join(suffixes)}); name one."
+        )
+    if suffixes[0] == ".xlsx":
+        raise InputError(
+            "Excel files are read in memory only; leave out the engine, or save as CSV."
+        )
+    return found
+
+
+def _check_parquet(paths: Sequence[Path]) -> None:
+    from pyarrow.parquet import read_schema
+
+    for path in paths:
+        try:
+            names = read_schema(path).names
+        except (OSError, ValueError):  # Arrow's errors are among these
+            names = None
+        if names is None:
+            raise InputError(
+                f"'{path}' is not a whole Parquet file; it may be cut off or damaged: copy it again."
+            )
+        check_names(path, names)
+
+
+def _on(engine: str, staging: Staging, native: Any, room: int) -> Any:
+    if engine == "polars":
+        from shoal.data.engines.polars import Polars
+
+        return Polars(staging)
+    from shoal.data.engines.duckdb import DuckDB
+
+    return DuckDB.own(staging, for_engine(room)) if native is None else DuckDB(native, staging)
+
+
+def missing(engine: str) -> list[str]:
+    """A sentence if a library that an engine needs is missing or too old."""
+    for library, (major, minor) in NEEDED[engine].items():
+        if find_spec(library) is None:
+            return [f"The engine {engine} is not installed; run: pip install 'shoal[{engine}]'."]
+        found = [int(part) for part in re.findall(r"[0-9]+", version(library))[:2]]
+        if found < [major, minor]:
+            return [
+                f"The engine {engine} needs {library} {major}.{minor} or newer; run: pip install --upgrade {library}."
+            ]
+    return []
+
 
 AnyTable = AnyFrame | DatabaseTable | str | os.PathLike[str]
 

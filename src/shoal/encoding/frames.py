@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.forms import Records
-from shoal.encoding.models.base import labels_of
-from shoal.encoding.models.column_values import enum_order
+from shoal.encoding.models.base import enum_order, labels_of
 from shoal.errors import InputError, raise_problems
 
 NUMBER_MARK = {b"shoal": b"number"}  # on a text field: JSON lines write it without quotes

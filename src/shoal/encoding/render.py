@@ -18,8 +18,8 @@ from shoal.encoding.forms.base import SIGNS
 from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number, plain_column
 from shoal.encoding.models import Interval, Model, Order
 from shoal.encoding.models.base import labels_of
+from shoal.encoding.released_texts import has_middle, has_numbers, middles, rounded_means
 from shoal.encoding.rows import distinct_rows
-from shoal.encoding.single_numbers import has_middle, has_numbers, middles, rounded_means
 from shoal.errors import InputError, raise_problems
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audits.verdict import Audit
-from shoal.data.engines.opening import engine_for, open_large
-from shoal.data.open import open_table, stored_in
+from shoal.data.open import engine_for, open_large, open_table, stored_in
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import Floats, Records
 from shoal.encoding.frames import FrameT

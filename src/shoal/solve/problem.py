@@ -15,7 +15,7 @@ from shoal.encoding.forms import Floats, Ints, Records, TreeForm
 from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared import groups as kernels
 from shoal.kernels.shared.forms import Compiled
-from shoal.kernels.shared.rows import Pairs, make_pairs
+from shoal.kernels.shared.groups import Pairs, make_pairs
 from shoal.kernels.shared.rules import Rules
 from shoal.risk.limits import compile_rules
 from shoal.solve.measures.additive import CompiledMeasure, compile_measure, compile_wmi

@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.by_column import ALL_COLUMNS
 from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
-from shoal.encoding.source import Input
+from shoal.encoding.source import ALL_COLUMNS, Input
 from shoal.report.formats import percent
 from shoal.risk.leaks import tells
 from shoal.suggestions import words

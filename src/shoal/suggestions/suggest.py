@@ -22,9 +22,9 @@ from shoal.errors import InputError, raise_problems, shown
 from shoal.settings.reading import read_input
 from shoal.settings.settings import Settings
 from shoal.suggestions import words
-from shoal.suggestions.batteries import with_batteries
 from shoal.suggestions.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
 from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict
+from shoal.suggestions.meaning import with_batteries
 from shoal.suggestions.models import Chosen, model_for
 from shoal.suggestions.profile import PLAIN, Profile, profile_of
 from shoal.suggestions.reading import LEAST, Found, Writing, found_column, text_markers, writing_of

@@ -13,8 +13,8 @@ from shoal.errors import listed
 from shoal.report.formats import percent
 from shoal.settings.settings import SETTINGS
 from shoal.settings.toml import written
-from shoal.suggestions.batteries import in_short
 from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
+from shoal.suggestions.meaning import in_short
 
 if TYPE_CHECKING:
     from shoal.suggestions.suggest import ColumnSuggestion, Suggestions

@@ -14,7 +14,6 @@ import pyarrow as pa
 from shoal.atomic import exists_already, reason, write_whole
 from shoal.data.databases import DatabaseTable, IfExists, write_stored_batches
 from shoal.data.engines.base import Lazy
-from shoal.data.engines.opening import RELEASE, Opened
 from shoal.data.files.blocks import Read, texts_to_parquet
 from shoal.data.files.formats import output_problems, suffix_of
 from shoal.data.files.streams import (
@@ -26,6 +25,7 @@ from shoal.data.files.streams import (
     stream_problems,
     write_part,
 )
+from shoal.data.open import RELEASE, Opened
 from shoal.data.staging import folder_beside
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError, raise_problems

@@ -23,8 +23,8 @@ from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 from shoal import __version__
 from shoal.atomic import exists_already
 from shoal.data.engines.base import RESERVED, Backend, Lazy, speaking_of
-from shoal.data.engines.opening import Opened
 from shoal.data.engines.publishing import publish_written
+from shoal.data.open import Opened
 from shoal.data.staging import Staging, runs
 from shoal.encoding.frames import Frame, open_frame
 from shoal.errors import InputError

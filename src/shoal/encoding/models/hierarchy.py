@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.encoding.forms import Form, Ints, TreeForm
-from shoal.encoding.models.base import Model, label_of, labels_of
+from shoal.encoding.models.base import Model, counted, label_of, labels_of
 from shoal.encoding.models.calendar import DEFAULT, Calendar
-from shoal.encoding.models.column_values import counted
 from shoal.encoding.models.folded_tree import (
     coarsen,
     fold_tree,

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.forms.base import DASH
-from shoal.encoding.models.column_values import Counted
+from shoal.encoding.models.base import Counted
 from shoal.encoding.models.periods import days_of_label
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from shoal.encoding.forms import STAR
 from shoal.encoding.forms.base import DASH
-from shoal.encoding.models.base import labels_of
+from shoal.encoding.models.base import Counted, labels_of, own_order
 from shoal.encoding.models.calendar import Calendar
-from shoal.encoding.models.column_values import Counted, own_order
 from shoal.encoding.models.ends import days_of
 from shoal.encoding.models.order import BETWEEN, Order
 from shoal.encoding.models.periods import days_of_label

@@ -21,7 +21,7 @@ from shoal.kernels.shared.forms import (
     set_cost,
     value_cost,
 )
-from shoal.kernels.shared.rows import cover_costs
+from shoal.kernels.shared.groups import cover_costs
 
 SORTING_LOOKS = 4  # work of sorting one code, in points looked at
 

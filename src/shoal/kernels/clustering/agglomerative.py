@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.compile.jit import inner, unrolled
 from shoal.kernels.shared.arrays import least_at
-from shoal.kernels.shared.rows import totals_with_group, totals_with_record
+from shoal.kernels.shared.groups import totals_with_group, totals_with_record
 from shoal.kernels.shared.state import (
     add,
     cost_without,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compile.jit import allocating, inner, kernel
-from shoal.kernels.shared.rows import totals_with_group, totals_with_record
+from shoal.kernels.shared.groups import totals_with_group, totals_with_record
 from shoal.kernels.shared.rules import complies, shortfall
 from shoal.kernels.shared.state import (
     add,

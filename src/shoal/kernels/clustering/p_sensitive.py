@@ -16,7 +16,7 @@ from shoal.kernels.clustering.k_member import compact
 from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.arrays import copy_column, equal_columns, largest_at, least_at
-from shoal.kernels.shared.rows import totals_with_each
+from shoal.kernels.shared.groups import totals_with_each
 from shoal.kernels.shared.state import add, members_of, unlink
 
 

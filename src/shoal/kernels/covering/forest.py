@@ -14,7 +14,7 @@ from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import least_at, order_of, taken
 from shoal.kernels.shared.forms import open_closure, value_cost
-from shoal.kernels.shared.rows import cover_costs, totals_with_group
+from shoal.kernels.shared.groups import cover_costs, totals_with_group
 from shoal.kernels.shared.state import merge
 
 

@@ -10,7 +10,7 @@ from shoal.kernels.refining.carving_cells import Cells, price_rare
 from shoal.kernels.refining.neighbourhoods import dissolve
 from shoal.kernels.refining.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.shared.arrays import least_at
-from shoal.kernels.shared.rows import totals_with_record
+from shoal.kernels.shared.groups import totals_with_record
 from shoal.kernels.shared.state import close, link, members_of, merge, unlink
 
 

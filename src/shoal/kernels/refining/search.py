@@ -14,7 +14,7 @@ import numpy as np
 from shoal.kernels.compile.bundles import bundle
 from shoal.kernels.compile.jit import inner, kernel
 from shoal.kernels.shared.forms import Compiled, closure_cost
-from shoal.kernels.shared.rows import Pairs, totals_with_record
+from shoal.kernels.shared.groups import Pairs, totals_with_record
 from shoal.kernels.shared.rules import Rules, tally_is_diverse
 from shoal.kernels.shared.state import (
     State,

@@ -12,7 +12,7 @@ from shoal.kernels.refining.neighbourhoods import change_of_swap, price_swaps
 from shoal.kernels.refining.search import GAIN, free_group, keep_if_better, touch, transfer
 from shoal.kernels.shared.arrays import least_at, taken, taken_columns
 from shoal.kernels.shared.forms import open_closure, total_cost, widen_closure
-from shoal.kernels.shared.rows import totals_with_each, totals_with_group, totals_with_record
+from shoal.kernels.shared.groups import totals_with_each, totals_with_group, totals_with_record
 from shoal.kernels.shared.state import members_of
 
 

@@ -16,7 +16,7 @@ from shoal.kernels.shared.forms import (
     value_cost,
     widen_closure,
 )
-from shoal.kernels.shared.rows import cover_costs, totals_with_each, totals_with_group
+from shoal.kernels.shared.groups import cover_costs, totals_with_each, totals_with_group
 from shoal.kernels.shared.state import close, link, members_of, merge, unlink
 
 EPSILON = 1e-9  # costs that differ by less than this count as equal

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.kernels.compile.jit import allocating, inner, kernel
 from shoal.kernels.shared.arrays import order_of, taken, taken_columns, taken_rows
 from shoal.kernels.shared.forms import RANGE, open_closure, total_cost, widen_closure
-from shoal.kernels.shared.rows import cover_costs
+from shoal.kernels.shared.groups import cover_costs
 from shoal.kernels.shared.rules import complies, is_diverse, shortfall
 from shoal.kernels.splitting.top_down import (
     EPSILON,

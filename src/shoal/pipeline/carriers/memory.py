@@ -46,7 +46,7 @@ from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY, refine
 from shoal.solve.methods import Partition
 from shoal.solve.methods.settle import suppress
-from shoal.solve.persons.grouping import group_persons, leave_out
+from shoal.solve.persons import group_persons, leave_out
 from shoal.solve.problem import Closing, Problem
 
 

@@ -11,9 +11,8 @@ import narwhals as nw
 import numpy as np
 
 from shoal.audits.verdict import Audit, Examination, Persons
-from shoal.data.engines.base import RESERVED, Lazy, outer, speaking_of
-from shoal.data.engines.memory import most_at_once, most_rows
-from shoal.data.engines.opening import RELEASE, Opened
+from shoal.data.engines.base import RESERVED, Lazy, most_at_once, most_rows, outer, speaking_of
+from shoal.data.open import RELEASE, Opened
 from shoal.encoding.closed import Closed, loosened
 from shoal.encoding.encode import Table, column_problems
 from shoal.encoding.other_columns import Roles

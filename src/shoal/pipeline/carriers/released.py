@@ -16,7 +16,6 @@ from shoal.assess.singled import Kept, singled_out
 from shoal.audits.verdict import Audit
 from shoal.data.databases import COUNT, DatabaseTable, IfExists, Written, write_stored
 from shoal.data.engines.base import HASHES, RESERVED, Lazy, speaking_of
-from shoal.data.engines.opening import RELEASE, Opened
 from shoal.data.engines.publishing import publish_file, publish_folder, publish_stored
 from shoal.data.files.streams import formulas_in
 from shoal.data.files.table_file import (
@@ -27,6 +26,7 @@ from shoal.data.files.table_file import (
     write,
 )
 from shoal.data.files.types import texts_of
+from shoal.data.open import RELEASE, Opened
 from shoal.encoding.encode import Column
 from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.render import spelled_for

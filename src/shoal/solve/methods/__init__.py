@@ -3,9 +3,8 @@
 from typing import Literal
 
 from shoal.solve.methods.agglomerative import Agglomerative
-from shoal.solve.methods.auto import Auto
 from shoal.solve.methods.base import Method, Partition
-from shoal.solve.methods.cover import Cover
+from shoal.solve.methods.cover import Auto, Cover
 from shoal.solve.methods.exact import Exact
 from shoal.solve.methods.incognito import Incognito
 from shoal.solve.methods.mondrian import Mondrian

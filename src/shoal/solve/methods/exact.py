@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.encoding.forms import Floats, Form, Ints, RangeForm, Records, SetForm, TreeForm
 from shoal.errors import InputError
-from shoal.kernels.clustering.exact import cut_subsets, subset_costs
+from shoal.kernels.clustering.k_member import cut_subsets, subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition
