@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import shoal
-from shoal.data.files.table_file import read
+from shoal.data.files.table_file import read_file
 from shoal.encoding.models import Model
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data"
@@ -319,7 +319,7 @@ class Tables:
 
     def read(self, path: str) -> pa.Table:
         """A file of the folder."""
-        return read(self._found(path))
+        return read_file(self._found(path))
 
     def _tree(self, path: str) -> shoal.Hierarchy:
         return shoal.Hierarchy.from_csv(self._found(path))

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 import shoal
-from shoal.data.files.table_file import read
+from shoal.data.files.table_file import read_file
 
 FOLDER = Path(__file__).parent
 TARGET = FOLDER / "before-after.svg"
@@ -30,7 +30,7 @@ text { font: 14px system-ui, -apple-system, "Segoe UI", Helvetica, Arial, sans-s
 
 def picture() -> str:
     """The picture as SVG."""
-    table = read(FOLDER / "example" / "patients.csv")
+    table = read_file(FOLDER / "example" / "patients.csv")
     release = shoal.anonymize(
         table,
         quasi_identifiers={

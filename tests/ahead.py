@@ -34,7 +34,7 @@ def of_tests() -> list[Signature]:
 def read(texts: list[str]) -> tuple[object, ...]:
     """Types of arguments; none if one of them is gone."""
     try:
-        return tuple(map(ahead.type_of, texts))
+        return tuple(map(ahead.parse_type, texts))
     except (AttributeError, ImportError, KeyError):
         return ()
 

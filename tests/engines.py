@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 from fuzz.engines import collected, frame_on
 
-from shoal.data.open import missing
+from shoal.data.open import library_problem
 
 ENGINES = ("duckdb", "polars")
-needs_duckdb = pytest.mark.skipif(bool(missing("duckdb")), reason="needs DuckDB")
+needs_duckdb = pytest.mark.skipif(bool(library_problem("duckdb")), reason="needs DuckDB")
 
 ASKED: dict[str, Any] = {
     "quasi_identifiers": ["age", "town"],
@@ -43,7 +43,7 @@ def people(records: int = 400, seed: int = 0) -> pa.Table:
 
 def skip_without(engine: str) -> None:
     """Skip a test whose engine is not installed."""
-    for reason in missing(engine) if engine != "memory" else ():
+    for reason in library_problem(engine) if engine != "memory" else ():
         pytest.skip(reason)
 
 

@@ -25,9 +25,9 @@ from shoal.kernels.shared import state
 from shoal.kernels.shared.state import State, fill, make_state, offending
 from shoal.progress import silent
 from shoal.risk.limits import check_feasible
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.methods.base import state_of
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 TOLERANCE = 1e-7
@@ -47,8 +47,8 @@ class Start:
     groups: Ints
     diverse: Meets  # whether records keep all limits but k
 
-    def refined(self) -> Refined:
-        return Refined.of(self.problem, self.groups)
+    def refined(self) -> SearchState:
+        return SearchState.of(self.problem, self.groups)
 
 
 @st.composite
@@ -72,7 +72,7 @@ def starts(
         max(1, sample.records // (k + draw(st.integers(0, 2)))),
     )
     draw(st.randoms(use_true_random=False)).shuffle(order)
-    groups = settle(problem, (order % number).astype(np.int32), silent)
+    groups = complete_groups(problem, (order % number).astype(np.int32), silent)
     kept = reference.requirements.meets(sample, 1, requirements)
     return Start(sample, sample.objective(measure), problem, groups, kept)
 
@@ -88,7 +88,7 @@ def changes(before: list[Group], after: list[Group]) -> list[twin.Change]:
     return [(i, g, new[i]) for g, group in enumerate(before) for i in group if new[i] != g]
 
 
-def assert_tidy(refined: Refined) -> None:
+def assert_tidy(refined: SearchState) -> None:
     """All that is kept of a partition is as if it were made anew, and no change is under way."""
     x, problem = refined.search, refined.problem
     state = make_state(problem.arrays, problem.values, problem.tallied, x.s.size.size)

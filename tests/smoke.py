@@ -18,7 +18,7 @@ import pyarrow as pa
 
 import shoal
 from shoal.cli import main as command
-from shoal.data.files.table_file import read
+from shoal.data.files.table_file import read_file
 from shoal.samples import adult, adult_hierarchies
 
 LIBRARIES = ["numpy", "numba", "pyarrow", "pandas", "polars", "narwhals", "typer", "rich"]
@@ -75,7 +75,7 @@ def check_files(release: shoal.Release, folder: Path) -> None:
     for suffix in SUFFIXES:
         path = folder / f"release{suffix}"
         release.save(path)
-        assert rows(read(path)) == rows(release.data), suffix
+        assert rows(read_file(path)) == rows(release.data), suffix
         found = shoal.audit(path, settings=folder / "settings.toml")
         assert found.k == release.audit.k, suffix
     release.save_report(folder / "report.html")
@@ -91,7 +91,7 @@ def check_command(table: pa.Table, folder: Path) -> None:
     run("anonymize", source, *roles, "-s", "income", *outputs)
     run("audit", target, *roles)
     run("--help")
-    assert read(target).num_rows == FEW
+    assert read_file(target).num_rows == FEW
     assert (folder / "few.html").stat().st_size
 
 

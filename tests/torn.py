@@ -9,7 +9,7 @@ import openpyxl
 import pyarrow as pa
 import pytest
 
-from shoal.data.files.table_file import read
+from shoal.data.files.table_file import read_file
 from shoal.encoding.source import Input
 from shoal.errors import InputError
 
@@ -52,7 +52,7 @@ def names_in(folder: Path) -> list[str]:
 def problem(path: Path, input: Input | None = None) -> str:
     """The one sentence about a bad file: it names the file and shows no cell."""
     with pytest.raises(InputError) as caught:
-        read(path, input)
+        read_file(path, input)
     assert len(caught.value.problems) == 1
     message = str(caught.value)
     assert str(path) in message

@@ -13,7 +13,7 @@ import shoal
 from benchmarks.tables import Tables
 from shoal.assess.classification import compare_classifiers
 from shoal.assess.comparison import Comparison
-from shoal.assess.queries import Originals, draw_workload
+from shoal.assess.queries import OriginalRecords, draw_workload
 from shoal.encoding.forms import Floats, Form, TreeForm
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
@@ -131,7 +131,7 @@ def _ask(comparison: Comparison, rng: np.random.Generator, only_values: bool) ->
             )
             workload = type(workload)(chosen, drawn)
         records = np.ones(comparison.table.records)
-        exact = Originals(comparison, chosen, records).answer(workload)
+        exact = OriginalRecords(comparison, chosen, records).answer(workload)
         some = np.flatnonzero(exact >= K)[:QUERIES]  # of fewer a release must not tell
         kept = workload.pick(some)
         meets = tuple(

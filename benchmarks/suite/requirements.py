@@ -10,7 +10,7 @@ from benchmarks.tables import Table, Tables
 from benchmarks.timing import Run, measure
 from shoal import LDiversity, TCloseness
 from shoal.audits.requirements.base import Requirement
-from shoal.kernels.compile.ahead import USUAL, missing
+from shoal.kernels.compile.ahead import USUAL, uncompiled
 
 MOST_TIMES = 3.0  # CPU of the whole call, as a multiple of the same with k alone
 
@@ -68,7 +68,7 @@ def run(tables: Tables) -> list[dict[str, object]]:
     def alone(name: str, k: int) -> Run:
         return measure(table_of(name), method="auto", k=k, refine="quick", repeats=2)
 
-    for signature in missing(USUAL):  # the few records of a warm-up call fewer kernels
+    for signature in uncompiled(USUAL):  # the few records of a warm-up call fewer kernels
         signature.compile()
     rows: list[dict[str, object]] = []
     for case in CASES:

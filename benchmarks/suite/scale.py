@@ -20,18 +20,18 @@ import numpy as np
 import shoal
 from benchmarks.billion import draw_counts
 from benchmarks.tables import Table, Tables, Unavailable
-from shoal.data.engines.base import most_at_once
+from shoal.data.engines.base import records_at_once
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.progress import silent
 from shoal.solve.bounds.certificate import Certifier
-from shoal.solve.counted.aside import set_aside
-from shoal.solve.counted.assignment import Assignment, pick, reduced
+from shoal.solve.counted.assignment import Assignment, merge_equal_rows, pick_rows
+from shoal.solve.counted.exact_groups import set_aside
 from shoal.solve.counted.parts import refine_in_parts
 from shoal.solve.counted.solve import solve
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY, refine
-from shoal.solve.measures import loss
+from shoal.solve.measures import compute_loss
 from shoal.solve.methods import Auto, Cover
 from shoal.solve.problem import Problem
 
@@ -90,7 +90,7 @@ def _compared(
     table: Table, k: int, requirements: tuple[Any, ...], kind: str
 ) -> Iterator[dict[str, object]]:
     """What is lost in memory, with as few records as possible solved at once, and in rounds of several parts."""
-    small = reduced(encode(open_frame(table.data), table.models, table.sensitive))
+    small = merge_equal_rows(encode(open_frame(table.data), table.models, table.sensitive))
     problem = Problem.of(small, "lm", k, requirements=requirements)
     assert small.counts is not None
     rest = int((small.counts - set_aside(problem, 1)).sum())
@@ -100,7 +100,7 @@ def _compared(
         found = (
             _in_memory(problem)
             if way == "in memory"
-            else loss(_solved(problem, most).close(problem)[1], "lm")
+            else compute_loss(_solved(problem, most).close(problem)[1], "lm")
         )
         first = first or found
         yield {
@@ -119,11 +119,11 @@ def _compared(
 def _in_memory(problem: Problem) -> float:
     """What is lost if records are solved one by one, as a table in memory is."""
     counts = problem.table.counts
-    part = pick(problem, np.repeat(np.arange(problem.table.rows), counts))
+    part = pick_rows(problem, np.repeat(np.arange(problem.table.rows), counts))
     groups = Cover().partition(part, 0, silent).groups
     work = refine if groups.size <= MANY else refine_in_parts
     found = work(part, groups, 0, silent, Refine())
-    return loss(part.close(found.groups), "lm")
+    return compute_loss(part.close(found.groups), "lm")
 
 
 def _solved(problem: Problem, most: int) -> Assignment:
@@ -168,10 +168,10 @@ def _billion(tables: Tables) -> dict[str, object]:
     start, cpu = time.perf_counter(), time.process_time()
     table = draw_counts(tables.adult_9(), BILLION)
     problem = Problem.of(table, "lm", 10)
-    most = most_at_once(10 * 10**9)
+    most = records_at_once(10 * 10**9)
     solved = solve(problem, Auto(), Refine(), seed=0, progress=silent, most=most)
     closed = solved.assignment.close(problem)[1]
-    found = loss(closed, "lm")
+    found = compute_loss(closed, "lm")
     certifier = Certifier(closed, k=10, objective="lm", weights={}, w=0.5, loss=found)
     certificate = certifier.certify(CERTIFY, PASSES)
     return {

@@ -19,7 +19,7 @@ _LONGEST_NAME = 255
 PRIVATE_FILE = 0o600
 
 
-def write_whole(
+def write_atomically(
     target: Path,
     overwrite: bool,
     fill: Callable[[Path], object],
@@ -52,7 +52,7 @@ def write_whole(
         _give_name(temporary, real, overwrite)
         return
     except OSError as error:
-        why = reason(error)
+        why = system_reason(error)
     finally:
         with suppress(OSError):
             temporary.unlink()
@@ -137,7 +137,7 @@ def _give_name(temporary: Path, target: Path, overwrite: bool) -> None:
             return
         except (OSError, AttributeError):  # the target exists, or there are no hard links here
             if os.path.lexists(target):
-                raise InputError(exists_already(target)) from None
+                raise InputError(output_exists_problem(target)) from None
     temporary.replace(target)
 
 
@@ -146,13 +146,13 @@ def real_target(target: Path) -> Path:
     return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
-def exists_already(target: Path) -> str:
+def output_exists_problem(target: Path) -> str:
     """Say that an output exists."""
     return (
         f"The output '{target}' exists; choose another name or pass --overwrite (overwrite=True)."
     )
 
 
-def reason(error: OSError) -> str:
+def system_reason(error: OSError) -> str:
     """The system's words for an error, without a path or content."""
     return os.strerror(error.errno) if error.errno else type(error).__name__

@@ -109,7 +109,7 @@ def refusal_lines(refusals: Sequence[Refusal]) -> list[str]:
 
 
 @contextmanager
-def in_our_words(
+def translate_errors(
     is_foreign: Callable[[Exception], bool], sentence: Callable[[Exception], str]
 ) -> Iterator[None]:
     """Turn what a library raises into one sentence of ours, from which nothing of its own words can be had."""

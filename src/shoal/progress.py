@@ -81,7 +81,7 @@ EVERY = 0.2  # seconds between two changes of it
 
 
 @contextmanager
-def following(progress: Progress | None) -> Iterator[Progress]:
+def progress_or_bar(progress: Progress | None) -> Iterator[Progress]:
     """Yield the function that was given, or else a bar in a notebook and silence elsewhere."""
     if progress is not None or not _is_notebook():
         yield progress or silent

@@ -16,7 +16,7 @@ from shoal.encoding.frames import arrow_column, open_frame
 from shoal.encoding.models import Model
 from shoal.encoding.models.base import labels_of
 from shoal.errors import InputError
-from shoal.reuse.taking import Coverage, packed, take
+from shoal.reuse.coverage import Coverage, assign_closures, packed
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
@@ -267,7 +267,7 @@ def _numbers(values: pa.Array) -> list[float]:
 
 def _usable(coverage: Coverage, k: int) -> tuple[npt.NDArray[np.bool_], int]:
     """The closures that may be used, such that each takes at least k training records, or none: also the last."""
-    chosen = take(coverage, lambda records: bool(records.size >= k))
+    chosen = assign_closures(coverage, lambda records: bool(records.size >= k))
     place = np.empty(coverage.order.size, dtype=np.int64)
     place[coverage.order] = np.arange(coverage.order.size)
     alive = np.zeros(coverage.order.size, dtype=np.bool_)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.assess.singled import Kept, singled_out
+from shoal.assess.singling_out import KeptColumns, singled_out
 from shoal.cli.app import commands
 from shoal.encoding.frames import open_frame
 
@@ -163,7 +163,7 @@ def test_records_are_singled_out_by_values_that_no_other_has(kind: Any) -> None:
     found = singled_out(frame, table.column_names)
     assert [item.alone for item in found] == [1, 0, 0, 0, 5]
     assert found[-1].columns == ("ward", "bed", "none", "list")
-    assert singled_out(frame, ["ward"]) == [Kept(("ward",), 1)]
+    assert singled_out(frame, ["ward"]) == [KeptColumns(("ward",), 1)]
     assert singled_out(frame, []) == []
 
 

@@ -25,7 +25,7 @@ from shoal.assess.comparison import comparison_of, pair_records
 from shoal.cli.app import commands
 from shoal.report.formats import rounded
 from shoal.report.gather import MEASURED
-from shoal.solve.measures import MEASURES, column_losses, loss
+from shoal.solve.measures import MEASURES, column_losses, compute_loss
 from shoal.solve.measures.catalogue import measures_by_column
 
 K = 3
@@ -219,7 +219,7 @@ def test_any_pairing_of_records_gives_the_same_loss_in_every_measure() -> None:
     paired = pair_records(found.release.comparison)
     assert not np.array_equal(paired.groups, release.closed.groups)
     for measure in MEASURES:
-        assert loss(paired, measure, k=8) == pytest.approx(release.loss(measure))
+        assert compute_loss(paired, measure, k=8) == pytest.approx(release.loss(measure))
     for measure in measures_by_column():
         assert column_losses(paired, measure) == pytest.approx(release.column_losses(measure))
 
@@ -237,7 +237,7 @@ def test_any_order_gives_the_loss_of_the_true_pairs(
     paired = pair_records(replace(own, groups=own.groups[order], released=released))
     assert paired.left_out == 0
     for measure in MEASURES:
-        assert loss(paired, measure) == pytest.approx(loss(true, measure), abs=1e-9)
+        assert compute_loss(paired, measure) == pytest.approx(compute_loss(true, measure), abs=1e-9)
 
 
 @settings(max_examples=several(100))

@@ -13,7 +13,7 @@ import pytest
 from allowed import allowing
 
 import shoal
-from shoal.progress import following
+from shoal.progress import progress_or_bar
 
 BAD = '<script>alert("1")</script>'
 
@@ -94,7 +94,7 @@ def test_long_work_shows_a_bar_and_takes_it_away(monkeypatch: pytest.MonkeyPatch
 def test_quick_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     cell = Cell(monkeypatch, is_notebook=True)
     monkeypatch.setattr("shoal.progress.SOON", inf)
-    with following(None) as report:
+    with progress_or_bar(None) as report:
         report("grouping", 1, 2)
     assert cell.shown == []
 
@@ -107,7 +107,7 @@ def test_no_bar_is_shown_elsewhere_or_beside_a_function_of_ones_own(
     monkeypatch.setattr("shoal.progress.SOON", 0)
     told: list[str] = []
     given = (lambda stage, done, total: told.append(stage)) if is_notebook else None
-    with following(given) as report:
+    with progress_or_bar(given) as report:
         report("<b>", 1, 2)
     assert cell.shown == []
     assert told == (["<b>"] if is_notebook else [])

@@ -22,7 +22,7 @@ from shoal.encoding.released_texts import (
     period_days,
     range_ends,
     read_periods,
-    released_of,
+    released_column,
     run_ends,
 )
 
@@ -216,12 +216,14 @@ def test_periods_are_read_as_days(text: str, days: Any) -> None:
 
 def test_a_column_of_periods_has_first_and_last_days() -> None:
     texts = pa.chunked_array([["1984", "*", None, "1984-Q1"]], pa.large_string())
-    found = read_periods(released_of(texts))
+    found = read_periods(released_column(texts))
     assert found is not None
     low, high = (side.to_pylist() for side in found)
     assert low == [date(1984, 1, 1), None, None, date(1984, 1, 1)]
     assert high == [date(1984, 12, 31), None, None, date(1984, 3, 31)]
-    assert read_periods(released_of(pa.chunked_array([["1984", "x"]], pa.large_string()))) is None
+    assert (
+        read_periods(released_column(pa.chunked_array([["1984", "x"]], pa.large_string()))) is None
+    )
 
 
 def test_runs_are_read() -> None:

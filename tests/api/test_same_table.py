@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.data.files.table_file import write
+from shoal.data.files.table_file import write_file
 
 RECORDS = 240
 _RNG = random.Random(7)
@@ -87,7 +87,7 @@ TABLES = {
 def _written(suffix: str) -> Callable[[pa.Table, Path], Any]:
     def make(table: pa.Table, folder: Path) -> Path:
         path = folder / f"table{suffix}"
-        write(table, path)
+        write_file(table, path)
         return path
 
     return make

@@ -133,7 +133,7 @@ def test_roles_of_a_form_become_settings() -> None:
         "keep": [],
         "others": "drop",
     }
-    assert forms.roles_of(found, ["age", "town", "ill"]) == {
+    assert forms.roles_by_column(found, ["age", "town", "ill"]) == {
         "age": "quasi-identifier",
         "town": "drop",
         "ill": "sensitive",
@@ -202,7 +202,7 @@ def test_an_order_or_hierarchy_that_coarsens_stays() -> None:
 )
 def test_how_coarse_a_column_cannot_be_is_said(entries: dict[str, str], says: str) -> None:
     roles = {"role-0": "keep", "role-1": "keep", "role-2": "keep"}
-    with pytest.raises(forms.Wrong, match=says):
+    with pytest.raises(forms.InvalidEntry, match=says):
         forms.with_roles({}, FormData(list({**roles, **entries}.items())), TYPED)
 
 
@@ -276,7 +276,7 @@ def test_requirements_of_a_form_become_settings() -> None:
     ],
 )
 def test_a_wrong_entry_is_said_in_a_sentence(make: Any, entries: dict[str, str]) -> None:
-    with pytest.raises(forms.Wrong, match=r"^[A-Zk].*\.$"):
+    with pytest.raises(forms.InvalidEntry, match=r"^[A-Zk].*\.$"):
         make({}, FormData(entries))
 
 

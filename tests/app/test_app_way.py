@@ -22,7 +22,7 @@ from starlette.testclient import TestClient
 
 import shoal
 from shoal import samples
-from shoal.app.jobs import Ended, Jobs, Worker
+from shoal.app.jobs import Jobs, Worker, WorkerEnded
 from shoal.app.projects import Project, Projects, write_toml_file
 from shoal.app.security import Sessions
 from shoal.app.server import make_site
@@ -475,7 +475,9 @@ def test_a_run_encodes_its_table_once(
     said: list[dict[str, Any]] = []
     run = project_of_people.new_run()
     folder = project_of_people.run_folder(run)
-    making.run(lambda _, told: said.append(told), str(project_of_people.folder), str(folder))
+    making.run_release(
+        lambda _, told: said.append(told), str(project_of_people.folder), str(folder)
+    )
     assert len(encoded) == 1
     assert any("seconds" in told and told["records"] == 400 for told in said)
 
@@ -603,7 +605,7 @@ def test_a_dead_desk_is_replaced(steward: Steward) -> None:
 def test_a_worker_that_dies_while_it_is_asked_is_no_error_of_the_app() -> None:
     worker = Worker()
     os.kill(worker.process_id, signal.SIGKILL)
-    with pytest.raises(Ended):
+    with pytest.raises(WorkerEnded):
         worker.ask("look", project="/nowhere")
     worker.end()
 

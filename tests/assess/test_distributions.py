@@ -20,7 +20,7 @@ from tables import partitioned_samples
 import shoal
 from shoal.assess.comparison import read_comparison
 from shoal.assess.distributions import compare_distributions, earth_movers, total_variation
-from shoal.assess.guard import join_ordered, join_others
+from shoal.assess.safe_bins import join_ordered, join_others
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models.periods import days_of_label
 from shoal.settings.settings import make_settings

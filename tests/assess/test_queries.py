@@ -15,7 +15,7 @@ from tables import partitioned_samples
 
 import shoal
 from shoal.assess.queries import (
-    Originals,
+    OriginalRecords,
     Workload,
     amounts_of,
     answer_from_release,
@@ -33,7 +33,7 @@ def test_answers_are_those_of_reading_record_by_record(drawn: Any, seed: int) ->
     workload = draw_workload(comparison, columns, 8, rng)
     amounts = rng.normal(size=table.records)
     per_group = rng.normal(size=comparison.sizes.size)
-    exact = Originals(comparison, columns, amounts).answer(workload)
+    exact = OriginalRecords(comparison, columns, amounts).answer(workload)
     estimate = answer_from_release(comparison, workload, per_group)
     for q in range(workload.queries):
         query = {j: c[:, q] for j, c in zip(columns, workload.conditions, strict=True)}
@@ -48,10 +48,10 @@ def test_a_small_release_answers_as_found_by_hand() -> None:
     release = shoal.anonymize(table, **job)
     comparison = release.comparison
     workload = Workload((0,), (np.array([[0, 1, 3], [0, 2, 3]], dtype=np.int32),))
-    assert Originals(comparison, [0], np.ones(4)).answer(workload).tolist() == [1, 2, 1]
+    assert OriginalRecords(comparison, [0], np.ones(4)).answer(workload).tolist() == [1, 2, 1]
     assert answer_from_release(comparison, workload, comparison.sizes).tolist() == [1, 2, 1]
     per_record, per_group = amounts_of(comparison, "pay")
-    assert Originals(comparison, [0], per_record).answer(workload).tolist() == [1, 5, 4]
+    assert OriginalRecords(comparison, [0], per_record).answer(workload).tolist() == [1, 5, 4]
     assert answer_from_release(comparison, workload, per_group).tolist() == [1.5, 5, 3.5]
     assert amounts_of(comparison, "age")[1].tolist() == [50, 90]  # 2 · 25 and 2 · 45
 

@@ -12,8 +12,8 @@ from reference.evaluation import compared, in_parts, original_cells, rules_of, s
 from tables import partitioned_samples
 
 import shoal
+from shoal.assess.association_rules import RANGES, VALUES, compare_rules
 from shoal.assess.distributions import compared_columns
-from shoal.assess.rules import RANGES, VALUES, compare_rules
 
 SUPPORT, CONFIDENCE = 0.21, 0.55  # no share of up to nine records is near
 

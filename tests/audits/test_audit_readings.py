@@ -17,9 +17,9 @@ from tables import partitioned_samples
 
 import shoal
 from shoal.audits import compatibility
-from shoal.audits.compatibility import count_counterparts, examine_compatibility, read_originals
-from shoal.audits.readings import cover_of, line_of
-from shoal.audits.texts import Reader, read_cells, written
+from shoal.audits.compatibility import audit_compatibility, count_counterparts, read_originals
+from shoal.audits.readings import covered_values, line_of
+from shoal.audits.texts import Reader, column_texts, released_text
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
@@ -83,7 +83,7 @@ FOLDING: tuple[Model, ...] = (
 
 def models_for(frame: Any) -> list[Model]:
     """Every model that takes the column."""
-    labels = set(read_cells(open_frame(frame), "x").texts) - {None}
+    labels = set(column_texts(open_frame(frame), "x").texts) - {None}
     tree = shoal.Hierarchy.from_sets([sorted(labels)[:2], sorted(labels)])
     found = []
     for model in (shoal.Suppression(), shoal.Subset(), shoal.Interval(), tree, *FOLDING):
@@ -102,7 +102,7 @@ def test_every_record_reads_as_the_encoder_reads_it(kind: str) -> None:
     table = encode(frame, {"x": shoal.Suppression()})
     form = table.columns[0].form
     labels = [*form.labels, None] if form.has_null else list(form.labels)
-    cells = read_cells(frame, "x")
+    cells = column_texts(frame, "x")
     read = [cells.texts[place] for place in cells.places]
     assert read == [labels[code] for code in table.codes[:, 0]]
 
@@ -127,7 +127,7 @@ def test_odd_columns_get_the_verdict_of_the_encoder_and_the_kernel(kind: str, st
             expected = weigh_compatible(
                 arrays, closures, sizes, table.codes[found.first], found.counts
             )
-            verdict = examine_compatibility(read_originals(frame, {"x": model}), released, 1)
+            verdict = audit_compatibility(read_originals(frame, {"x": model}), released, 1)
             assert verdict.audit.k == min(own.min() for own in expected)
             assert sorted(verdict.sizes) == sorted(sizes)
 
@@ -147,8 +147,8 @@ def test_counterparts_are_those_of_the_kernel(drawn: Any) -> None:
     released = render(frame, closed, np.arange(sample.records))
     originals = read_originals(frame, sample.models)
     covers = [
-        cover_of(
-            line_of(cells, originals.models[name], Reader()), cells, read_cells(released, name)
+        covered_values(
+            line_of(cells, originals.models[name], Reader()), cells, column_texts(released, name)
         )
         for name, cells in originals.cells.items()
     ]
@@ -201,7 +201,7 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_values_that_settings_name_are_written_alike(value: Any) -> None:
-    assert written(value) == label_of(value)
+    assert released_text(value) == label_of(value)
 
 
 @pytest.mark.parametrize("kind", ODD)
@@ -284,7 +284,7 @@ def test_a_text_that_stands_for_nothing_has_no_counterparts() -> None:
         (shoal.Subset(), '{"1, 2}'),
     ):
         released = open_frame(pa.table({"x": ["*", "*", "*", text]}))
-        verdict = examine_compatibility(read_originals(table, {"x": model}), released, 1)
+        verdict = audit_compatibility(read_originals(table, {"x": model}), released, 1)
         assert verdict.audit.k == 0, text
         assert not verdict.is_proved
 
@@ -292,6 +292,6 @@ def test_a_text_that_stands_for_nothing_has_no_counterparts() -> None:
 def test_a_release_of_other_records_is_refused() -> None:
     originals = read_originals(open_frame(pa.table({"x": [1, 2]})), {"x": shoal.Interval()})
     with pytest.raises(shoal.InputError, match="The release has 1 records and the table 2"):
-        examine_compatibility(originals, open_frame(pa.table({"x": ["*"]})), 1)
+        audit_compatibility(originals, open_frame(pa.table({"x": ["*"]})), 1)
     with pytest.raises(shoal.InputError, match="Quasi-identifier 'x' is not in the release"):
-        examine_compatibility(originals, open_frame(pa.table({"y": ["*"] * 2})), 1)
+        audit_compatibility(originals, open_frame(pa.table({"y": ["*"] * 2})), 1)

@@ -37,8 +37,8 @@ def test_a_saved_file_is_audited_before_it_gets_its_name(tmp_path: Path, monkeyp
     """A writer that loses a record must not get its file out."""
     table = pd.DataFrame({"age": [30, 30, 60, 60]})
     release = shoal.anonymize(table, quasi_identifiers=["age"], k=2)
-    whole = released.write
-    monkeypatch.setattr(released, "write", lambda data, *rest: whole(data.slice(1), *rest))
+    whole = released.write_file
+    monkeypatch.setattr(released, "write_file", lambda data, *rest: whole(data.slice(1), *rest))
     with pytest.raises(shoal.AuditFailed):
         release.save(tmp_path / "release.csv")
     assert list(tmp_path.iterdir()) == []

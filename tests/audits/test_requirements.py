@@ -222,7 +222,7 @@ def test_flags_say_what_python_says(
     monkeypatch.chdir(tmp_path)
     Path("ill.csv").write_text("flu,cold,*\nrhinitis,cold,*\ngout,gout,*\n")
     problems: list[str] = []
-    assert options.requirements([flag], problems) == [FLAGS[flag]]
+    assert options.parse_requirements([flag], problems) == [FLAGS[flag]]
     assert problems == []
 
 

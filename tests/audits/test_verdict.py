@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.assess.singled import identified
+from shoal.assess.singling_out import count_identified
 from shoal.audits.verdict import Unprotected, judge
 from shoal.encoding.frames import open_frame
 
@@ -224,9 +224,9 @@ def test_people_alone_with_their_values_are_counted_as_the_plain_definition_does
         together.setdefault((a, b), set()).add(who)
     single = {next(iter(people)) for people in together.values() if len(people) == 1}
     persons = frame["who"].to_numpy(dtype=np.int64)
-    counted = identified(open_frame(frame), ["a", "b"], persons)
+    counted = count_identified(open_frame(frame), ["a", "b"], persons)
     assert counted == len(single)
-    assert identified(open_frame(frame), ["a", "b"]) == alone(frame, ["a", "b"])
+    assert count_identified(open_frame(frame), ["a", "b"]) == alone(frame, ["a", "b"])
 
 
 def test_each_state_has_its_sentence() -> None:

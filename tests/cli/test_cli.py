@@ -22,7 +22,7 @@ from compiled import needs_jit
 import shoal
 from shoal import AuditFailed, cli, samples
 from shoal.data.files import table_file
-from shoal.data.files.table_file import read
+from shoal.data.files.table_file import read_file
 from shoal.data.open import open_table
 from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.estimate import estimate_run
@@ -64,20 +64,20 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pa.Table:
             "ill": ["abc"[i % 7 % 3] for i in range(60)],
         }
     )
-    table_file.write(table, "people.csv")
+    table_file.write_file(table, "people.csv")
     Path("zip.csv").write_text(TREE)
     return table
 
 
 def smallest_group(path: str | Path, *columns: str) -> int:
     """Records in the smallest group of a file, counted the plain way."""
-    table = read(path).select(columns).to_pylist()
+    table = read_file(path).select(columns).to_pylist()
     return min(Counter(tuple(record.values()) for record in table).values())
 
 
 def same_records(*paths: str) -> bool:
     """Whether two files hold the same records, in any order."""
-    first, second = (sorted(map(str, read(path).to_pylist())) for path in paths)
+    first, second = (sorted(map(str, read_file(path).to_pylist())) for path in paths)
     return first == second
 
 
@@ -85,7 +85,7 @@ def test_anonymize_writes_a_release(shell: Shell, people: pa.Table) -> None:
     code, out, err = shell("anonymize", "people.csv", *ROLES, "-k", 5, "-o", "release.csv")
     assert (code, err) == (0, "")
     assert "looks the same as at least 4 others" in out
-    release = read("release.csv")
+    release = read_file("release.csv")
     assert release.column_names == ["age", "zip", "sex", "ill"]
     assert smallest_group("release.csv", "age", "zip", "sex") >= 5
     assert Counter(release["ill"].to_pylist()) == Counter(people["ill"].to_pylist())
@@ -132,7 +132,7 @@ def test_flags_replace_what_the_settings_say(shell: Shell, people: pa.Table) -> 
     assert list(facts["column_losses"]) == ["age"]
     assert smallest_group("b.csv", "age") >= 20
     before = people.select(["zip", "sex", "ill"]).to_pylist()
-    after = read("b.csv").select(["zip", "sex", "ill"]).to_pylist()
+    after = read_file("b.csv").select(["zip", "sex", "ill"]).to_pylist()
     assert after != before
     assert sorted(map(str, after)) == sorted(map(str, before))
 
@@ -320,7 +320,7 @@ def test_requirements_are_kept_shown_and_saved(shell: Shell, people: pa.Table) -
     diversity, closeness = "frequency 1.5-diversity of 'ill'", "0.4-closeness (equal) of 'ill'"
     assert re.search(rf"^proved +{re.escape(diversity)}: [\d.]+ reached, 1.5 required$", out, re.M)
     assert re.search(rf"^proved +{re.escape(closeness)}: [\d.]+ reached, 0.4 required$", out, re.M)
-    groups = Counter(tuple(record.values()) for record in read("a.csv").to_pylist())
+    groups = Counter(tuple(record.values()) for record in read_file("a.csv").to_pylist())
     sizes: Counter[Any] = Counter()
     for (*public, _), count in groups.items():
         sizes[tuple(public)] += count
@@ -407,7 +407,7 @@ AWKWARD = [
 
 def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> None:
     table = pa.table({name: [i, i + 1] * 5 for i, name in enumerate(AWKWARD)})
-    table_file.write(table, "odd table.csv")
+    table_file.write_file(table, "odd table.csv")
     code, out, _ = shell("init", "odd table.csv", "-o", "odd settings.toml")
     assert code == 0
     assert "'odd table.csv' --settings 'odd settings.toml'" in out
@@ -438,19 +438,19 @@ def test_awkward_column_names_go_all_the_way(shell: Shell, people: pa.Table) -> 
     )
     assert shell(*by_file)[0] == 0
     assert same_records("a.parquet", "b.parquet")
-    assert read("a.parquet").column_names == AWKWARD
+    assert read_file("a.parquet").column_names == AWKWARD
 
 
 def test_init_lets_what_cannot_be_generalized_be_removed(shell: Shell, people: pa.Table) -> None:
     table = people.append_column("tags", [[["x"]] * 60]).append_column("void", pa.nulls(60))
-    table_file.write(table, "people.parquet")
+    table_file.write_file(table, "people.parquet")
     assert shell("init", "people.parquet")[0] == 0
     settings = shoal.Settings.load("people.toml")
     assert settings.identifiers == ("name",)
     assert settings.others == "drop"
     assert '"tags",' in Path("people.toml").read_text()
     assert shell("anonymize", "people.parquet", "--settings", "people.toml", "-o", "r.csv")[0] == 0
-    assert read("r.csv").column_names == ["age", "zip", "sex", "ill"]
+    assert read_file("r.csv").column_names == ["age", "zip", "sex", "ill"]
 
 
 @pytest.mark.parametrize("text", ["age;sex\n31;f\n31;f\n", "\ufeffage,sex\n31,f\n31,f\n"])
@@ -459,7 +459,7 @@ def test_semicolons_and_a_byte_order_mark_are_read(
 ) -> None:
     Path("a.csv").write_text(text, encoding="utf-8")
     assert shell("anonymize", "a.csv", "-q", "age", "-q", "sex", "-k", 2, "-o", "b.csv")[0] == 0
-    assert read("b.csv").to_pylist() == [{"age": 31, "sex": "f"}] * 2
+    assert read_file("b.csv").to_pylist() == [{"age": 31, "sex": "f"}] * 2
 
 
 @pytest.mark.parametrize(
@@ -470,9 +470,9 @@ def test_semicolons_and_a_byte_order_mark_are_read(
 def test_small_tables_are_released(
     shell: Shell, people: pa.Table, ages: list[int], k: int, expected: list[Any]
 ) -> None:
-    table_file.write(pa.table({"age": ages}), "a.csv")
+    table_file.write_file(pa.table({"age": ages}), "a.csv")
     assert shell("anonymize", "a.csv", "-q", "age", "-k", k, "-o", "b.csv")[0] == 0
-    assert read("b.csv")["age"].to_pylist() == expected
+    assert read_file("b.csv")["age"].to_pylist() == expected
 
 
 @needs_jit
@@ -570,7 +570,7 @@ def test_a_broken_method_is_caught_before_anything_is_written(
 ) -> None:
     monkeypatch.setattr(Cover, "partition", lonely)
     lone = people.set_column(1, "age", [[99, *people["age"].to_pylist()[1:]]])
-    table_file.write(lone, "people.csv", overwrite=True)
+    table_file.write_file(lone, "people.csv", overwrite=True)
     before = {path.name for path in Path().iterdir()}
     run = ("anonymize", "people.csv", *ROLES, "-k", 2, "-o", "a.csv", "--save-settings", "a.toml")
     code, out, err = shell(*run)
@@ -635,7 +635,7 @@ MOMENTS = ["reading", "grouping", "auditing", "writing", "unnamed", "named"]
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_a_killed_run_leaves_a_whole_release_or_none(name: str, tmp_path: Path) -> None:
     settings = tmp_path / "adult.toml"
-    table_file.write(samples.adult()[:3000], tmp_path / "adult.parquet")
+    table_file.write_file(samples.adult()[:3000], tmp_path / "adult.parquet")
     shoal.Settings.load(samples.adult_settings()).save(settings)
     for moment in MOMENTS:
         (tmp_path / moment).mkdir()

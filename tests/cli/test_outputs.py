@@ -18,8 +18,8 @@ import pytest
 import torn
 from torn import SECRET, SUFFIXES, assert_same, names_in
 
-from shoal.data.files.formats import output_problems, place_problems
-from shoal.data.files.table_file import read, read_texts, write, write_text
+from shoal.data.files.formats import output_problems, path_problems
+from shoal.data.files.table_file import read_file, read_file_texts, write_file, write_text
 from shoal.errors import AuditFailed, InputError
 
 
@@ -49,18 +49,18 @@ def test_a_folder_or_a_missing_folder_is_no_output(tmp_path, people):
         assert "is a folder" in output_problems(tmp_path / "release.csv", overwrite)[0]
         assert "does not exist" in output_problems(tmp_path / "no" / "release.csv", overwrite)[0]
     with pytest.raises(InputError, match="does not exist"):
-        write(people, tmp_path / "no" / "release.csv")
+        write_file(people, tmp_path / "no" / "release.csv")
 
 
 def test_an_existing_file_is_replaced_only_when_told(tmp_path, people):
     target = tmp_path / "release.parquet"
-    write(people, target)
+    write_file(people, target)
     before = target.read_bytes()
     with pytest.raises(InputError, match="overwrite=True"):
-        write(people.slice(1), target)
+        write_file(people.slice(1), target)
     assert target.read_bytes() == before
-    write(people.slice(1), target, overwrite=True)
-    assert_same(read(target), people.slice(1))
+    write_file(people.slice(1), target, overwrite=True)
+    assert_same(read_file(target), people.slice(1))
     assert names_in(tmp_path) == ["release.parquet"]
 
 
@@ -77,7 +77,7 @@ def test_a_file_that_appears_during_the_write_is_not_replaced(
         monkeypatch.setattr(os, "link", no_link)
     monkeypatch.setattr(os, "fsync", lambda _: target.write_text("theirs"))
     with pytest.raises(InputError, match="exists; choose another name"):
-        write(people, target)
+        write_file(people, target)
     assert target.read_text() == "theirs"
     assert names_in(tmp_path) == ["release.csv"]
 
@@ -87,8 +87,8 @@ def test_without_hard_links_a_new_file_is_written_all_the_same(tmp_path, people,
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", no_link)
-    write(people, tmp_path / "release.csv")
-    assert_same(read(tmp_path / "release.csv"), people)
+    write_file(people, tmp_path / "release.csv")
+    assert_same(read_file(tmp_path / "release.csv"), people)
     assert names_in(tmp_path) == ["release.csv"]
 
 
@@ -103,7 +103,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path, people, monkeypatch, suf
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(failure):
-        write(people, tmp_path / f"release{suffix}")
+        write_file(people, tmp_path / f"release{suffix}")
     [[temporary]] = seen
     ending = re.escape(suffix)
     assert re.fullmatch(rf"\.release{ending}\.\w+\.tmp{ending}", temporary)
@@ -116,18 +116,18 @@ def test_a_full_disk_is_one_sentence(tmp_path, people, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(InputError, match="cannot be written: No space left on device") as caught:
-        write(people, tmp_path / "release.csv")
+        write_file(people, tmp_path / "release.csv")
     assert SECRET not in str(caught.value)
     assert names_in(tmp_path) == []
 
 
 def test_a_name_too_long_is_one_sentence(tmp_path, people):
-    write(people, tmp_path / f"{'x' * 251}.csv")
-    write(people, tmp_path / f"{'é' * 125}.csv")
+    write_file(people, tmp_path / f"{'x' * 251}.csv")
+    write_file(people, tmp_path / f"{'é' * 125}.csv")
     with pytest.raises(InputError, match="The output's name has 256 bytes, and 255 are allowed"):
-        write(people, tmp_path / f"{'x' * 252}.csv")
+        write_file(people, tmp_path / f"{'x' * 252}.csv")
     folders = Path(*["x" * 250] * 20)
-    [sentence] = place_problems(tmp_path / folders / "t.csv", False)
+    [sentence] = path_problems(tmp_path / folders / "t.csv", False)
     assert "cannot be used: File name too long" in sentence
 
 
@@ -140,11 +140,11 @@ def test_a_file_is_checked_under_a_name_by_which_it_can_be_read(tmp_path, people
 
     def check(path: Path) -> None:
         assert not target.exists()
-        seen.append(read_texts(path))
+        seen.append(read_file_texts(path))
 
-    write(people, target, check=check)
+    write_file(people, target, check=check)
     [texts] = seen
-    assert_same(texts, read_texts(target))
+    assert_same(texts, read_file_texts(target))
     assert names_in(tmp_path) == [target.name]
 
 
@@ -158,7 +158,7 @@ def test_a_file_that_fails_its_check_is_not_written(tmp_path, people, exists):
         raise AuditFailed("no")
 
     with pytest.raises(AuditFailed):
-        write(people, target, overwrite=exists, check=check)
+        write_file(people, target, overwrite=exists, check=check)
     assert names_in(tmp_path) == (["release.csv"] if exists else [])
     assert not exists or target.read_text() == "before"
 
@@ -183,7 +183,7 @@ def test_a_replaced_file_keeps_its_permissions(tmp_path, people, suffix, mode):
     target = tmp_path / f"release{suffix}"
     target.touch()
     target.chmod(mode)
-    write(people, target, overwrite=True)
+    write_file(people, target, overwrite=True)
     assert mode_of(target) == mode
 
 
@@ -196,7 +196,7 @@ def test_a_new_file_follows_the_umask_and_is_private_until_it_is_whole(
     target, seen = tmp_path / f"release{suffix}", []
     if exists:
         target.touch()
-    write(people, target, overwrite=exists, check=lambda path: seen.append(mode_of(path)))
+    write_file(people, target, overwrite=exists, check=lambda path: seen.append(mode_of(path)))
     assert seen == [0o600]
     assert mode_of(target) == 0o640
     write_text("x", tmp_path / "report.html")
@@ -218,7 +218,7 @@ def test_a_replaced_file_keeps_its_owner(tmp_path, people, monkeypatch):
 
     monkeypatch.setattr(Path, "stat", stat_of)
     monkeypatch.setattr(os, "chown", lambda _, *owner: given.append(owner))
-    write(people, target, overwrite=True)
+    write_file(people, target, overwrite=True)
     assert given == [(Other.st_uid, Other.st_gid)]
     assert stat.S_IMODE(real(target).st_mode) == 0o664
 
@@ -226,7 +226,7 @@ def test_a_replaced_file_keeps_its_owner(tmp_path, people, monkeypatch):
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "chown", refuse)
-    write(people, target, overwrite=True)
+    write_file(people, target, overwrite=True)
     assert stat.S_IMODE(real(target).st_mode) == 0o644
 
 
@@ -236,10 +236,10 @@ def test_a_link_stays_and_its_file_is_replaced(tmp_path, people):
     latest.touch()
     link.symlink_to("share/latest.csv")
     with pytest.raises(InputError, match="exists; choose another name"):
-        write(people, link)
-    write(people, link, overwrite=True)
+        write_file(people, link)
+    write_file(people, link, overwrite=True)
     assert link.is_symlink()
-    assert_same(read(latest), people)
+    assert_same(read_file(latest), people)
     assert names_in(tmp_path / "share") == ["latest.csv"]
 
 
@@ -327,6 +327,6 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file_or_none(tmp_path, suf
         time.sleep(random.uniform(0, 0.1))
         kill(child)
         if target.exists():
-            generations = read(target)["a"]
+            generations = read_file(target)["a"]
             assert len(generations) == RECORDS
             assert len(generations.unique()) == 1

@@ -221,7 +221,7 @@ def test_a_finished_release_is_not_lost_when_it_cannot_be_written(
     assert code == 2
     (saved,) = tmp_path.glob("shoal-*/release.parquet")
     assert str(saved) in err
-    assert table_file.read(saved).num_rows == 60
+    assert table_file.read_file(saved).num_rows == 60
 
 
 def test_a_report_that_fails_leaves_the_release(

@@ -18,7 +18,7 @@ import torn
 from torn import SUFFIXES, assert_same, names_in
 
 import shoal
-from shoal.data.files.table_file import read, read_texts, write, write_text
+from shoal.data.files.table_file import read_file, read_file_texts, write_file, write_text
 from shoal.errors import AuditFailed
 
 ABSENT = ["chown", "fchmod", "fchown", "geteuid", "getuid", "lchown", "mkfifo"]
@@ -71,28 +71,28 @@ def test_an_open_file_is_refused_as_on_windows(tmp_path, windows):
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_files_are_written_checked_and_replaced(tmp_path, windows, suffix):
     target = tmp_path / f"release{suffix}"
-    write(torn.people(), target, check=read_texts)
+    write_file(torn.people(), target, check=read_file_texts)
     target.write_bytes(b"before")
-    write(torn.people(), target, overwrite=True, check=read_texts)
-    assert_same(read(target), torn.people())
+    write_file(torn.people(), target, overwrite=True, check=read_file_texts)
+    assert_same(read_file(target), torn.people())
     assert names_in(tmp_path) == [target.name]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_that_fails_its_check_is_removed(tmp_path, windows, suffix):
     def fail(path: Path) -> None:
-        read_texts(path)
+        read_file_texts(path)
         raise AuditFailed("no")
 
     with pytest.raises(AuditFailed):
-        write(torn.people(), tmp_path / f"release{suffix}", check=fail)
+        write_file(torn.people(), tmp_path / f"release{suffix}", check=fail)
     assert names_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".csv.gz", ".parquet", ".xlsx"])
 def test_a_damaged_file_is_not_held_open(tmp_path, windows, suffix):
     path = tmp_path / f"table{suffix}"
-    write(torn.people(), path)
+    write_file(torn.people(), path)
     path.write_bytes(path.read_bytes()[:-10])
     torn.problem(path)
     path.unlink()

@@ -7,7 +7,7 @@ import pytest
 from torn import SECRET, assert_same
 from torn import torn as refused
 
-from shoal.data.files.table_file import open_file, read, read_texts, write
+from shoal.data.files.table_file import open_file, read_file, read_file_texts, write_file
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
 
@@ -65,17 +65,17 @@ from shoal.errors import InputError
 def test_a_column_is_typed_only_where_nothing_is_lost(tmp_path, values, type_):
     path = tmp_path / "t.csv"
     path.write_text("id,a,b\n" + "".join(f'x,"{value}",\n' for value in values) + "x,,\n")
-    table = read(path)
+    table = read_file(path)
     assert table.schema.types == [pa.string(), type_, pa.string()]
     assert table["a"].null_count == 1
-    write(table, tmp_path / "again.csv")
-    assert read_texts(tmp_path / "again.csv")["a"].to_pylist() == [*values, None]
+    write_file(table, tmp_path / "again.csv")
+    assert read_file_texts(tmp_path / "again.csv")["a"].to_pylist() == [*values, None]
 
 
 def test_one_late_value_decides_the_type(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n" + "1\n" * 300_000 + "x\n")
-    assert read(path)["a"].type == pa.string()
+    assert read_file(path)["a"].type == pa.string()
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
@@ -83,22 +83,22 @@ def test_the_delimiter_is_found_in_the_header(tmp_path, delimiter):
     path = tmp_path / "t.csv"
     rows = [['"a,b;c\t|,;\t|"', "d", "e"], ["1", "x", "y"]]
     path.write_text("\n".join(delimiter.join(row) for row in rows))
-    assert read(path).to_pydict() == {"a,b;c\t|,;\t|": [1], "d": ["x"], "e": ["y"]}
+    assert read_file(path).to_pydict() == {"a,b;c\t|,;\t|": [1], "d": ["x"], "e": ["y"]}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_marks_line_ends_and_blank_lines_around_rows_do_not_matter(tmp_path, end):
     path = tmp_path / "t.CSV"
     path.write_bytes(b"\xef\xbb\xbf" + end.join(["", "a,b", "1,x", "", "2,y", "", ""]).encode())
-    assert read(path).to_pydict() == {"a": [1, 2], "b": ["x", "y"]}
+    assert read_file(path).to_pydict() == {"a": [1, 2], "b": ["x", "y"]}
 
 
 @pytest.mark.parametrize("block", range(64, 80))
 def test_a_line_break_in_a_value_may_fall_anywhere(tmp_path, monkeypatch, block):
     monkeypatch.setattr("shoal.data.files.csv._BLOCK_BYTES", block)
     table = pa.table({"a": ["x\r\n" * i for i in range(15)], "b": ["y\n,\r"] * 15})
-    write(table, tmp_path / "t.csv")
-    assert_same(read(tmp_path / "t.csv"), table)
+    write_file(table, tmp_path / "t.csv")
+    assert_same(read_file(tmp_path / "t.csv"), table)
 
 
 def test_a_row_beyond_the_limit_is_refused(tmp_path, monkeypatch):
@@ -110,13 +110,13 @@ def test_a_header_alone_is_a_table_without_records(tmp_path):
     path = tmp_path / "t.csv"
     for content in ("a,b", "a,b\n", "a,b\n\n"):
         path.write_text(content)
-        assert read(path).to_pydict() == {"a": [], "b": []}
+        assert read_file(path).to_pydict() == {"a": [], "b": []}
 
 
 def test_column_names_are_kept_exactly(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('"a ""b""\nc", D,é\n1,2,3\n')
-    assert read(path).column_names == ['a "b"\nc', " D", "é"]
+    assert read_file(path).column_names == ['a "b"\nc', " D", "é"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_any_encoding_is_read_and_written_again(tmp_path, encoding):
     path.write_bytes("näme,b\r\né€,x\r\n".encode(encoding))
     source = open_file(path, Input(encoding=encoding))
     assert source.data.to_pydict() == {"näme": ["é€"], "b": ["x"]}
-    write(source.data, again, dialect=source.dialect)
+    write_file(source.data, again, dialect=source.dialect)
     assert again.read_bytes() == path.read_bytes()
 
 
@@ -206,7 +206,7 @@ def test_any_encoding_is_read_and_written_again(tmp_path, encoding):
 def test_a_byte_order_mark_says_the_encoding(tmp_path, encoding):
     path = tmp_path / "t.csv"
     path.write_bytes("a,b\né,x\n".encode(encoding))
-    assert read(path).to_pydict() == {"a": ["é"], "b": ["x"]}
+    assert read_file(path).to_pydict() == {"a": ["é"], "b": ["x"]}
     assert open_file(path).dialect.has_mark
 
 
@@ -240,13 +240,13 @@ def test_the_wrong_encoding_is_one_sentence(tmp_path):
 def test_an_option_that_makes_no_sense_is_refused(tmp_path, input, sentence):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match=sentence) as caught:
-        read(tmp_path / "t.csv", input)
+        read_file(tmp_path / "t.csv", input)
     assert len(caught.value.problems) == 1
 
 
 def test_options_that_make_no_sense_are_told_with_the_missing_file(tmp_path):
     with pytest.raises(InputError) as caught:
-        read(tmp_path / "none.csv", Input(encoding="klingon", decimal="x"))
+        read_file(tmp_path / "none.csv", Input(encoding="klingon", decimal="x"))
     assert len(caught.value.problems) == 3
 
 
@@ -256,7 +256,7 @@ def test_options_that_make_no_sense_are_told_with_the_missing_file(tmp_path):
 )
 def test_a_delimiter_that_is_said_is_not_guessed(tmp_path, delimiter, content):
     (tmp_path / "t.csv").write_text(content)
-    assert read(tmp_path / "t.csv", Input(delimiter=delimiter)).to_pydict() == {
+    assert read_file(tmp_path / "t.csv", Input(delimiter=delimiter)).to_pydict() == {
         "a,b": [1],
         "c": [2],
     }
@@ -264,7 +264,7 @@ def test_a_delimiter_that_is_said_is_not_guessed(tmp_path, delimiter, content):
 
 def test_decimal_commas_and_formatted_dates_stay_text_until_they_are_asked_for(tmp_path):
     (tmp_path / "t.csv").write_text("a;b;c;d\n2,5;2.5;31121999;1999-12-31\n")
-    table = read(tmp_path / "t.csv", Input(decimal=",", date_format="%d%m%Y"))
+    table = read_file(tmp_path / "t.csv", Input(decimal=",", date_format="%d%m%Y"))
     assert table.schema.types == [pa.string()] * 4
 
 
@@ -299,11 +299,11 @@ def test_a_name_that_occurs_among_its_values_is_no_name(tmp_path):
 
 def test_a_name_may_hold_digits_or_occur_in_another_column(tmp_path):
     (tmp_path / "t.csv").write_text("q1,2nd,icd-10,b\nb,x,y,q1\n")
-    assert read(tmp_path / "t.csv").column_names == ["q1", "2nd", "icd-10", "b"]
+    assert read_file(tmp_path / "t.csv").column_names == ["q1", "2nd", "icd-10", "b"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_what_is_written_is_read_as_text_whatever_its_columns_are_called(tmp_path, suffix):
     table = pa.table({"2024": ["x"], "stroke": ["stroke"], "3.5": ["y"]})
-    write(table, tmp_path / f"t{suffix}")
-    assert_same(read_texts(tmp_path / f"t{suffix}"), table)
+    write_file(table, tmp_path / f"t{suffix}")
+    assert_same(read_file_texts(tmp_path / f"t{suffix}"), table)

@@ -10,14 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torn import SECRET, names_in
 
-from shoal.data.files.table_file import holding_problems, open_file, read_texts, write
+from shoal.data.files.table_file import (
+    file_content_problems,
+    open_file,
+    read_file_texts,
+    write_file,
+)
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
 
 
 def test_only_fields_that_need_quotes_have_them(tmp_path):
     texts = ["plain", "", None, "a,b", 'say "x"', "two\nlines", "cr\rlf", " blank ", "a;b"]
-    write(pa.table({"t": texts, "n": range(9), "n,2": [1.5] * 9}), tmp_path / "t.csv")
+    write_file(pa.table({"t": texts, "n": range(9), "n,2": [1.5] * 9}), tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_bytes().decode() == (
         't,n,"n,2"\nplain,0,1.5\n"",1,1.5\n,2,1.5\n"a,b",3,1.5\n"say ""x""",4,1.5\n'
         '"two\nlines",5,1.5\n"cr\rlf",6,1.5\n blank ,7,1.5\na;b,8,1.5\n'
@@ -35,15 +40,15 @@ def test_a_dialect_is_kept_in_numbers_dates_and_lines(tmp_path):
         }
     )
     dialect = Dialect(";", ",", "%d.%m.%Y%%", "\r\n", "utf-8", True)
-    write(table, tmp_path / "t.csv", dialect=dialect)
+    write_file(table, tmp_path / "t.csv", dialect=dialect)
     assert (tmp_path / "t.csv").read_bytes().decode() == (
         "\ufefff;m;d;t;i\r\n2,5;1,00;31.12.0999%;1970-01-01 00:00:00;1\r\n"
         ";2,00;;1970-01-01 00:00:01;2\r\n"
     )
-    write(table, tmp_path / "t.tsv", dialect=Dialect(",", ","))
+    write_file(table, tmp_path / "t.tsv", dialect=Dialect(",", ","))
     assert (tmp_path / "t.tsv").read_text().startswith("f\tm\td\tt\ti\n2,5\t1,00\t")
     timed = Dialect(date_format="%d.%m.%Y %H:%M:%S")
-    write(table.select(["d", "t"]), tmp_path / "u.csv", dialect=timed)
+    write_file(table.select(["d", "t"]), tmp_path / "u.csv", dialect=timed)
     assert (tmp_path / "u.csv").read_text() == (
         "d,t\n0999-12-31,01.01.1970 00:00:00\n,01.01.1970 00:00:01\n"
     )
@@ -52,8 +57,8 @@ def test_a_dialect_is_kept_in_numbers_dates_and_lines(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", "-", ".", ":", " "])
 def test_a_delimiter_that_stands_in_numbers_or_dates_is_quoted(tmp_path, delimiter):
     table = pa.table({"f": [-2.5], "d": [date(2024, 1, 2)], "t": pa.array([0], pa.timestamp("s"))})
-    write(table, tmp_path / "t.csv", dialect=Dialect(delimiter, ","))
-    found = read_texts(tmp_path / "t.csv", Input(delimiter=delimiter)).to_pylist()
+    write_file(table, tmp_path / "t.csv", dialect=Dialect(delimiter, ","))
+    found = read_file_texts(tmp_path / "t.csv", Input(delimiter=delimiter)).to_pylist()
     assert found == [{"f": "-2,5", "d": "2024-01-02", "t": "1970-01-01 00:00:00"}]
 
 
@@ -62,12 +67,14 @@ def test_what_the_encoding_cannot_hold_is_refused_before_anything_is_written(tmp
     with pytest.raises(
         InputError, match="Column 'Ω' has a name that the encoding cp1252"
     ) as caught:
-        write(table, tmp_path / "t.csv", dialect=Dialect(encoding="cp1252"))
+        write_file(table, tmp_path / "t.csv", dialect=Dialect(encoding="cp1252"))
     assert len(caught.value.problems) == 2
     assert SECRET not in str(caught.value)
     assert names_in(tmp_path) == []
-    assert holding_problems(table, "t.csv", Dialect(encoding="cp1252")) == [*caught.value.problems]
-    assert holding_problems(table, "t.csv") == []
+    assert file_content_problems(table, "t.csv", Dialect(encoding="cp1252")) == [
+        *caught.value.problems
+    ]
+    assert file_content_problems(table, "t.csv") == []
 
 
 # Round trips
@@ -95,12 +102,12 @@ def test_every_text_comes_back(tmp_path_factory, dialect, width, data):
         [f"column {i}" for i in range(width)],
     )
     path = tmp_path_factory.mktemp("round") / "t.csv"
-    write(table, path, dialect=dialect)
+    write_file(table, path, dialect=dialect)
     how = Input(delimiter=dialect.delimiter)
-    assert read_texts(path, how).to_pylist() == table.to_pylist()
+    assert read_file_texts(path, how).to_pylist() == table.to_pylist()
     source = open_file(path, how)
-    write(source.data, path, overwrite=True, dialect=dialect)
-    assert read_texts(path, how).to_pylist() == table.to_pylist()
+    write_file(source.data, path, overwrite=True, dialect=dialect)
+    assert read_file_texts(path, how).to_pylist() == table.to_pylist()
 
 
 VALUES = st.sampled_from(
@@ -116,5 +123,5 @@ def test_a_file_in_minimal_quoting_is_written_as_it_was_read(tmp_path_factory, r
     content = end.join(["column 1,column 2", *(",".join(row) for row in rows), ""]).encode()
     path.write_bytes(content)
     source = open_file(path)
-    write(source.data, path, overwrite=True, dialect=source.dialect)
+    write_file(source.data, path, overwrite=True, dialect=source.dialect)
     assert path.read_bytes() == content

@@ -32,9 +32,10 @@ from fuzz.engines import collected, try_on
 from fuzz.runs import release_faults, write_table
 
 import shoal
-from shoal.data.engines.base import free_memory, read_memory, speaking_of
-from shoal.data.files import blocks, csv, text
-from shoal.data.files.table_file import open_file, read_texts
+from shoal.data.engines.base import engine_errors, free_memory, read_memory
+from shoal.data.files import csv, text
+from shoal.data.files import large_text as blocks
+from shoal.data.files.table_file import open_file, read_file_texts
 from shoal.data.open import engine_for
 from shoal.encoding.source import Input
 
@@ -42,7 +43,7 @@ LOCAL = ("agglomerative", "cover")
 
 
 def test_a_traceback_shows_nothing_of_what_an_engine_said() -> None:
-    with pytest.raises(shoal.InputError) as raised, speaking_of("duckdb"):
+    with pytest.raises(shoal.InputError) as raised, engine_errors("duckdb"):
         raise pa.ArrowInvalid("could not convert 'Zyzzyva'")
     assert "Zyzzyva" not in "".join(traceback.format_exception(raised.value))
 
@@ -503,7 +504,7 @@ def test_columns_may_have_any_name(engine: str, suffix: str, turn: int, tmp_path
         assert [own.alone for own in found.singled_out] == [own.alone for own in plain.singled_out]
         out = tmp_path / f"out{suffix}"
         found.save(out, overwrite=True)
-        assert read_texts(out, Input()).column_names == released
+        assert read_file_texts(out, Input()).column_names == released
         again = shoal.audit(out, settings=found.settings)
         assert (again.records, again.groups) == (200, plain.audit.groups)
         found.close()  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from torn import SECRET, names_in, problem, sheet
 from torn import torn as refused
 
 from shoal.data.files.formats import output_problems
-from shoal.data.files.table_file import read, read_texts, write
+from shoal.data.files.table_file import read_file, read_file_texts, write_file
 from shoal.encoding.source import Input
 from shoal.errors import InputError
 
@@ -29,7 +29,7 @@ def people() -> pa.Table:
 
 @pytest.mark.parametrize("cut", [100, -30])
 def test_a_truncated_workbook_is_refused(tmp_path, people, cut):
-    write(people, tmp_path / "whole.xlsx")
+    write_file(people, tmp_path / "whole.xlsx")
     content = (tmp_path / "whole.xlsx").read_bytes()[:cut]
     assert "not a whole Excel workbook" in refused(tmp_path, content, "people.xlsx")
 
@@ -43,7 +43,7 @@ def test_excel_cells_have_their_stored_type(tmp_path):
         [3.0, 3.0, False, None, None, "x", None],
         [None, None, None, None, None, None, None],
     ]
-    table = read(sheet(tmp_path / "t.xlsx", rows))
+    table = read_file(sheet(tmp_path / "t.xlsx", rows))
     day, moment = pa.date32(), pa.timestamp("us")
     types = [pa.int64(), pa.float64(), pa.bool_(), day, moment, pa.string(), pa.string()]
     assert table.schema.types == types
@@ -78,14 +78,14 @@ def test_a_small_workbook_with_far_cells_is_refused_before_they_are_built(tmp_pa
 
 def test_far_cells_without_a_value_are_no_part_of_the_table(tmp_path):
     rows = '<row r="2"><c r="A2"><v>1</v></c><c r="XFD2" s="0"/></row><row r="900000"><c r="XFD900000" s="0"/></row>'
-    table = read(far_apart(tmp_path / "t.xlsx", rows))
+    table = read_file(far_apart(tmp_path / "t.xlsx", rows))
     assert table.to_pydict() == {"age": [1], "ill": [None]}
 
 
 def test_a_sheet_with_many_empty_cells_is_read(tmp_path):
     rows = [["a", *(f"c{i}" for i in range(49))], *([i] + [None] * 49 for i in range(300))]
     rows[-1][-1] = 7
-    table = read(sheet(tmp_path / "t.xlsx", rows))
+    table = read_file(sheet(tmp_path / "t.xlsx", rows))
     assert (table.num_rows, table.num_columns) == (300, 50)
     assert table["c48"].to_pylist() == [None] * 299 + [7]
 
@@ -101,7 +101,7 @@ def test_a_sheet_is_read_whole_when_its_stored_size_is_wrong(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as changed:
         for name in whole.namelist():
             changed.writestr(name, whole.read(name).replace(b'ref="A1:B3"', b'ref="A1"'))
-    assert read(tmp_path / "t.xlsx").to_pydict() == {"a": [1, 3], "b": [2, 4]}
+    assert read_file(tmp_path / "t.xlsx").to_pydict() == {"a": [1, 3], "b": [2, 4]}
 
 
 def test_an_excel_column_of_mixed_kinds_is_refused_with_counts(tmp_path):
@@ -111,7 +111,7 @@ def test_an_excel_column_of_mixed_kinds_is_refused_with_counts(tmp_path):
     workbook.active["C2"].value = "#DIV/0!"
     workbook.save(path)
     with pytest.raises(InputError) as caught:
-        read(path)
+        read_file(path)
     counts = ["2 numbers and 1 texts", "1 texts and 1 true/false values"]
     for sentence, count in zip(
         caught.value.problems, [*counts, "1 spreadsheet errors and 2 texts"], strict=True
@@ -121,7 +121,7 @@ def test_an_excel_column_of_mixed_kinds_is_refused_with_counts(tmp_path):
 
 
 def test_without_openpyxl_the_extra_is_named(tmp_path, people, monkeypatch):
-    write(people, tmp_path / "people.xlsx")
+    write_file(people, tmp_path / "people.xlsx")
     monkeypatch.setitem(sys.modules, "openpyxl", None)
     assert "pip install 'shoal[excel]'" in problem(tmp_path / "people.xlsx")
     assert "pip install 'shoal[excel]'" in output_problems(tmp_path / "release.xlsx", False)[0]
@@ -140,7 +140,7 @@ def test_without_openpyxl_the_extra_is_named(tmp_path, people, monkeypatch):
 )
 def test_what_excel_cannot_keep_is_refused_before_writing(tmp_path, values, reason):
     with pytest.raises(InputError, match=reason) as caught:
-        write(pa.table({"a": values}), tmp_path / "t.xlsx")
+        write_file(pa.table({"a": values}), tmp_path / "t.xlsx")
     assert SECRET not in str(caught.value)
     assert names_in(tmp_path) == []
 
@@ -158,8 +158,8 @@ def workbook(path: Path, **sheets: list[list[object]]) -> Path:
 
 def test_a_sheet_is_found_by_its_name(tmp_path):
     path = workbook(tmp_path / "t.xlsx", Cover=[["a"], [1]], Data=[["age"], [31]])
-    assert read(path).to_pydict() == {"a": [1]}
-    assert read(path, Input(sheet="Data")).to_pydict() == {"age": [31]}
+    assert read_file(path).to_pydict() == {"a": [1]}
+    assert read_file(path, Input(sheet="Data")).to_pydict() == {"age": [31]}
 
 
 def test_an_unknown_sheet_is_told_with_the_near_miss(tmp_path):
@@ -175,13 +175,13 @@ def test_an_unknown_sheet_is_told_with_the_near_miss(tmp_path):
 def test_a_cover_sheet_makes_the_message_mention_the_others(tmp_path, cover):
     path = workbook(tmp_path / "t.xlsx", Cover=cover, Data=[["age"], [31]])
     with pytest.raises(InputError, match=r"has 2 sheets; .* --sheet \(sheet=\)") as caught:
-        read(path)
+        read_file(path)
     assert SECRET not in str(caught.value)
     assert len(caught.value.problems) >= 2
 
 
 def test_a_single_sheet_without_records_is_a_table(tmp_path):
-    assert read(workbook(tmp_path / "t.xlsx", Data=[["age"]])).to_pydict() == {"age": []}
+    assert read_file(workbook(tmp_path / "t.xlsx", Data=[["age"]])).to_pydict() == {"age": []}
 
 
 @pytest.mark.parametrize("header", [[SECRET, 34], [SECRET, datetime(1999, 12, 31)], ["x", SECRET]])
@@ -192,7 +192,7 @@ def test_a_sheet_without_a_header_is_refused_without_showing_it(tmp_path, header
 
 def test_cells_are_texts_for_the_audit(tmp_path):
     rows = [["n", "f", "d", "b"], [1.0, 2.5, datetime(2024, 1, 2), True], [2, None, None, None]]
-    assert read_texts(sheet(tmp_path / "t.xlsx", rows)).to_pylist() == [
+    assert read_file_texts(sheet(tmp_path / "t.xlsx", rows)).to_pylist() == [
         {"n": "1", "f": "2.5", "d": "2024-01-02", "b": "true"},
         {"n": "2", "f": None, "d": None, "b": None},
     ]

@@ -15,10 +15,15 @@ import torn
 from torn import SECRET, SUFFIXES, TEXT_SUFFIXES, assert_same, names_in, problem, sheet
 from torn import torn as refused
 
-from shoal.data.files.formats import output_problems, place_problems, space_problems
-from shoal.data.files.table_file import formula_columns, holding_problems, read, write
-from shoal.encoding.found import infer
+from shoal.data.files.formats import output_problems, path_problems, space_problems
+from shoal.data.files.table_file import (
+    file_content_problems,
+    formula_columns,
+    read_file,
+    write_file,
+)
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import infer
 from shoal.errors import InputError
 
 
@@ -29,35 +34,35 @@ def people() -> pa.Table:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_written_table_comes_back_the_same(tmp_path, people, suffix):
-    write(people, tmp_path / f"people{suffix}")
-    assert_same(read(str(tmp_path / f"people{suffix}")), people)
+    write_file(people, tmp_path / f"people{suffix}")
+    assert_same(read_file(str(tmp_path / f"people{suffix}")), people)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_only_the_output_is_left_in_the_folder(tmp_path, people, suffix):
-    write(people, tmp_path / f"people{suffix}")
+    write_file(people, tmp_path / f"people{suffix}")
     assert names_in(tmp_path) == [f"people{suffix}"]
 
 
 @pytest.mark.parametrize("suffix", [s for s in SUFFIXES if s != ".xlsx"])
 def test_null_and_empty_text_stay_apart(tmp_path, suffix):
     table = pa.table({"a": ["", None, "x"], "b": [None, "", None]})
-    write(table, tmp_path / f"t{suffix}")
-    assert_same(read(tmp_path / f"t{suffix}"), table)
+    write_file(table, tmp_path / f"t{suffix}")
+    assert_same(read_file(tmp_path / f"t{suffix}"), table)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_a_single_column_keeps_its_nulls(tmp_path, suffix):
     table = pa.table({"a": [None, 1, None, 2, None]})
-    write(table, tmp_path / f"t{suffix}")
-    assert_same(read(tmp_path / f"t{suffix}"), table)
+    write_file(table, tmp_path / f"t{suffix}")
+    assert_same(read_file(tmp_path / f"t{suffix}"), table)
 
 
 def test_a_zoned_time_comes_back_as_the_same_instant(tmp_path):
     moments = pa.array([datetime(2024, 7, 1, 12)], pa.timestamp("us", "Europe/Berlin"))
     for suffix in (".csv", ".jsonl"):
-        write(pa.table({"seen": moments}), tmp_path / f"t{suffix}")
-        texts = read(tmp_path / f"t{suffix}")["seen"]
+        write_file(pa.table({"seen": moments}), tmp_path / f"t{suffix}")
+        texts = read_file(tmp_path / f"t{suffix}")["seen"]
         assert infer(texts, Input()).to_pylist() == moments.to_pylist()
 
 
@@ -66,8 +71,8 @@ def test_a_written_file_holds_neither_unused_categories_nor_metadata(tmp_path):
     fields = [pa.field("zip", codes.type, metadata={"was": SECRET})]
     table = pa.Table.from_arrays([codes], schema=pa.schema(fields, metadata={"source": SECRET}))
     for suffix in SUFFIXES:
-        write(table, tmp_path / f"t{suffix}")
-        assert read(tmp_path / f"t{suffix}").to_pydict() == {"zip": ["*", "*"]}
+        write_file(table, tmp_path / f"t{suffix}")
+        assert read_file(tmp_path / f"t{suffix}").to_pydict() == {"zip": ["*", "*"]}
     pq.write_table(table, tmp_path / "raw.parquet", compression="none")
     assert SECRET.encode() in (tmp_path / "raw.parquet").read_bytes()
     found = pq.read_table(tmp_path / "t.parquet")
@@ -147,7 +152,7 @@ def test_duplicate_and_empty_names_are_refused_together(
     tmp_path: Path, name: str, make: Callable[[Path], Path]
 ):
     with pytest.raises(InputError) as caught:
-        read(make(tmp_path / name))
+        read_file(make(tmp_path / name))
     message = str(caught.value)
     assert len(caught.value.problems) == 4
     assert "3 columns named 'a' (number 1, 4, 7)" in message
@@ -162,15 +167,15 @@ def test_duplicate_and_empty_names_are_refused_together(
 def test_a_column_only_parquet_can_hold_is_refused(tmp_path, suffix, value):
     table = pa.table({"a": [value]})
     with pytest.raises(InputError, match=r"Column 'a' has type .* write \.parquet"):
-        write(table, tmp_path / f"t{suffix}")
+        write_file(table, tmp_path / f"t{suffix}")
     assert names_in(tmp_path) == []
-    write(table, tmp_path / "t.parquet")
-    assert_same(read(tmp_path / "t.parquet"), table)
+    write_file(table, tmp_path / "t.parquet")
+    assert_same(read_file(tmp_path / "t.parquet"), table)
 
 
 def test_a_table_with_duplicate_names_is_not_written(tmp_path):
     with pytest.raises(InputError, match="2 columns named 'a'"):
-        write(pa.table([[1], [2]], ["a", "a"]), tmp_path / "t.jsonl")
+        write_file(pa.table([[1], [2]], ["a", "a"]), tmp_path / "t.jsonl")
 
 
 # What is no file
@@ -189,11 +194,11 @@ def test_a_link_to_itself_is_one_sentence(tmp_path):
 @pytest.mark.parametrize("name", ["people\udcff.csv", "people\0.csv"])
 def test_a_name_that_cannot_be_shown_is_one_sentence(tmp_path, name):
     with pytest.raises(InputError, match="The name of the input is not UTF-8"):
-        read(tmp_path / name)
+        read_file(tmp_path / name)
     for overwrite in (False, True):
         [sentence] = output_problems(tmp_path / name, overwrite)
         assert sentence.startswith("The name of the output is not UTF-8")
-        assert place_problems(tmp_path / name, overwrite) == [sentence]
+        assert path_problems(tmp_path / name, overwrite) == [sentence]
 
 
 # What can be known before
@@ -203,34 +208,34 @@ def test_a_name_that_cannot_be_shown_is_one_sentence(tmp_path, name):
 def test_what_a_format_cannot_hold_is_known_from_the_types(suffix):
     codes = pa.dictionary(pa.int8(), pa.string())
     schema = pa.schema({"tags": pa.list_(pa.string()), "raw": pa.binary(), "code": codes})
-    tags, raw = holding_problems(schema, f"t{suffix}")
+    tags, raw = file_content_problems(schema, f"t{suffix}")
     assert tags.startswith("Column 'tags' has type list")
     assert raw.startswith("Column 'raw' has type binary")
-    assert holding_problems(schema, "t.parquet") == []
+    assert file_content_problems(schema, "t.parquet") == []
 
 
 def test_what_a_format_cannot_hold_is_known_from_the_values():
     table = pa.table({"n": [10**16, 1], "t": [SECRET + "\1", None], "f": [float("nan"), 1.0]})
-    found = holding_problems(table, "t.xlsx")
+    found = file_content_problems(table, "t.xlsx")
     assert len(found) == 3
     assert SECRET not in str(found)
-    assert holding_problems(table.schema, "t.xlsx") == []
-    assert len(holding_problems(table, "t.jsonl")) == 1
-    assert holding_problems(table, "t.csv") == []
-    assert holding_problems(table, "t.unknown") == []
+    assert file_content_problems(table.schema, "t.xlsx") == []
+    assert len(file_content_problems(table, "t.jsonl")) == 1
+    assert file_content_problems(table, "t.csv") == []
+    assert file_content_problems(table, "t.unknown") == []
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".xlsx"])
 def test_a_column_of_nulls_can_be_held_by_every_format(suffix):
     table = pa.table({"f": pa.nulls(2, pa.float64()), "g": ["a", "b"]})
-    assert holding_problems(table, f"t{suffix}") == []
+    assert file_content_problems(table, f"t{suffix}") == []
 
 
 def test_a_sheet_cannot_hold_records_that_are_empty_everywhere():
     table = pa.table({"f": [1, None, None], "g": ["a", "", None]})
-    [sentence] = holding_problems(table, "t.xlsx")
+    [sentence] = file_content_problems(table, "t.xlsx")
     assert sentence.startswith("2 records are empty in all columns")
-    assert holding_problems(table, "t.csv") == []
+    assert file_content_problems(table, "t.csv") == []
 
 
 def test_a_disk_that_is_too_full_is_told(tmp_path):

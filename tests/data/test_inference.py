@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime
 import pyarrow as pa
 import pytest
 
-from shoal.encoding.found import has_time, infer
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import has_time, infer
 
 
 @pytest.mark.parametrize(

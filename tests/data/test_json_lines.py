@@ -15,7 +15,7 @@ import torn
 from torn import SECRET, names_in
 from torn import torn as refused
 
-from shoal.data.files.table_file import open_file, read, read_texts, write
+from shoal.data.files.table_file import open_file, read_file, read_file_texts, write_file
 from shoal.encoding.source import Input
 from shoal.errors import InputError
 
@@ -34,7 +34,7 @@ def test_json_lines_hold_nulls_and_iso_dates(tmp_path):
             "m": [Decimal("1.50"), None],
         }
     )
-    write(table, tmp_path / "t.jsonl")
+    write_file(table, tmp_path / "t.jsonl")
     assert (tmp_path / "t.jsonl").read_text() == (
         '{"a": null, "d": "2024-01-02", "t": "2024-01-02T03:00:00", "m": 1.50}\n'
         '{"a": 1, "d": null, "t": null, "m": null}\n'
@@ -65,7 +65,7 @@ def test_values_of_mixed_kinds_are_refused_with_their_counts(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text(f'{{"a": 1, "b": {{}}}}\n{{"a": "{SECRET}", "b": 2}}\n{{"a": 2.5}}\n')
     with pytest.raises(InputError) as caught:
-        read(path)
+        read_file(path)
     assert len(caught.value.problems) == 2
     assert "Column 'a' of" in caught.value.problems[0]
     assert "2 numbers and 1 texts" in caught.value.problems[0]
@@ -81,17 +81,17 @@ def test_json_text_beyond_unicode_is_refused(tmp_path):
 def test_a_key_missing_in_a_json_line_is_null(tmp_path):
     path = tmp_path / "t.ndjson"
     path.write_text('{"a": 1}\n{"b": "02139", "a": 2.5}\n')
-    assert read(path).to_pydict() == {"a": [1.0, 2.5], "b": [None, "02139"]}
+    assert read_file(path).to_pydict() == {"a": [1.0, 2.5], "b": [None, "02139"]}
 
 
 def test_json_refuses_numbers_that_are_not_finite(tmp_path):
     with pytest.raises(InputError, match="Column 'a' holds NaN or infinity"):
-        write(pa.table({"a": [1.0, np.inf]}), tmp_path / "t.jsonl")
+        write_file(pa.table({"a": [1.0, np.inf]}), tmp_path / "t.jsonl")
     assert names_in(tmp_path) == []
 
 
 def test_the_lines_of_a_json_file_are_read_back_by_json(tmp_path, people):
-    write(people, tmp_path / "people.jsonl")
+    write_file(people, tmp_path / "people.jsonl")
     lines = (tmp_path / "people.jsonl").read_text().splitlines()
     assert [list(json.loads(line)) for line in lines] == [people.column_names] * 3
 
@@ -115,14 +115,14 @@ def test_numbers_keep_their_tokens(tmp_path, tokens, type_):
     field = source.data.schema.field("a")
     assert field.type == type_
     assert field.metadata == ({b"shoal": b"number"} if type_ == pa.string() else None)
-    assert read_texts(path)["a"].to_pylist() == [*tokens, None]
-    write(source.data, again)
+    assert read_file_texts(path)["a"].to_pylist() == [*tokens, None]
+    write_file(source.data, again)
     assert again.read_bytes() == path.read_bytes()
 
 
 def test_the_mark_of_number_tokens_gets_into_no_parquet_file(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"a": 250.10}\n')
-    write(read(tmp_path / "t.jsonl"), tmp_path / "t.parquet")
+    write_file(read_file(tmp_path / "t.jsonl"), tmp_path / "t.parquet")
     assert pq.read_schema(tmp_path / "t.parquet").field("a").metadata is None
     assert pq.read_schema(tmp_path / "t.parquet").metadata is None
 
@@ -142,12 +142,12 @@ def test_the_mark_of_number_tokens_gets_into_no_parquet_file(tmp_path):
 def test_texts_are_typed_only_where_nothing_is_lost(tmp_path, text, type_):
     path, again = tmp_path / "t.jsonl", tmp_path / "again.jsonl"
     path.write_text(json.dumps({"a": text, "b": True}, ensure_ascii=False) + "\n", "utf-8")
-    assert read(path).schema.types == [type_, pa.bool_()]
-    assert read_texts(path).to_pylist() == [{"a": text, "b": "true"}]
-    write(read(path), again)
+    assert read_file(path).schema.types == [type_, pa.bool_()]
+    assert read_file_texts(path).to_pylist() == [{"a": text, "b": "true"}]
+    write_file(read_file(path), again)
     assert again.read_bytes() == path.read_bytes()
 
 
 def test_json_lines_in_another_encoding_are_read_when_told(tmp_path):
     (tmp_path / "t.jsonl").write_bytes('{"a": "é"}\n'.encode("cp1252"))
-    assert read(tmp_path / "t.jsonl", Input(encoding="cp1252")).to_pydict() == {"a": ["é"]}
+    assert read_file(tmp_path / "t.jsonl", Input(encoding="cp1252")).to_pydict() == {"a": ["é"]}

@@ -14,7 +14,7 @@ import torn
 from torn import SECRET, problem
 from torn import torn as refused
 
-from shoal.data.files.table_file import read_texts, write
+from shoal.data.files.table_file import read_file_texts, write_file
 
 
 @pytest.fixture
@@ -24,13 +24,13 @@ def people() -> pa.Table:
 
 @pytest.mark.parametrize("cut", [3, 60, -1])
 def test_a_truncated_parquet_file_is_refused(tmp_path, people, cut):
-    write(people, tmp_path / "whole.parquet")
+    write_file(people, tmp_path / "whole.parquet")
     content = (tmp_path / "whole.parquet").read_bytes()[:cut]
     assert "not a whole Parquet file" in refused(tmp_path, content, "people.parquet")
 
 
 def test_a_flipped_byte_in_our_parquet_file_is_refused(tmp_path):
-    write(pa.table({"a": list(range(1000))}), tmp_path / "people.parquet")
+    write_file(pa.table({"a": list(range(1000))}), tmp_path / "people.parquet")
     content = bytearray((tmp_path / "people.parquet").read_bytes())
     content[500] ^= 255
     assert "not a whole Parquet file" in refused(tmp_path, bytes(content), "people.parquet")
@@ -73,7 +73,7 @@ NESTED = {
 @pytest.mark.parametrize("kind", NESTED)
 def test_values_of_records_that_are_not_written_are_in_no_file(tmp_path, kind):
     values = NESTED[kind].slice(0, 2)
-    write(pa.table({"a": values}), tmp_path / "t.parquet")
+    write_file(pa.table({"a": values}), tmp_path / "t.parquet")
     assert not secrets_in(tmp_path / "t.parquet")
     found = pq.read_table(tmp_path / "t.parquet")
     assert found.schema.metadata is None
@@ -81,8 +81,8 @@ def test_values_of_records_that_are_not_written_are_in_no_file(tmp_path, kind):
     assert "dictionary" not in str(found.schema)
     assert "run_end" not in str(found.schema)
     if not pa.types.is_nested(values.type):
-        write(pa.table({"a": values}), tmp_path / "t.csv")
-        assert read_texts(tmp_path / "t.csv").to_pydict() == {"a": ["a", "b"]}
+        write_file(pa.table({"a": values}), tmp_path / "t.csv")
+        assert read_file_texts(tmp_path / "t.csv").to_pydict() == {"a": ["a", "b"]}
 
 
 def test_metadata_is_dropped_at_any_depth(tmp_path):
@@ -92,7 +92,7 @@ def test_metadata_is_dropped_at_any_depth(tmp_path):
         pa.field("l", pa.list_(inner)),
     ]
     schema = pa.schema(fields, metadata={"pandas": SECRET})
-    write(pa.table([[{"x": 1}], [[1]]], schema=schema), tmp_path / "t.parquet")
+    write_file(pa.table([[{"x": 1}], [[1]]], schema=schema), tmp_path / "t.parquet")
     assert not secrets_in(tmp_path / "t.parquet")
     stored = pq.ParquetFile(tmp_path / "t.parquet").metadata.metadata[b"ARROW:schema"]
     assert SECRET.encode() not in base64.b64decode(stored)
@@ -104,7 +104,7 @@ def test_extension_types_become_what_they_store(tmp_path):
     table = pa.Table.from_pandas(frame).append_column(
         "id", pa.array([bytes(16)] * 4, pa.binary(16)).cast(pa.uuid())
     )
-    write(table, tmp_path / "t.parquet")
+    write_file(table, tmp_path / "t.parquet")
     stored = pq.read_schema(tmp_path / "t.parquet")
     assert stored.metadata is None
     assert stored.field("cut").type == pa.struct({"left": pa.float64(), "right": pa.float64()})
@@ -137,7 +137,7 @@ def test_extension_types_become_what_they_store(tmp_path):
 def test_different_values_have_different_texts(tmp_path, values):
     table = pa.table({"a": pa.concat_arrays([values, values, pa.nulls(1, values.type)])})
     pq.write_table(table, tmp_path / "t.parquet")
-    first, second, *again, missing = read_texts(tmp_path / "t.parquet")["a"].to_pylist()
+    first, second, *again, missing = read_file_texts(tmp_path / "t.parquet")["a"].to_pylist()
     assert isinstance(first, str)
     assert first != second
     assert again == [first, second]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from shoal.atomic import make_private_folder, readable_by_others, write_whole
+from shoal.atomic import make_private_folder, readable_by_others, write_atomically
 from shoal.encoding.other_columns import read_key, write_key
 from shoal.errors import InputError
 
@@ -141,7 +141,7 @@ def test_a_private_file_is_its_owners_whatever_the_umask_and_what_it_replaces(
             seen.append(mode_of(file))
             file.write_text("secret", encoding="utf-8")
 
-        write_whole(target, exists, fill, private=True)
+        write_atomically(target, exists, fill, private=True)
         assert (*seen, mode_of(target)) == (0o600, 0o600)
     write_key(tmp_path / "key")
     assert mode_of(tmp_path / "key") == 0o600

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.data.files.header import likely_header_row, total_sign
-from shoal.data.files.table_file import open_file, read_texts
+from shoal.data.files.table_file import open_file, read_file_texts
 from shoal.data.open import open_large
 from shoal.encoding.source import Input
 
@@ -63,7 +63,7 @@ def test_rows_above_the_column_names_may_hold_anything(end: str, tmp_path: Path)
     path.write_text(text, newline="")
     found = open_file(path, Input(header_row=5)).data
     assert (found.column_names, found.num_rows) == (NAMES, 60)
-    assert read_texts(path, Input(header_row=5)).num_rows == 60
+    assert read_file_texts(path, Input(header_row=5)).num_rows == 60
 
 
 def test_a_row_beyond_the_file_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal import InputError
-from shoal.data.files.table_file import read, read_texts, write
+from shoal.data.files.table_file import read_file, read_file_texts, write_file
 
 pytest.importorskip("pyreadstat")
 
@@ -31,10 +31,10 @@ TABLE = pa.table(
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_values_come_back_as_they_were(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
-    write(TABLE, path)
-    assert read(path).to_pydict() == TABLE.to_pydict()
-    assert read(path).schema.types == TABLE.schema.types
-    assert read_texts(path)["age"].to_pylist() == ["31", None, "52", "58"]
+    write_file(TABLE, path)
+    assert read_file(path).to_pydict() == TABLE.to_pydict()
+    assert read_file(path).schema.types == TABLE.schema.types
+    assert read_file_texts(path)["age"].to_pylist() == ["31", None, "52", "58"]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -45,8 +45,8 @@ def test_values_come_back_as_they_were(tmp_path: Path, suffix: str) -> None:
 def test_times_of_any_unit_come_back(tmp_path: Path, suffix: str, unit: str, year: int) -> None:
     times = [datetime(2020, 1, 2, 3, 4, 5), None, datetime(year, 12, 31)]
     path = tmp_path / f"t{suffix}"
-    write(pa.table({"seen": pa.array(times, pa.timestamp(unit))}), path)
-    assert read(path)["seen"].to_pylist() == times
+    write_file(pa.table({"seen": pa.array(times, pa.timestamp(unit))}), path)
+    assert read_file(path)["seen"].to_pylist() == times
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -54,7 +54,7 @@ def test_a_table_is_anonymized_from_file_to_file(tmp_path: Path, shell: Any, suf
     people = pa.table(
         {"age": [31, 33, 52, 58] * 5, "sex": list("ffmm") * 5, "ill": list("abca") * 5}
     )
-    write(people, tmp_path / f"people{suffix}")
+    write_file(people, tmp_path / f"people{suffix}")
     flags = ("-q", "age", "-q", "sex", "-s", "ill", "-k", 4)
     made = ("anonymize", tmp_path / f"people{suffix}", *flags, "-o", tmp_path / f"release{suffix}")
     assert shell(*made)[0] == 0
@@ -81,7 +81,7 @@ def test_what_a_file_cannot_hold_gets_a_sentence(
     tmp_path: Path, columns: dict[str, Any], suffix: str, says: str
 ) -> None:
     with pytest.raises(InputError, match=says):
-        write(pa.table(columns), tmp_path / f"t{suffix}")
+        write_file(pa.table(columns), tmp_path / f"t{suffix}")
     assert not list(tmp_path.iterdir())
 
 
@@ -91,14 +91,14 @@ def test_damaged_files_get_a_sentence(tmp_path: Path, suffix: str, content: byte
     path = tmp_path / f"t{suffix}"
     path.write_bytes(content)
     with pytest.raises(InputError, match="is not a whole") as caught:
-        read(path)
+        read_file(path)
     assert "CANARY" not in str(caught.value)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_files_cut_off_are_refused_or_whole(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
-    write(pa.table({"a": list(range(1000)), "b": ["x"] * 1000}), path)
+    write_file(pa.table({"a": list(range(1000)), "b": ["x"] * 1000}), path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(InputError):
-        read(path)
+        read_file(path)

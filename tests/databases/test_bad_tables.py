@@ -12,7 +12,7 @@ from stored import PASSWORD, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
 from shoal.data.databases.address import database_of
-from shoal.data.databases.error_messages import speaking_of
+from shoal.data.databases.error_messages import driver_errors
 
 ROLES = ["-q", "age", "-q", "town", "-s", "ill", "-i", "name", "-k", 5, "--refine", "off"]
 JOB: dict[str, Any] = {
@@ -412,7 +412,7 @@ def test_an_interrupt_that_a_driver_takes_for_itself_stays_one(is_told: bool) ->
     error = pa.ArrowNotImplementedError(words)
     if not is_told:
         error.__cause__ = KeyboardInterrupt()
-    with pytest.raises(KeyboardInterrupt), speaking_of(database_of("a.sqlite")):
+    with pytest.raises(KeyboardInterrupt), driver_errors(database_of("a.sqlite")):
         raise error
 
 

@@ -11,7 +11,7 @@ from allowed import allowing
 from stored import KINDS, Server, filled_duckdb, filled_sqlite, people
 
 import shoal
-from shoal.data.databases.address import parts_of
+from shoal.data.databases.address import split_name
 from shoal.data.databases.connection import quoted
 
 JOB: dict[str, Any] = {
@@ -63,7 +63,7 @@ def test_names_are_only_names(request, tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("name", ["", ".", "a.", '"a', 'a"b', '"a"b', "a.b.c", "a\0b"])
 def test_a_name_that_is_none_is_refused(name: str) -> None:
     with pytest.raises(shoal.InputError, match="is no name of a table"):
-        parts_of(name)
+        split_name(name)
 
 
 def test_columns_that_a_database_cannot_hold_are_named(server: Server, tmp_path: Path) -> None:

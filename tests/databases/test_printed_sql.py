@@ -13,7 +13,7 @@ from stored import KINDS, Server, filled_duckdb, filled_sqlite
 
 import shoal
 from shoal.audits.sql import audit_sql
-from shoal.pipeline.prove import examine_table
+from shoal.pipeline.prove import audit_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 ODD = 'a"ge; --'
@@ -82,7 +82,7 @@ def test_the_query_misses_what_the_audit_misses(
         settings = shoal.Settings(
             quasi_identifiers={ODD: None}, sensitive=("ill",), k=k, requirements=(asked,)
         )
-        misses = examine_table(pa.table(CELLS), settings).misses
+        misses = audit_table(pa.table(CELLS), settings).misses
         names = (f"k = {k}", asked.describe("ill"))
         found = ask(audit_sql("released", [ODD], k, [asked], ["ill"]))
         assert {row[0] for row in found} == {

@@ -12,7 +12,7 @@ import pytest
 from engines import put_on
 
 import shoal
-from shoal.encoding.found import found_dates, in_words
+from shoal.encoding.type_inference import date_format_in_words, found_dates
 from shoal.settings.settings import Settings
 
 Shell = Callable[..., tuple[int, str, str]]
@@ -114,7 +114,7 @@ def test_forms_that_give_the_same_days_need_no_question() -> None:
 
 
 def test_a_form_of_dates_is_told_in_words() -> None:
-    assert in_words("%d.%m.%Y") == "day.month.year, like 31.12.1980"
+    assert date_format_in_words("%d.%m.%Y") == "day.month.year, like 31.12.1980"
 
 
 def test_settings_of_a_release_read_its_table_in_the_same_way(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import shoal
 from shoal.audits.texts import same_text, same_value
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
-from shoal.encoding.rows import fold, fold_all, value_key, value_keys
+from shoal.encoding.rows import fold_all, fold_text, value_key, value_keys
 
 ONE_VALUE = ["HIV", "hiv", " HIV ", "H\u200bIV", "\uff28\uff29\uff36", "hiv\u00a0", "HIV\n"]
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
@@ -32,12 +32,12 @@ NEAR = st.from_regex(r"[+-]?0?[0-2][.,]?[0-2]?0?(e[+-]?[01])?", fullmatch=True) 
 
 @pytest.mark.parametrize("text", ONE_VALUE)
 def test_forms_of_one_value_fold_to_one(text: str) -> None:
-    assert fold(text) == "hiv"
+    assert fold_text(text) == "hiv"
 
 
 @pytest.mark.parametrize(("one", "other"), [("flu", "flue"), ("250.1", "250.10"), ("a b", "ab")])
 def test_different_values_stay_different(one: str, other: str) -> None:
-    assert fold(one) != fold(other)
+    assert fold_text(one) != fold_text(other)
 
 
 @pytest.mark.parametrize("text", ONE_NUMBER)
@@ -62,7 +62,7 @@ def test_codes_and_other_numbers_stay_apart(one: str, other: str) -> None:
 
 @given(TEXTS | NUMBERS)
 def test_encoding_and_audit_fold_alike(text: str) -> None:
-    assert fold(text) == same_text(text)
+    assert fold_text(text) == same_text(text)
     assert value_key(text) == same_value(text)
 
 
@@ -83,13 +83,13 @@ def test_many_have_the_keys_of_each(texts: list[str]) -> None:
 
 @given(TEXTS)
 def test_folding_twice_changes_nothing(text: str) -> None:
-    assert fold(fold(text)) == fold(text)
+    assert fold_text(fold_text(text)) == fold_text(text)
 
 
 @given(st.lists(TEXTS, max_size=8))
 def test_many_fold_like_one(texts: list[str]) -> None:
     values = pa.array(texts, type=pa.large_string())
-    assert fold_all(values).to_pylist() == [fold(text) for text in texts]
+    assert fold_all(values).to_pylist() == [fold_text(text) for text in texts]
 
 
 def test_encoding_counts_one_value() -> None:

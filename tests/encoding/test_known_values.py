@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shoal.kernels.refining import search as search_kernels
 from shoal.kernels.shared import rules as rule_kernels
 from shoal.kernels.shared import state as state_kernels
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 
 add, remove, with_it, without_it = (
     callable_here(getattr(state_kernels, name))
@@ -30,7 +30,7 @@ def test_groups_may_take_and_give_what_the_requirements_allow(case, data):
     problem = reference.requirements.problem_of(sample, "lm", 1, requirements)
     meets = reference.requirements.meets(sample, 1, requirements)
     groups = np.array(data.draw(tables.partitions(sample.records)), dtype=np.int32)
-    x = Refined.of(problem, groups).search
+    x = SearchState.of(problem, groups).search
     everyone = range(sample.records)
     for _ in range(3):
         own = [[i for i in everyone if x.s.group[i] == g] for g in range(max(x.s.group) + 1)]

@@ -58,7 +58,7 @@ def test_odd_columns_are_kept_and_saved(kind: str, tmp_path: Path) -> None:
     assert list(map(str, kept["b"].to_pylist())) == list(map(str, original["b"].to_pylist()))
     release.save_report(tmp_path / "report.html")
     release.save(tmp_path / "release.parquet")
-    assert table_file.read(tmp_path / "release.parquet").num_rows == 4
+    assert table_file.read_file(tmp_path / "release.parquet").num_rows == 4
 
 
 QUASI_IDENTIFIERS: dict[str, Any] = {

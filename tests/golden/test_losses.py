@@ -12,8 +12,8 @@ from allowed import allowing
 
 import shoal
 from shoal.progress import silent
-from shoal.solve.local_search.descent import carve
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.descent import carve_groups
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.methods.cover import FEW_RECORDS
 from shoal.solve.problem import Problem
@@ -33,8 +33,8 @@ def release(records: int, **options: Any) -> shoal.Release:
     )
 
 
-def refined(made: shoal.Release) -> Refined:
-    return Refined.of(Problem.of(made.closed.table, "lm", K), made.groups)
+def refined(made: shoal.Release) -> SearchState:
+    return SearchState.of(Problem.of(made.closed.table, "lm", K), made.groups)
 
 
 def test_cover_borrows_on_terms_that_lose_little() -> None:
@@ -51,7 +51,7 @@ def test_cover_is_sparing_with_scarce_sensitive_values() -> None:
 def test_carving_tries_on_while_it_has_luck() -> None:
     """`PATIENCE` and `LUCK`."""
     found = refined(release(5000, method="mondrian"))
-    carve(found, 0, silent)
+    carve_groups(found, 0, silent)
     assert found.cost / 5000 == pytest.approx(1.568422, **CLOSE)
 
 
@@ -61,7 +61,7 @@ def test_rounding_takes_cells_that_are_used_for_more_than_half_a_record() -> Non
     relaxation = Relaxation(found.problem, found.search.price)
     for _ in range(6):
         relaxation.advance(lambda: True)
-    rounded = Refined.of(found.problem, relaxation.round())
+    rounded = SearchState.of(found.problem, relaxation.round())
     assert rounded.cost / 2000 == pytest.approx(1.435186, **CLOSE)
 
 

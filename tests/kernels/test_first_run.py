@@ -17,7 +17,7 @@ from compiled import needs_jit
 
 import shoal
 from shoal.kernels.compile import ahead, cache
-from shoal.kernels.compile.ahead import ALL, DEFAULT, LARGER, Signature, needed, type_of
+from shoal.kernels.compile.ahead import ALL, DEFAULT, LARGER, Signature, needed, parse_type
 from shoal.pipeline.estimate import kernels_ahead
 from shoal.progress import COMPILING
 from shoal.settings.settings import make_settings
@@ -29,7 +29,7 @@ Shell = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(shoal.__file__).parent
 CHEAP = [
-    Signature(name, tuple(map(type_of, texts)))
+    Signature(name, tuple(map(parse_type, texts)))
     for name, texts in (
         ("shared.groups.members", ("int32[1C]", "int64")),
         ("shared.groups.count_classes", ("int32[1C]", "int64", "int64[1C]", "int64[1C]")),
@@ -107,14 +107,14 @@ def test_the_kernels_of_runs_are_those_on_the_lists() -> None:
 
 def test_kernels_on_the_lists_have_as_many_parameters() -> None:
     for signature in needed(ALL):
-        kernel = ahead.load(signature.kernel)
+        kernel = ahead.load_kernel(signature.kernel)
         assert len(inspect.signature(kernel.py_func).parameters) == len(signature.types)
 
 
 def test_types_on_the_lists_are_read_as_they_were_written() -> None:
     for lists in ahead.listed()["kernels"].values():
         for _, texts in lists:
-            assert [ahead.text_of(type_of(text)) for text in texts] == texts
+            assert [ahead.text_of(parse_type(text)) for text in texts] == texts
 
 
 @pytest.mark.parametrize(

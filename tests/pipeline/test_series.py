@@ -16,7 +16,7 @@ import pytest
 import shoal
 from shoal import AuditFailed, History, Infeasible, InputError, LDiversity
 from shoal.encoding.frames import open_frame
-from shoal.pipeline.prove import examine
+from shoal.pipeline.prove import audit_release
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age", "sex"],
@@ -112,10 +112,10 @@ def test_the_audit_proves_the_series_and_finds_what_is_not_kept() -> None:
     mixed = replace(witness, signature=np.roll(witness.signature, 1))
     short = replace(witness, m=99)
     for wrong in (moved, mixed, short):
-        verdict = examine(frame, replace(two.released.known, series=wrong), two.settings)
+        verdict = audit_release(frame, replace(two.released.known, series=wrong), two.settings)
         assert not verdict.is_proved
     swapped = two.data.assign(ill=np.roll(two.data["ill"], 1))
-    assert not examine(open_frame(swapped), two.released.known, two.settings).is_proved
+    assert not audit_release(open_frame(swapped), two.released.known, two.settings).is_proved
 
 
 def test_a_history_is_read_back_and_names_nobody(tmp_path: Path) -> None:

@@ -20,13 +20,13 @@ from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels.refining import series as exchanging
 from shoal.kernels.refining import series as regrouping
-from shoal.pipeline.series.buckets import Settling, place_people
-from shoal.pipeline.series.splitting import cells_of
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.pipeline.series.buckets import NewcomerPlacement, place_people
+from shoal.pipeline.series.split import nested_cells
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.problem import Problem
 
 TOLERANCE = 1e-9
-make_pool, grow = callable_here(regrouping.make_pool), callable_here(regrouping.grow)
+make_pool, grow = callable_here(regrouping.make_person_pool), callable_here(regrouping.regroup_pool)
 
 
 def problem_of(people: int, k: int, seed: int) -> Problem:
@@ -96,7 +96,7 @@ class Series:
 def test_people_change_places_where_that_gains_and_may_be(seed: int, groups: int) -> None:
     series = Series(seed, groups)
     cost = cost_in(series.problem)
-    refined, signature = Refined.of(series.problem, series.groups), series.signature.copy()
+    refined, signature = SearchState.of(series.problem, series.groups), series.signature.copy()
     for i in range(series.value.size):
         before = lists(refined.groups)
         possible = twin.exchanges(before, i, series.value, signature, series.is_new, cost)
@@ -120,7 +120,7 @@ def test_groups_grow_as_those_of_the_twin(seed: int, copies: int, first: int) ->
     problem = problem_of(3 * copies, 6, seed)
     value = np.random.default_rng(seed).permutation(np.repeat([7, 2, 5], copies)).astype(np.int32)
     people = np.random.default_rng(seed + 1).permutation(3 * copies)
-    refined = Refined.of(problem, np.zeros(3 * copies, dtype=np.int32))
+    refined = SearchState.of(problem, np.zeros(3 * copies, dtype=np.int32))
     pool = make_pool(refined.search, people, value, 3, copies // 2)
     total = grow(refined.search, pool, 2, first)
     cost = cost_in(problem)
@@ -137,7 +137,7 @@ def test_near_groups_made_anew_cost_less_and_keep_their_signature(
     seed: int, groups: int, near: int
 ) -> None:
     series = Series(seed, groups)
-    refined = Refined.of(series.problem, series.groups)
+    refined = SearchState.of(series.problem, series.groups)
     order = np.arange(refined.search.s.size.size)
     done = regrouping.regroup_near(
         refined.search, order, near, 3, series.value, series.signature, series.width
@@ -150,7 +150,7 @@ def test_near_groups_made_anew_cost_less_and_keep_their_signature(
 def test_cells_are_nested_and_the_smallest_come_first() -> None:
     problem = problem_of(400, 5, 0)
     people = np.arange(0, 400, 2)
-    cells = cells_of(problem, people, 20)
+    cells = nested_cells(problem, people, 20)
     assert len(cells) > 2
     assert (cells[-1] == 0).all()
     for small, large in pairwise(cells):
@@ -162,7 +162,7 @@ def test_cells_are_nested_and_the_smallest_come_first() -> None:
 def test_people_of_a_cell_get_the_values_that_are_frequent_there() -> None:
     value = np.array([0, 1, 2] * 20 + [3, 4, 5] * 20, dtype=np.int32)
     cells = [np.repeat([0, 1], 60).astype(np.int32), np.zeros(120, dtype=np.int32)]
-    settling = Settling(value, 6, np.full(120, -1, dtype=np.int32), 3, 6)
+    settling = NewcomerPlacement(value, 6, np.full(120, -1, dtype=np.int32), 3, 6)
     settling.settle(np.arange(120), cells)
     assert settling.signatures == [frozenset({0, 1, 2}), frozenset({3, 4, 5})]
     assert (settling.signature == np.repeat([0, 1], 60)).all()

@@ -18,7 +18,7 @@ import pytest
 import shoal
 from shoal import AuditFailed, History, InputError, LDiversity
 from shoal.encoding.frames import open_frame
-from shoal.pipeline.prove import examine
+from shoal.pipeline.prove import audit_release
 
 JOB: dict[str, Any] = {
     "quasi_identifiers": ["age"],
@@ -170,7 +170,7 @@ def test_the_audit_finds_other_spellings(tmp_path: Path) -> None:
     spelled = release.data["ill"].tolist()
     spelled[spelled.index("flu")] = "Flu"
     for wrong in (spelled, [text.title() for text in release.data["ill"]]):
-        verdict = examine(
+        verdict = audit_release(
             open_frame(release.data.assign(ill=wrong)), release.released.known, release.settings
         )
         assert any("not spelled as in all releases" in miss for miss in verdict.misses)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import shoal
-from shoal.data.open import missing
+from shoal.data.open import library_problem
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -44,7 +44,7 @@ def name_of_heading(text: str) -> str:
 def test_examples_of_a_page_run_and_print_what_it_shows(page: Path, tmp_path: Path) -> None:
     """If shoal now prints something else: `python docs/make_outputs.py` writes it into the pages."""
     if page.name == "large-tables.md":
-        for reason in missing("duckdb"):
+        for reason in library_problem("duckdb"):
             pytest.skip(reason)
     assert EXAMPLES["with_outputs"](page, tmp_path) == page.read_text(encoding="utf-8")
 

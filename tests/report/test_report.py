@@ -28,7 +28,7 @@ from shoal import InputError
 from shoal.audits.verdict import Persons, Unprotected
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
-from shoal.pipeline.prove import judged
+from shoal.pipeline.prove import with_verdict
 from shoal.report.formats import make_templates, percent, rounded, shorten, whole_percent
 from shoal.report.gather import reported_settings, size_edges
 from shoal.report.page import Chart, Row, fill_template, of_originals, round_up
@@ -530,7 +530,9 @@ def test_where_persons_repeat_nothing_is_said_to_be_proved_for_them(
     release: shoal.Release, tmp_path: Path
 ) -> None:
     persons = (Persons("patient", 21, 1),)
-    audit = judged(release.examination, release.settings, Unprotected(), persons=persons).audit
+    audit = with_verdict(
+        release.examination, release.settings, Unprotected(), persons=persons
+    ).audit
     said = section(report_of(replace(release, audit=audit), tmp_path), "verdict")
     assert said.words.count("✓ proved for records") == 2
     assert said.words.count("✗ not for persons") == 2

@@ -74,9 +74,9 @@ def test_sql_misses_what_the_audit_misses(
     settings = shoal.Settings(
         quasi_identifiers={ODD: None, "sex": None}, sensitive=("ill",), k=k, requirements=(asked,)
     )
-    from shoal.pipeline.prove import examine_table
+    from shoal.pipeline.prove import audit_table
 
-    misses = examine_table(table, settings).misses
+    misses = audit_table(table, settings).misses
     names = (f"k = {k}", asked.describe("ill"))
     assert found == {name for name, miss in zip(names, misses, strict=True) if miss}
 

@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
-from shoal.risk.leaks import leaks
+from shoal.risk.leaks import find_leaks
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -22,7 +22,7 @@ TOWN = RNG.integers(0, 4, N)
 def found(column: object, quasi_identifier: object, sensitive: bool = False) -> str:
     frame = open_frame(pd.DataFrame({"q": quasi_identifier, "c": column}))
     table = encode(frame, ["q"], ["c"] if sensitive else [])
-    refused = leaks(frame, table, [] if sensitive else ["c"], {}).refused
+    refused = find_leaks(frame, table, [] if sensitive else ["c"], {}).refused
     return "\n".join(leak.sentence for leak in refused)
 
 
@@ -66,7 +66,7 @@ def test_sensitive_columns_that_are_nearly_unique_are_named() -> None:
 def test_few_records_are_not_called_nearly_unique() -> None:
     few = pd.DataFrame({"q": [1, 2, 3, 4] * 4, "c": range(16)})
     frame = open_frame(few)
-    assert leaks(frame, encode(frame, ["q"], ["c"]), [], {}).refused == ()
+    assert find_leaks(frame, encode(frame, ["q"], ["c"]), [], {}).refused == ()
 
 
 DAYS = RNG.integers(0, 25_000, N)
@@ -132,7 +132,7 @@ def test_ordinary_columns_are_not_suspected(column: object, sensitive: bool) -> 
 def test_small_tables_are_not_suspected_by_chance() -> None:
     people = pd.DataFrame({"q": [31, 33, 52, 58], "c": list("abca")})
     frame = open_frame(people)
-    assert leaks(frame, encode(frame, ["q"], ["c"]), [], {}).refused == ()
+    assert find_leaks(frame, encode(frame, ["q"], ["c"]), [], {}).refused == ()
 
 
 def test_what_reveals_is_refused_unless_allowed() -> None:

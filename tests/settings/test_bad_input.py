@@ -16,7 +16,7 @@ import pytest
 
 import shoal
 from shoal import Hierarchy, Infeasible, InputError, Interval, ShoalError
-from shoal.data.open import missing
+from shoal.data.open import library_problem
 from shoal.solve.measures.catalogue import objectives
 
 CANARY = "CANARY-7731"
@@ -1093,7 +1093,7 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Case], di
 
 
 NEEDS = {  # cases that go to an engine, which says first that it is not installed
-    "an empty folder": pytest.mark.skipif(bool(missing("duckdb")), reason="needs DuckDB"),
+    "an empty folder": pytest.mark.skipif(bool(library_problem("duckdb")), reason="needs DuckDB"),
 }
 
 

@@ -29,10 +29,10 @@ from shoal.kernels.bounding.closed_cells import cell_cost, next_cell
 from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.progress import silent
-from shoal.solve.bounds import cells as records
+from shoal.solve.bounds import point_bounds as records
 from shoal.solve.bounds.ascent import Ascent
-from shoal.solve.bounds.cells import Cells, cell_bound, nearest_bound
 from shoal.solve.bounds.certificate import Certificate, Certifier, ratio
+from shoal.solve.bounds.point_bounds import PointTrees, cell_bound, nearest_bound
 from shoal.solve.methods import Cover
 from shoal.solve.methods.exact import Exact
 from shoal.solve.problem import Problem
@@ -89,7 +89,7 @@ def test_where_closures_are_not_listed_the_cheapest_pair_stands_for_all(sample, 
 def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
     sample, measure, k = case
     assume(may_bound(sample, measure))
-    cells = Cells(sample.problem(measure, k))
+    cells = PointTrees(sample.problem(measure, k))
     bound = float(cell_bound(cells) @ cells.points.counts + cells.problem.objective.offset.sum())
     least = sum(reference.bounds.cheapest(sample.twins, sample.objective(measure), k))
     may_fall = measure not in reference.MONOTONE  # a closure counts as cheap as those above it
@@ -104,7 +104,7 @@ def test_every_record_is_bounded_by_its_cheapest_possible_closure(case):
 def test_a_walk_that_takes_too_long_leaves_a_bound_for_each_record_all_the_same(case):
     sample, measure, k = case
     assume(may_bound(sample, measure))
-    cells = Cells(sample.problem(measure, k))
+    cells = PointTrees(sample.problem(measure, k))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(records, "MOST_LOOKS", 3 * sample.records)
         short = cell_bound(cells)
@@ -116,7 +116,7 @@ def test_a_walk_that_takes_too_long_leaves_a_bound_for_each_record_all_the_same(
 def test_records_cost_at_least_as_much_as_with_their_nearest_others(case):
     sample, measure, k = case
     assume(measure in reference.MONOTONE)
-    cells = Cells(sample.problem(measure, k))
+    cells = PointTrees(sample.problem(measure, k))
     least = nearest_bound(cells)
     assert least is not None
     total = float(least @ cells.points.counts + cells.problem.objective.offset.sum())
@@ -126,9 +126,9 @@ def test_records_cost_at_least_as_much_as_with_their_nearest_others(case):
 
 def test_too_many_pairs_of_points_are_not_compared(monkeypatch):
     problem = Problem.of(encode(open_frame(PEOPLE), SUPPRESSED), "lm", 3)
-    assert nearest_bound(Cells(problem)) is not None
+    assert nearest_bound(PointTrees(problem)) is not None
     monkeypatch.setattr(records, "MOST_PAIRS", 1)
-    assert nearest_bound(Cells(problem)) is None
+    assert nearest_bound(PointTrees(problem)) is None
 
 
 @given(tables.jobs(8, OBJECTIVES))
@@ -139,7 +139,7 @@ def test_the_walk_meets_every_closed_cell_once_at_what_it_costs(case):
     assume(all(column.model != "subset" for column in sample.twins))
     problem, objective = sample.problem(measure, k), sample.objective(measure)
     assume(not problem.objective.offset.any())  # which differs between a cell's records
-    cells = Cells(problem)
+    cells = PointTrees(problem)
     trees, place = cells.trees(), cells.points.place
     walk = make_walk(trees, k)
     endless = np.full(len(cells.points.counts), 1e6)
@@ -167,7 +167,7 @@ def test_the_walk_meets_every_cell_whose_largest_numbers_exceed_its_cost(case, d
     assume(all(column.model != "subset" for column in sample.twins))
     problem, objective = sample.problem(measure, k), sample.objective(measure)
     assume(problem.class_count == 1 and not problem.objective.offset.any())
-    cells = Cells(problem)
+    cells = PointTrees(problem)
     trees, place = cells.trees(), cells.points.place
     number = len(cells.points.counts)
     numbers = st.lists(st.floats(-0.5, 3), min_size=number, max_size=number)
@@ -191,7 +191,7 @@ def test_of_many_ranges_the_walk_tries_those_whose_largest_numbers_exceed_their_
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 200, 60)
     frame = open_frame(pa.table({"number": values}))
-    cells = Cells(Problem.of(encode(frame, {"number": shoal.Interval()}), "lm", k))
+    cells = PointTrees(Problem.of(encode(frame, {"number": shoal.Interval()}), "lm", k))
     numbers = np.unique(values)
     duals = rng.normal(k / 60, spread * k / 60, numbers.size)
     walk, met = make_walk(cells.trees(), k), set()
@@ -207,7 +207,7 @@ def test_of_many_ranges_the_walk_tries_those_whose_largest_numbers_exceed_their_
 
 def ascent(problem: Problem, groups: list[int] | None = None) -> Ascent:
     """The ascent that starts at what groups cost, or all records in one."""
-    cells = Cells(problem)
+    cells = PointTrees(problem)
     labels = (
         np.zeros(problem.table.records, np.int32) if groups is None else np.array(groups, np.int32)
     )
@@ -262,7 +262,7 @@ def test_in_no_group_do_the_numbers_exceed_what_it_costs(case):
     climb = ascent(problem)
     for _ in range(4):
         climb.advance()
-    y = climb.valid[Cells(problem).points.place]
+    y = climb.valid[PointTrees(problem).points.place]
     costs = subset_costs(
         problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
     )

@@ -16,12 +16,12 @@ import pytest
 from compiled import needs_jit
 
 import shoal
+from shoal.assess.association_rules import compare_rules
 from shoal.assess.comparison import comparison_of
 from shoal.assess.distributions import compare_distributions
 from shoal.assess.downcoding import measure_downcoding
 from shoal.assess.queries import compare_answers
 from shoal.assess.risk import compare_risks
-from shoal.assess.rules import compare_rules
 from shoal.data.open import open_table
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Table, encode
@@ -33,17 +33,22 @@ from shoal.pipeline.carriers.memory import encode_source
 from shoal.progress import Progress, silent
 from shoal.settings.settings import make_settings
 from shoal.solve.bounds.certificate import Certifier
-from shoal.solve.counted.aside import complying, set_aside, standing
-from shoal.solve.counted.assignment import Assignment, pick, reduced
-from shoal.solve.counted.parts import cut, line_of, refine_in_parts, settle_in_parts
+from shoal.solve.counted.assignment import Assignment, merge_equal_rows, pick_rows
+from shoal.solve.counted.exact_groups import complying_alone, set_aside, which_comply
+from shoal.solve.counted.parts import (
+    column_order,
+    complete_in_parts,
+    cut_into_parts,
+    refine_in_parts,
+)
 from shoal.solve.counted.remote import in_threads, solve_packed
-from shoal.solve.counted.rounds import Standing, solve_part
+from shoal.solve.counted.rounds import FinishedGroups, solve_part
 from shoal.solve.counted.solve import solve
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.neighbourhoods import Refined
-from shoal.solve.measures import MEASURES, loss
+from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.measures import MEASURES, compute_loss
 from shoal.solve.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
-from shoal.solve.methods.visits import Stock
+from shoal.solve.methods.borrowing_cover import Stock
 from shoal.solve.problem import Problem
 
 TOWNS = shoal.Hierarchy.from_dict(
@@ -96,7 +101,7 @@ def both(records: int, seed: int, objective: str = "lm") -> tuple[Closed, Closed
     table = encoded(records, seed)
     groups = Mondrian().partition(problem_of(table, objective=objective), seed, silent).groups
     plain = problem_of(table, objective=objective).close(groups)
-    small = reduced(table)
+    small = merge_equal_rows(table)
     keys = {tuple(row): i for i, row in enumerate(_rows(small))}
     place = np.array([keys[tuple(row)] for row in _rows(table)])
     assignment = Assignment.of(place, np.ones_like(place), groups)
@@ -120,13 +125,13 @@ def in_words(found: object) -> object:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_reduced_table_stands_for_the_same_records(seed: int) -> None:
     table = encoded(300, seed)
-    small = reduced(table)
+    small = merge_equal_rows(table)
     assert small.counts is not None
     assert small.records == 300 > small.rows
     again = Counter({tuple(row): int(n) for row, n in zip(_rows(small), small.counts, strict=True)})
     assert again == Counter(map(tuple, _rows(table)))
     shuffled = table.pick(np.random.default_rng(seed).permutation(300))
-    assert _rows(reduced(shuffled)) == _rows(small)
+    assert _rows(merge_equal_rows(shuffled)) == _rows(small)
 
 
 @pytest.mark.parametrize("objective", ["lm", "entropy", "pmi", "wmi", "mi"])
@@ -134,9 +139,9 @@ def test_every_measure_is_the_same_on_counts(objective: str) -> None:
     plain, counted = both(200, 1, objective)
     assert counted.table.rows < plain.table.rows
     for measure in MEASURES:
-        assert loss(counted, measure, k=3) == pytest.approx(loss(plain, measure, k=3), rel=1e-9), (
-            measure
-        )
+        assert compute_loss(counted, measure, k=3) == pytest.approx(
+            compute_loss(plain, measure, k=3), rel=1e-9
+        ), measure
 
 
 def test_every_evaluation_is_the_same_on_counts() -> None:
@@ -156,7 +161,7 @@ def test_every_evaluation_is_the_same_on_counts() -> None:
 def test_the_certificate_is_the_same_on_counts(objective: str) -> None:
     found = []
     for closed in both(150, 3, objective):
-        value = loss(closed, objective, k=3)
+        value = compute_loss(closed, objective, k=3)
         certifier = Certifier(closed, k=3, objective=objective, weights={}, w=0.5, loss=value)
         certifier.certify(60, 3)
         found.append(certifier.certificate.bound if certifier.certificate else certifier.reason)
@@ -180,7 +185,7 @@ def test_compliance_in_numpy_is_that_of_the_kernels(asked: list[shoal.Requiremen
         bool(size >= 3 and keeps_limits(plain.rules, row, int(size)))
         for row, size in zip(tally, sizes, strict=True)
     ]
-    assert complying(plain, groups, np.ones(400, np.int64)).tolist() == expected
+    assert which_comply(plain, groups, np.ones(400, np.int64)).tolist() == expected
     assert len(set(expected)) == 2
 
 
@@ -209,7 +214,7 @@ def members(
 @pytest.mark.parametrize("most", [50, 400, 1200, 10_000])
 def test_what_is_set_aside_and_what_is_left_meet_the_requirement(kind: str, most: int) -> None:
     asked, distinct, entropy = ASKED[kind]
-    table = reduced(encoded(2000, 5))
+    table = merge_equal_rows(encoded(2000, 5))
     problem = problem_of(table, 4, asked)
     aside = set_aside(problem, most)
     assert table.counts is not None
@@ -239,7 +244,7 @@ def test_lenders_and_groups_get_sensitive_values_evenly() -> None:
         }
     )
     lone = pa.table({"age": np.arange(40, 48), "ill": ["flu"] * 8})
-    small = reduced(encode(open_frame(pa.concat_tables([table, lone])), ["age"], ["ill"]))
+    small = merge_equal_rows(encode(open_frame(pa.concat_tables([table, lone])), ["age"], ["ill"]))
     problem = Problem.of(small, "lm", 20)
     assert small.counts is not None
     lent = small.counts - set_aside(problem, 200, np.random.default_rng(1))
@@ -266,7 +271,7 @@ def test_every_record_is_assigned_to_a_group_that_meets_the_requirement(
     kind: str, most: int, seed: int
 ) -> None:
     asked, distinct, entropy = ASKED[kind]
-    table = reduced(encoded(600, seed, ages=30))
+    table = merge_equal_rows(encoded(600, seed, ages=30))
     problem = problem_of(table, 4, asked)
     found = solve(problem, Cover(), Refine(), seed=seed, progress=silent, most=most).assignment
     assert table.counts is not None
@@ -282,21 +287,23 @@ def test_every_record_is_assigned_to_a_group_that_meets_the_requirement(
 
 
 def test_a_table_that_fits_is_solved_like_its_records() -> None:
-    table = reduced(encoded(600, 7, ages=30))
+    table = merge_equal_rows(encoded(600, 7, ages=30))
     found = solve(problem_of(table), Cover(), None, seed=0, progress=silent, most=600).assignment
     counts = table.counts
     assert counts is not None
     plain = table.pick(np.repeat(np.arange(table.rows), counts))
     groups = Cover().partition(problem_of(plain), 0, silent).groups
-    expected = loss(problem_of(plain).close(groups), "lm")
-    assert loss(found.close(problem_of(table))[1], "lm") == pytest.approx(expected, rel=1e-12)
+    expected = compute_loss(problem_of(plain).close(groups), "lm")
+    assert compute_loss(found.close(problem_of(table))[1], "lm") == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_left_out_records_are_counted_by_the_whole_table() -> None:
     plain = people(600, 8)
     far = np.where(np.arange(600) % 150 == 0, 5000, plain["age"].to_numpy())  # four very old people
     table = encode(open_frame(plain.set_column(0, "age", [far])), MODELS, ["ill", "more"])
-    problem = problem_of(reduced(table), 5, objective="ncp")
+    problem = problem_of(merge_equal_rows(table), 5, objective="ncp")
     solved = solve(
         problem, Cover(), None, seed=0, progress=silent, most=300, suppression_limit=0.01
     )
@@ -309,16 +316,16 @@ def test_left_out_records_are_counted_by_the_whole_table() -> None:
 
 def test_nothing_is_left_out_where_all_records_meet_the_requirement_with_their_equals() -> None:
     table = pa.table({"age": np.repeat([30, 31], 20), "ill": ["flu", "none"] * 20})
-    problem = Problem.of(reduced(encode(open_frame(table), ["age"], ["ill"])), "lm", 5)
+    problem = Problem.of(merge_equal_rows(encode(open_frame(table), ["age"], ["ill"])), "lm", 5)
     solved = solve(
         problem, Cover(), Refine(), seed=0, progress=silent, most=10, suppression_limit=0.1
     )
     assert solved.assignment.left_out == 0
-    assert loss(solved.assignment.close(problem)[1], "lm") == 0
+    assert compute_loss(solved.assignment.close(problem)[1], "lm") == 0
 
 
 def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_not_fit() -> None:
-    table = reduced(encoded(300, 9))
+    table = merge_equal_rows(encoded(300, 9))
     problem = problem_of(replace(table), 4)
     found = solve(problem, Incognito(), None, seed=0, progress=silent, most=300)
     merged, closed = found.assignment.close(problem)
@@ -329,7 +336,7 @@ def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_no
             for c, g in zip(table.codes[merged.rows, j], merged.groups, strict=True)
         }
         assert len(reads) == len(np.unique(table.codes[:, j]))
-    with patch("shoal.solve.counted.aside.COMFORTABLE", 10):
+    with patch("shoal.solve.counted.exact_groups.COMFORTABLE", 10):
         again = solve(problem, Incognito(), None, seed=0, progress=silent, most=300)
     assert again.assignment.groups.tolist() == found.assignment.groups.tolist()
     with pytest.raises(shoal.InputError, match="needs all 300 records at once"):
@@ -337,11 +344,11 @@ def test_global_recoding_gives_equal_values_equal_texts_and_refuses_what_does_no
 
 
 def test_parts_of_a_round_hold_all_rows_once_and_are_cut_elsewhere_the_next_time() -> None:
-    table = reduced(encoded(2000, 10, ages=60))
+    table = merge_equal_rows(encoded(2000, 10, ages=60))
     problem, counts = problem_of(table), table.counts
     assert counts is not None
-    lines, used = [line_of(problem, j) for j in range(4)], np.zeros(4)
-    parts = [cut(lines, counts, counts, 200, used) for _ in range(2)]
+    lines, used = [column_order(problem, j) for j in range(4)], np.zeros(4)
+    parts = [cut_into_parts(lines, counts, counts, 200, used) for _ in range(2)]
     for found in parts:
         assert len(found) >= 8
         assert sorted(np.concatenate([part.rows for part in found]).tolist()) == list(
@@ -354,10 +361,10 @@ def test_parts_of_a_round_hold_all_rows_once_and_are_cut_elsewhere_the_next_time
 
 @pytest.mark.parametrize("objective", ["lm", "ncp", "mi", "suppressed"])
 def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> None:
-    table = reduced(encoded(300, 11, ages=12))
+    table = merge_equal_rows(encoded(300, 11, ages=12))
     problem = problem_of(table, objective=objective)
     for j, column in enumerate(table.columns):
-        line, form = line_of(problem, j), column.form
+        line, form = column_order(problem, j), column.form
         place = {
             int(code): int(at) for code, at in zip(table.codes[:, j], line.places, strict=True)
         }
@@ -366,7 +373,7 @@ def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> 
             rows = [int(np.flatnonzero(table.codes[:, j] == code)[0]) for code in (a, b)]
             pair = Assignment.of(np.array(rows), np.ones(2, np.int64), np.zeros(2, np.int32))
             low, high = sorted((place[a], place[b]))
-            closures, counts = pick(problem, pair.rows, pair.counts).closures(pair.groups)
+            closures, counts = pick_rows(problem, pair.rows, pair.counts).closures(pair.groups)
             cost = group_costs(problem.arrays, closures, counts)[j, 0] / 2
             assert (line.across[low:high] <= cost + 1e-9).all(), (column.name, form)
 
@@ -375,12 +382,12 @@ def test_no_group_reaches_across_a_cut_for_less_than_is_said(objective: str) -> 
 def test_the_sample_loses_little_more_with_most_of_it_set_aside_or_in_rounds() -> None:
     source = shoal.samples.adult().slice(0, 12_000)
     settings = make_settings(shoal.samples.adult_settings())
-    table = reduced(encode_source(open_table(source, settings.reading), settings))
+    table = merge_equal_rows(encode_source(open_table(source, settings.reading), settings))
     problem = Problem.of(table, "lm", 5)
     losses = {}
     for most in (12_000, 9_000, 1_500):
         found = solve(problem, Cover(), None, seed=0, progress=silent, most=most)
-        losses[most] = loss(found.assignment.close(problem)[1], "lm")
+        losses[most] = compute_loss(found.assignment.close(problem)[1], "lm")
     assert losses[9_000] < 1.01 * losses[12_000], losses
     assert losses[1_500] < 1.03 * losses[12_000], losses
 
@@ -396,19 +403,19 @@ def test_a_large_table_in_memory_is_refined_in_parts_the_same_by_any_number_of_t
         with (
             patch("shoal.solve.counted.parts.MANY", 500),
             patch("shoal.solve.counted.parts.PART", 300),
-            patch("shoal.solve.counted.remote.threads", lambda threads=threads: threads),
+            patch("shoal.solve.counted.remote.thread_count", lambda threads=threads: threads),
         ):
             found.append(refine_in_parts(problem, groups, 0, silent, Refine()))
     assert (found[0].groups == found[1].groups).all()
     assert found[0].notes == ("refined in parts: the 900 dearest records",)
-    assert not offending(problem.rules, Refined.of(problem, found[0].groups).search.s).any()
+    assert not offending(problem.rules, SearchState.of(problem, found[0].groups).search.s).any()
     assert problem.cost(found[0].groups) < problem.cost(groups)
 
 
 @pytest.mark.parametrize("kind", ["k", "entropy"])
 def test_rounds_never_solve_more_records_at_once_than_they_may(kind: str) -> None:
     asked = ASKED[kind][0]
-    problem = problem_of(reduced(encoded(900, 3, ages=40)), 4, asked)
+    problem = problem_of(merge_equal_rows(encoded(900, 3, ages=40)), 4, asked)
     solved: list[int] = []
     plain = Cover.partition_beside
 
@@ -425,11 +432,11 @@ def test_rounds_never_solve_more_records_at_once_than_they_may(kind: str) -> Non
 @pytest.mark.parametrize("kind", ASKED)
 def test_what_stands_lends_only_what_it_can_spare(kind: str) -> None:
     asked, distinct, entropy = ASKED[kind]
-    table = reduced(encoded(2000, 5))
+    table = merge_equal_rows(encoded(2000, 5))
     problem, counts = problem_of(table, 10, asked), table.counts
     assert counts is not None
-    aside = standing(problem)
-    stock = Standing.set_aside(problem, aside)
+    aside = complying_alone(problem)
+    stock = FinishedGroups.set_aside(problem, aside)
     how = (Cover(), 0, silent, 5_000, np.random.default_rng(1))
     found = solve_part(problem, counts - aside, stock, np.arange(table.rows), *how)
     assert (found.pieces >= 0).any()
@@ -443,28 +450,28 @@ def test_what_stands_lends_only_what_it_can_spare(kind: str) -> None:
 
 def test_records_that_are_left_settle_among_the_groups_around_them() -> None:
     asked, distinct, entropy = ASKED["distinct"]
-    table = reduced(encoded(1200, 6, ages=30))
+    table = merge_equal_rows(encoded(1200, 6, ages=30))
     problem, counts = problem_of(table, 4, asked), table.counts
     assert counts is not None
     groups = Mondrian().partition(
-        pick(problem, np.repeat(np.arange(table.rows), counts)), 0, silent
+        pick_rows(problem, np.repeat(np.arange(table.rows), counts)), 0, silent
     )
     rows = np.repeat(np.arange(table.rows), counts)
     loose = np.isin(groups.groups, [1, 5, 9])
     left = np.bincount(rows[loose], minlength=table.rows)
     own = np.unique(groups.groups[~loose], return_inverse=True)[1].astype(np.int32)
     kept = Assignment.of(rows[~loose], np.ones_like(rows[~loose]), own)
-    found = settle_in_parts(problem, left, kept, silent, 300)
+    found = complete_in_parts(problem, left, kept, silent, 300)
     assert np.bincount(found.rows, found.counts, table.rows).tolist() == counts.tolist()
     for values in members(table, found.rows, found.counts, found.groups).values():
         assert meets(values, 4, distinct, entropy)
 
 
 def test_a_release_is_the_same_on_any_number_of_threads() -> None:
-    problem = problem_of(reduced(encoded(900, 3, ages=40)), 4)
+    problem = problem_of(merge_equal_rows(encoded(900, 3, ages=40)), 4)
     found = []
     for number in (1, 3):
-        with patch("shoal.solve.counted.remote.threads", return_value=number):
+        with patch("shoal.solve.counted.remote.thread_count", return_value=number):
             solved = solve(problem, Cover(), Refine(), seed=0, progress=silent, most=150)
         found.append(solved.assignment)
     assert found[0].rows.tolist() == found[1].rows.tolist()
@@ -492,7 +499,7 @@ class Posted:
 @pytest.mark.parametrize("kind", ["k", "entropy"])
 @pytest.mark.parametrize("method", [Cover(), Agglomerative()])
 def test_parts_of_rounds_give_the_same_wherever_they_are_solved(kind: str, method: Method) -> None:
-    problem = problem_of(reduced(encoded(900, 3, ages=40)), 4, ASKED[kind][0])
+    problem = problem_of(merge_equal_rows(encoded(900, 3, ages=40)), 4, ASKED[kind][0])
     found = []
     for place in (None, Posted(ready=False), Posted(ready=True)):
         how: dict[str, Any] = {"seed": 0, "progress": silent, "most": 150, "elsewhere": place}

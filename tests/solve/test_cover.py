@@ -28,8 +28,8 @@ from shoal.encoding.frames import open_frame
 from shoal.kernels.covering.proposals import propose_points
 from shoal.progress import silent
 from shoal.solve.methods import Cover, cover
-from shoal.solve.methods import visits as lending
-from shoal.solve.methods import visits as proposals
+from shoal.solve.methods import borrowing_cover as lending
+from shoal.solve.methods import borrowing_cover as proposals
 from shoal.solve.methods.lattice import make_ladders, make_lattice, rung_costs
 from shoal.solve.problem import Problem
 
@@ -190,7 +190,7 @@ def test_records_in_many_columns_are_not_left_to_one_group():
 def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch):
     """What waits has a place for each of the terms in force: a fourth one must not write beyond it."""
     visits: list[int] = []
-    visit = lending.Lending.visit
+    visit = lending.LendingCover.visit
 
     def watched(self, steps, costs, terms, places, waiting, *rows):
         visits.append(len(places))
@@ -198,7 +198,7 @@ def test_there_may_be_any_number_of_terms(chosen, kind, max_points, monkeypatch)
         visit(self, steps, costs, terms, places, waiting, *rows)
 
     monkeypatch.setattr(lending, chosen, (*TERMS, (2.0, 1.0)))
-    monkeypatch.setattr(lending.Lending, "visit", watched)
+    monkeypatch.setattr(lending.LendingCover, "visit", watched)
     requirements, _ = REQUIREMENTS[kind]
     problem = Problem.of(random_table(1, 70), "lm", 4, requirements=requirements)
     groups = Cover(max_points).partition(problem, 0, silent).groups

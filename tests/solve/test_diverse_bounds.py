@@ -24,13 +24,13 @@ from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent
-from shoal.solve.bounds.cells import Cells
 from shoal.solve.bounds.diverse import (
     DiverseAscent,
     distinct_needed,
     outside_by_entropy,
     outside_needed,
 )
+from shoal.solve.bounds.point_bounds import PointTrees
 from shoal.solve.methods import Cover
 from shoal.solve.methods.exact import Exact
 from shoal.solve.problem import Problem
@@ -53,7 +53,7 @@ def ascent(problem: Problem, good: bool) -> DiverseAscent:
     )
     closures, counts = problem.closures(groups)
     costs = group_costs(problem.arrays, closures, np.ones_like(counts)).sum(axis=0)[groups]
-    cells = Cells(problem, by_value=True)
+    cells = PointTrees(problem, by_value=True)
     climb = DiverseAscent(cells, cells.least_of_points(costs))
     climb.begin()
     return climb
@@ -92,7 +92,7 @@ def test_in_no_group_that_keeps_the_requirements_do_the_numbers_exceed_what_it_c
     climb = ascent(problem, good=True)
     for _ in range(passes):
         climb.advance()
-    y = climb.valid[Cells(problem, by_value=True).points.place]
+    y = climb.valid[PointTrees(problem, by_value=True).points.place]
     costs = subset_costs(
         problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
     )

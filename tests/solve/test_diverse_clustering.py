@@ -36,11 +36,11 @@ from shoal.risk.limits import check_feasible
 from shoal.solve.methods import base
 from shoal.solve.methods.agglomerative import DISTANCES, Agglomerative
 from shoal.solve.methods.base import Method, state_of
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.methods.papers.bottom_up import BottomUp
 from shoal.solve.methods.papers.k_member import KMember, k_members
 from shoal.solve.methods.papers.sequential import Sequential, deal_evenly, deal_in_turn, kinds_of
 from shoal.solve.methods.papers.two_means import TwoMeans
-from shoal.solve.methods.settle import settle
 from shoal.solve.problem import Problem
 
 even_out_sides = callable_here(even_out_sides)
@@ -210,7 +210,7 @@ def test_a_bottom_up_round_equals_its_twin(seed: int, kind: str, l: float) -> No
 @pytest.mark.parametrize("seed", range(12))
 def test_k_member_equals_its_twin(seed: int, kind: str, l: float, monkeypatch) -> None:
     problem, objective, lack = generic(seed, 17, kind, l)
-    settling = sys.modules[settle.__module__]
+    settling = sys.modules[complete_groups.__module__]
     monkeypatch.setattr(settling, "_mend", lambda *_: None)  # has a twin of its own
     found = k_members(problem, np.arange(17), problem.codes[5], silent)
     rest = np.lexsort(problem.codes.T).tolist()

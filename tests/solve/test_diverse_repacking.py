@@ -17,14 +17,14 @@ from reference import repacking as twin
 from reference.clustering import lacking
 
 from shoal.kernels.refining import diverse_repacking as kernels
-from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, Pool
+from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, CellPool
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import (
     LOOSE,
-    Pools,
+    PoolOptions,
     choose_quickly,
     make_candidates,
     repack_all,
@@ -72,9 +72,9 @@ def rules(k: int, kind: str, l: float) -> Rules:
     )
 
 
-def compiled(pool: twin.Pool, values: list[int]) -> tuple[Pool, kernels.Limits]:
+def compiled(pool: twin.Pool, values: list[int]) -> tuple[CellPool, kernels.Limits]:
     m, room = len(pool.lies_in), RIVALS + 1
-    made = Pool(
+    made = CellPool(
         np.arange(m, dtype=np.int32),
         np.arange(len(pool.costs)),
         np.array(pool.costs),
@@ -167,9 +167,13 @@ def test_a_partition_of_cells_chosen_anew_complies_and_is_no_dearer(
     assert gained >= 0
     assert abs(before - gained - v.cost[v.s.group].sum()) <= TOLERANCE * max(1.0, before)
     groups = repack_all(
-        refined, relaxation.cells(), Pools(kicks=kicks), np.random.default_rng(seed), lambda: True
+        refined,
+        relaxation.cells(),
+        PoolOptions(kicks=kicks),
+        np.random.default_rng(seed),
+        lambda: True,
     )
-    found = Refined.of(problem, groups)
+    found = SearchState.of(problem, groups)
     assert_tidy(found)
     assert is_met(problem, groups)
     assert is_met(problem, v.s.group)

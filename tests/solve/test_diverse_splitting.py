@@ -24,12 +24,12 @@ from shoal.encoding.frames import open_frame
 from shoal.kernels.splitting import mondrian as kernels
 from shoal.progress import silent
 from shoal.solve.methods import Method, Mondrian
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.methods.exact import Exact
 from shoal.solve.methods.incognito import Incognito, find_passing, make_levels
 from shoal.solve.methods.papers.forest import Forest
 from shoal.solve.methods.papers.hilbert import SHARE, Hilbert
 from shoal.solve.methods.papers.top_down import TopDown
-from shoal.solve.methods.settle import settle
 from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
@@ -171,7 +171,7 @@ def test_groups_are_mended_as_by_their_twin(case, measure, data):
     groups = data.draw(tables.partitions(sample.records))
     problem = twins.problem_of(sample, measure, k, requirements)
     meets = twins.meets(sample, k, requirements)
-    found = settle(problem, np.array(groups, np.int32), silent)
+    found = complete_groups(problem, np.array(groups, np.int32), silent)
     assert not offenders(found, meets)
     expected = twins.mend(sample.objective(measure), tables.members(groups), meets)
     assume(all(meets(group) for group in expected if group))  # others are settled
@@ -180,7 +180,7 @@ def test_groups_are_mended_as_by_their_twin(case, measure, data):
 
 def mended(quasi: list[int], secret: str, groups: list[int], k: int = 2) -> list[list[int]]:
     problem = people(quasi, secret, k, LDiversity(2, "distinct"))
-    found = settle(problem, np.array(groups, np.int32), silent)
+    found = complete_groups(problem, np.array(groups, np.int32), silent)
     return [[quasi[i] for i in group] for group in tables.partition_of(found.tolist())]
 
 
@@ -200,14 +200,14 @@ def test_records_of_an_offending_group_go_to_both_sides_where_that_costs_less():
 
 def test_groups_that_no_other_can_mend_are_settled():
     problem = people(list(range(6)), "stuvwx", 1, LDiversity(5, "distinct"))
-    assert not settle(problem, np.arange(6, dtype=np.int32), silent).any()
+    assert not complete_groups(problem, np.arange(6, dtype=np.int32), silent).any()
 
 
 def test_records_without_a_group_find_one():
     problem = people([0, 1, 2, 50, 51, 52], "ststst", 2, LDiversity(2, "distinct"))
-    groups = settle(problem, np.array([0, 0, -1, 1, 1, -1], np.int32), silent)
+    groups = complete_groups(problem, np.array([0, 0, -1, 1, 1, -1], np.int32), silent)
     assert groups.tolist() == [0, 0, 0, 1, 1, 1]
-    assert not settle(problem, np.full(6, -1, np.int32), silent).any()
+    assert not complete_groups(problem, np.full(6, -1, np.int32), silent).any()
 
 
 def crowd(k: int) -> Problem:
@@ -225,7 +225,7 @@ def crowd(k: int) -> Problem:
 def test_mending_in_small_steps_gives_the_same_groups_and_can_be_cancelled(name, monkeypatch):
     problem, method = crowd(4), METHODS[name]
     whole = method.partition(problem, 0, silent).groups.tolist()
-    monkeypatch.setattr(sys.modules[settle.__module__], "COMPARISONS", 1)
+    monkeypatch.setattr(sys.modules[complete_groups.__module__], "COMPARISONS", 1)
     stages: list[str] = []
     in_steps = method.partition(problem, 0, lambda stage, *_: stages.append(stage))
     assert in_steps.groups.tolist() == whole
@@ -249,7 +249,9 @@ def test_no_runs_and_records_left_out_cost_less(case, measure):
     problem = twins.problem_of(sample, measure, k, requirements)
     objective, everyone = sample.objective(measure), list(range(sample.records))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules[Hilbert.__module__], "settle", lambda problem, groups, _: groups)
+        patch.setattr(
+            sys.modules[Hilbert.__module__], "complete_groups", lambda problem, groups, _: groups
+        )
         groups = Hilbert().partition(problem, 0, silent).groups
     own = [objective.group([i]) for i in everyone]
     extra = (objective.group(everyone) - sum(own)) / sample.records

@@ -15,16 +15,24 @@ from reference import guarantees as twins
 
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
-from shoal.kernels.covering.forest import Forest as Links
-from shoal.kernels.covering.forest import cut_links, distances, gather, kth_distance, records_below
+from shoal.kernels.covering.forest import LinkForest as Links
+from shoal.kernels.covering.forest import (
+    cut_links,
+    distances,
+    gather_branches,
+    kth_distance,
+    records_below,
+)
 from shoal.kernels.shared.groups import members
 from shoal.progress import silent
 from shoal.solve.methods.base import guarantee_notes
 from shoal.solve.methods.exact import Exact
-from shoal.solve.methods.papers.forest import Forest, grow
+from shoal.solve.methods.papers.forest import Forest, link_points
 from shoal.solve.problem import Problem
 
-distances, gather, kth_distance = map(callable_here, (distances, gather, kth_distance))
+distances, gather_branches, kth_distance = map(
+    callable_here, (distances, gather_branches, kth_distance)
+)
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
 
@@ -47,7 +55,7 @@ def grown(problem: Problem) -> Links:
     """Stage 1 with all records in their trees."""
     points = problem.points
     by_point = members(points.of_record, len(points.weights))
-    return grow(problem, points.weights, *by_point, silent)
+    return link_points(problem, points.weights, *by_point, silent)
 
 
 def first_records(problem: Problem) -> list[int]:
@@ -154,7 +162,7 @@ def test_links_are_cut_while_both_sides_keep_k(forest, k):
 def test_branches_below_k_are_gathered_into_bins_of_k_to_the_most(k, single, data):
     sizes = data.draw(st.lists(st.integers(0, k - 1) | st.integers(max(0, k - 3), k - 1)))
     assume(sum(sizes) + single >= 2 * k)
-    bins, singles = gather(np.array(sizes, np.int64), single, k, most_records(k))
+    bins, singles = gather_branches(np.array(sizes, np.int64), single, k, most_records(k))
     total = singles.copy()
     np.add.at(total, bins, sizes)
     assert singles.sum() == single

@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.progress import silent
 from shoal.solve.methods import greedy_cover
 from shoal.solve.methods.base import guarantee_notes
-from shoal.solve.methods.greedy_cover import choose, covered_with_guarantee
+from shoal.solve.methods.greedy_cover import choose_until_covered, covered_with_guarantee
 from shoal.solve.problem import Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
@@ -52,7 +52,7 @@ def test_every_set_chosen_has_the_least_ratio_of_all_subsets(sample, measure, k)
     problem = twins.proper_problem(sample, measure, min(k, sample.records))
     assume(guarantee_notes(problem) == ())
     objective = objective_of(problem, measure, sample)
-    cover = choose(problem, 0, silent)
+    cover = choose_until_covered(problem, 0, silent)
     covered: set[int] = set()
     for number, cell in enumerate(cover.chosen):
         new = set(np.flatnonzero(cover.set_of == number).tolist())
@@ -75,7 +75,11 @@ def test_a_set_is_priced_by_at_most_2k_minus_1_new_records():
     a, b = zip(*tall, *wide, strict=True)
     table = encode(open_frame(pa.table({"a": a, "b": b})), ["a", "b"])
     problem = Problem.of(table, "suppressed", 2, {"a": 1.0, "b": 1.2})
-    assert np.flatnonzero(choose(problem, 0, silent).set_of == 0).tolist() == [4, 5, 6]
+    assert np.flatnonzero(choose_until_covered(problem, 0, silent).set_of == 0).tolist() == [
+        4,
+        5,
+        6,
+    ]
 
 
 @given(tables.samples(max_records=40, sensitive=1), st.sampled_from(OBJECTIVES), st.integers(1, 9))

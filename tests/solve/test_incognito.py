@@ -20,7 +20,7 @@ from shoal.encoding.frames import open_frame
 from shoal.errors import InputError
 from shoal.progress import silent
 from shoal.solve.methods import incognito
-from shoal.solve.methods.incognito import Incognito, cheapest, find_passing, make_levels
+from shoal.solve.methods.incognito import Incognito, cheapest_node, find_passing, make_levels
 from shoal.solve.problem import HIDDEN, Problem
 
 OBJECTIVES = (*reference.ADDITIVE, "pmi", "wmi")
@@ -46,7 +46,7 @@ def test_the_node_chosen_is_the_cheapest_of_all_that_hold_k(case):
     assert [tuple(node) for node in np.argwhere(passed).tolist()] == expected
     objective = sample.objective(measure)
     costs = [twins.recoding_cost(objective, levels, codes, node) for node in expected]
-    chosen = cheapest(problem, levels, passed)
+    chosen = cheapest_node(problem, levels, passed)
     assert costs[expected.index(chosen)] == pytest.approx(min(costs), abs=1e-7)
 
 
@@ -61,7 +61,7 @@ def test_groups_are_cells_of_one_node_and_records_of_small_ones_are_hidden(case)
     assert np.bincount(groups).min() >= k
     levels = [make_levels(column) for column in problem.columns]
     budget = int(share * sample.records + 1e-9)
-    node = cheapest(problem, levels, find_passing(problem, levels, budget, 1, silent))
+    node = cheapest_node(problem, levels, find_passing(problem, levels, budget, 1, silent))
     cells = twins.node_cells(levels, problem.codes.tolist(), node)
     small = [cell for cell in cells if len(cell) < k]
     assert sum(map(len, small)) <= budget

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audits.compatibility import examine_compatibility, read_originals
+from shoal.audits.compatibility import audit_compatibility, read_originals
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.kernels import assess as compatibility
@@ -105,7 +105,7 @@ def test_the_audit_refuses_a_closure_that_suits_too_few_records() -> None:
     ages = ["[20, 52]"] * 7 + ["52"]
     frame = open_frame(pa.table({"age": ages, "sex": ["*"] * 8}))
     with pytest.raises(shoal.AuditFailed, match="only 1 possible counterparts"):
-        examine_compatibility(originals, frame, 2).prove()
+        audit_compatibility(originals, frame, 2).prove()
 
 
 def test_the_audit_refuses_a_record_that_suits_too_few_closures() -> None:
@@ -113,14 +113,14 @@ def test_the_audit_refuses_a_record_that_suits_too_few_closures() -> None:
     ages = ["[20, 52]"] + ["[22, 52]"] * 7  # only the first closure holds the youngest
     frame = open_frame(pa.table({"age": ages, "sex": ["*"] * 8}))
     with pytest.raises(shoal.AuditFailed, match="only 1 possible counterparts"):
-        examine_compatibility(originals, frame, 2).prove()
+        audit_compatibility(originals, frame, 2).prove()
 
 
 def test_an_identifier_in_the_release_is_refused() -> None:
     originals = read_originals(open_frame(PEOPLE), {"age": shoal.Interval()})
     frame = open_frame(pa.table({"age": ["[20, 52]"] * 8, "name": list("abcdefgh")}))
     with pytest.raises(shoal.AuditFailed, match="name"):
-        examine_compatibility(originals, frame, 2, ["name"])
+        audit_compatibility(originals, frame, 2, ["name"])
 
 
 def test_windows_hold_k_records_the_own_one_among_them() -> None:

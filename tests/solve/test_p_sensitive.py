@@ -23,16 +23,26 @@ from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
-from shoal.kernels.clustering.p_sensitive import best_match, lacking, make_pool, refill
+from shoal.kernels.clustering.p_sensitive import (
+    best_match,
+    lacking_values,
+    make_record_pool,
+    refill,
+)
 from shoal.kernels.shared.state import make_state, offending, pack
 from shoal.progress import Progress, silent
 from shoal.risk.limits import check_feasible, most_groups
 from shoal.solve.methods import EnhancedPK, GreedyPK, Method
 from shoal.solve.methods.base import state_of
-from shoal.solve.methods.papers.enhanced_pk import fill_up, make_sensitive, plan, share_out
+from shoal.solve.methods.papers.enhanced_pk import (
+    fill_groups,
+    make_sensitive,
+    plan_groups,
+    share_out,
+)
 from shoal.solve.problem import Problem
 
-best_match, lacking = map(callable_here, (best_match, lacking))
+best_match, lacking_values = map(callable_here, (best_match, lacking_values))
 
 METHODS = {"enhanced_pk": (EnhancedPK(), twins.enhanced), "greedy_pk": (GreedyPK(), twins.greedy)}
 each_method = pytest.mark.parametrize("method", [EnhancedPK(), GreedyPK()], ids=METHODS)
@@ -141,10 +151,10 @@ def test_the_best_match_has_the_div_and_the_cost_of_its_twin(seed, weights):
     problem, case = generic(seed, 24, (4, 3), 3, weights)
     group, others = list(range(seed % 4 + 1)), list(range(5, 24))
     state = state_of(problem, np.where(np.arange(24) < len(group), 0, -1).astype(np.int32))
-    pool = make_pool(problem.codes, problem.classes)
+    pool = make_record_pool(problem.codes, problem.classes)
     refill(pool, np.array(others))
     gain, out, scratch = np.empty(problem.tallied), np.empty(24), np.empty(24)
-    assert lacking(problem.rules, np.array(case.w, float), state, 0, gain) == case.hom(group)
+    assert lacking_values(problem.rules, np.array(case.w, float), state, 0, gain) == case.hom(group)
     div, added, entry = best_match(
         problem.arrays, problem.pairs, state, pool, 0, gain, out, scratch
     )
@@ -160,15 +170,15 @@ def test_closures_counts_and_costs_are_as_if_made_anew(sample, p, data):
     measure = data.draw(st.sampled_from(reference.OBJECTIVES))
     assume(p <= distinct_values(sample))
     problem = required(sample, measure, k, PSensitive(p))
-    shape = plan(problem)
+    shape = plan_groups(problem)
     state = make_state(problem.arrays, problem.values, problem.tallied, shape.groups)
-    pool = make_pool(problem.codes, problem.classes)
+    pool = make_record_pool(problem.codes, problem.classes)
     weight = np.ones(len(problem.tallies))
     share_out(problem, weight, shape, state, pool, np.arange(sample.records), silent)
     hardest = [Counter(shape.values[state.group == g].tolist()) for g in range(shape.groups)]
     assert all(len(values) == values.total() == shape.p for values in hardest)
     kept = make_sensitive(problem, weight, state, pool, silent)
-    fill_up(problem, state, pool, kept, silent)
+    fill_groups(problem, state, pool, kept, silent)
     waiting = pool.places[: pool.size[0]][pool.left[: pool.size[0]] == 1]
     assert sorted(waiting.tolist()) == np.flatnonzero(state.group < 0).tolist()
     assume(kept.size)

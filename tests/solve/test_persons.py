@@ -23,7 +23,7 @@ from partitions import assert_tidy, lists
 from reference import persons as twin
 
 import shoal
-from shoal.audits.persons import Crowd, most_pairs, read_crowd
+from shoal.audits.persons import PersonIds, maximum_matching, read_person_ids
 from shoal.encoding.frames import open_frame
 from shoal.errors import AuditFailed, Infeasible, InputError
 from shoal.kernels.persons.improving import (
@@ -34,12 +34,12 @@ from shoal.kernels.persons.improving import (
     swap_among_persons,
 )
 from shoal.kernels.splitting.mondrian import split_by_persons
-from shoal.pipeline.prove import Known, examine
+from shoal.pipeline.prove import AuditEvidence, audit_release
 from shoal.progress import silent
 from shoal.risk.persons import People, person_numbers
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.methods.settle import suppressed_costs
-from shoal.solve.persons import PersonSearch, improve, mend, search_of
+from shoal.solve.methods.completion import suppressed_costs
+from shoal.solve.persons import PersonSearch, improve_by_persons, repair_by_persons, search_of
 
 Shell = Callable[..., tuple[int, str, str]]
 
@@ -100,7 +100,7 @@ def test_groups_comply_as_plain_code_counts_them(start: Any) -> None:
 def test_the_audit_matches_persons_and_values_as_well_as_can_be(
     pairs: list[tuple[int, int]],
 ) -> None:
-    found = most_pairs([value for _, value in pairs], [person for person, _ in pairs])
+    found = maximum_matching([value for _, value in pairs], [person for person, _ in pairs])
     assert found == twin.most_different(list(dict.fromkeys(pairs)))
 
 
@@ -121,7 +121,7 @@ def test_moves_are_those_of_the_twin(start: Any) -> None:
     objective, _, search, meets, _ = start
     records = np.arange(len(search.search.classes), dtype=np.int32)
     assume(meets(records.tolist()))
-    mend(search, silent)
+    repair_by_persons(search, silent)
     groups = lists(search.search)
     expected = twin.move(objective, groups, records.tolist(), meets)
     move_among_persons(search.search, search.crowd, records)
@@ -153,7 +153,7 @@ def test_mondrian_counts_persons_as_its_twin_does(start: Any, relaxed: bool) -> 
 def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
     objective, people, search, meets, _ = start
     assume(meets(range(len(people.person))))
-    mend(search, silent)
+    repair_by_persons(search, silent)
     expected = twin.leave_out(objective, lists(search.search), most, meets)
     leave_persons_out(search.search, search.crowd, suppressed_costs(search.problem), most)
     assert lists(search.search) == [sorted(group) for group in expected]
@@ -164,7 +164,7 @@ def test_records_are_left_out_as_by_the_twin(start: Any, most: int) -> None:
 def test_local_search_keeps_what_complies_and_never_costs_more(start: Any) -> None:
     _, people, search, meets, _ = start
     assume(meets(range(len(search.search.classes))))
-    mend(search, silent)
+    repair_by_persons(search, silent)
     assert all(meets(group) for group in lists(search.search) if group)
     before = search.cost
     every = np.arange(len(search.search.s.size))
@@ -172,7 +172,7 @@ def test_local_search_keeps_what_complies_and_never_costs_more(start: Any) -> No
     for change in (
         lambda: split_persons(search.search, search.crowd, every),
         lambda: swap_among_persons(search.search, search.crowd, records, 2),
-        lambda: improve(search, Refine(steps=3), silent),
+        lambda: improve_by_persons(search, Refine(steps=3), silent),
     ):
         change()
         assert all(meets(group) for group in lists(search.search) if group)
@@ -239,14 +239,16 @@ def test_one_person_with_many_values_makes_no_group_diverse() -> None:
     )
     how = {**HOW, "k": 1, "requirements": [shoal.LDiversity(2, kind="distinct")]}
     alone = table[:3]  # three values, and all of them are one person's
-    known = Known(crowd=read_crowd(open_frame(alone), "patient"))
+    known = AuditEvidence(crowd=read_person_ids(open_frame(alone), "patient"))
     promised = shoal.Settings(
         quasi_identifiers={"age": None}, sensitive=("ill",), k=1, requirements=how["requirements"]
     )
-    verdict = examine(open_frame(alone), known, promised)
+    verdict = audit_release(open_frame(alone), known, promised)
     assert verdict.audit.proofs[0].reached == 1
     assert not verdict.is_proved
-    assert examine(open_frame(alone), Known(), promised).is_proved  # by its records it would be
+    assert audit_release(
+        open_frame(alone), AuditEvidence(), promised
+    ).is_proved  # by its records it would be
     release = shoal.anonymize(table, person="patient", keep_order=True, **how)
     assert release.audit.proofs[0].reached == 2
     table["ill"] = ["a", "b", "c", "a", "a", "a"]
@@ -262,7 +264,7 @@ def test_ids_that_differ_in_case_spaces_or_unicode_form_are_one_person() -> None
     frame = open_frame(pa.table({"id": ["A1", "a1 ", "Ａ1", "b"]}))
     problems: list[str] = []
     assert person_numbers(frame, "id", (), problems).tolist() == [0, 0, 0, 1]
-    assert read_crowd(frame, "id").person.tolist() == [0, 0, 0, 1]
+    assert read_person_ids(frame, "id").person.tolist() == [0, 0, 0, 1]
     assert problems == []
 
 
@@ -311,16 +313,16 @@ def test_the_audit_finds_a_release_with_too_few_persons() -> None:
     crowd = release.released.known.crowd
     assert crowd is not None
     frame, settings_ = open_frame(release.data), release.settings
-    assert examine(frame, release.released.known, settings_).is_proved
+    assert audit_release(frame, release.released.known, settings_).is_proved
     first = release.data.iloc[0][["age", "sex"]]
     group = (release.data[["age", "sex"]] == first).all(axis=1).to_numpy()
     fewer = np.where(group, crowd.person[group.argmax()], crowd.person)
-    tampered = Known(crowd=Crowd("patient", fewer))
-    verdict = examine(frame, tampered, settings_)
+    tampered = AuditEvidence(crowd=PersonIds("patient", fewer))
+    verdict = audit_release(frame, tampered, settings_)
     assert not verdict.is_proved
     assert "fewer than k = 3 persons (the smallest has 1)" in verdict.failures[0]
     with pytest.raises(AuditFailed, match="persons are known of 59"):
-        examine(frame, Known(crowd=Crowd("patient", crowd.person[1:])), settings_)
+        audit_release(frame, AuditEvidence(crowd=PersonIds("patient", crowd.person[1:])), settings_)
 
 
 def test_the_audit_finds_a_swapped_cell() -> None:
@@ -328,7 +330,7 @@ def test_the_audit_finds_a_swapped_cell() -> None:
     data = release.data.copy()
     alike = data.groupby(["age", "sex"])["age"].transform("size")
     data.loc[alike.idxmin(), "age"] = "[0, 99]"
-    verdict = examine(open_frame(data), release.released.known, release.settings)
+    verdict = audit_release(open_frame(data), release.released.known, release.settings)
     assert not verdict.is_proved
 
 
@@ -345,9 +347,9 @@ def test_the_audit_counts_requirements_by_persons(kind: str, data: st.DataObject
     )
     required = data.draw(reference.requirements.requirements(kind))
     sample = tables.Sample(table, {}, {}, {})
-    verdict = examine(
+    verdict = audit_release(
         open_frame(table),
-        Known(crowd=read_crowd(open_frame(table), "id")),
+        AuditEvidence(crowd=read_person_ids(open_frame(table), "id")),
         shoal.Settings(
             quasi_identifiers={"q": None},
             sensitive=tuple(sample.sensitive),

@@ -23,7 +23,7 @@ from shoal.risk.limits import check_feasible
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.descent import Carver
 from shoal.solve.local_search.neighbourhoods import (
-    Refined,
+    SearchState,
     dissolve_all,
     move_all,
     reach_of,
@@ -161,14 +161,14 @@ def letters(rows: list[str], k: int) -> Problem:
 
 def test_a_record_moves_to_the_group_that_it_equals() -> None:
     problem = letters(["aa", "aa", "bb", "bb", "aa"], 2)
-    change = Refined.of(problem, np.array([0, 0, 1, 1, 1], np.int32))
+    change = SearchState.of(problem, np.array([0, 0, 1, 1, 1], np.int32))
     assert move_all(change, silent) == 1
     assert partition_of(change.groups.tolist()) == [[0, 1, 4], [2, 3]]
 
 
 def test_a_group_dissolves_where_its_records_fit_elsewhere() -> None:
     problem = letters(["aa", "aa", "bb", "bb", "aa", "bb"], 2)
-    change = Refined.of(problem, np.array([0, 0, 1, 1, 2, 2], np.int32))
+    change = SearchState.of(problem, np.array([0, 0, 1, 1, 2, 2], np.int32))
     move_all(change, silent)
     assert dissolve_all(change) == 1
     assert partition_of(change.groups.tolist()) == [[0, 1, 4], [2, 3, 5]]
@@ -176,7 +176,7 @@ def test_a_group_dissolves_where_its_records_fit_elsewhere() -> None:
 
 def test_a_group_is_carved_out_of_two_that_can_spare_its_records() -> None:
     problem = letters(["aa", "aa", "ab", "bb", "bb", "ab"], 2)
-    change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
+    change = SearchState.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
     move_all(change, silent)
     assert Carver.of(change, reach_of(change), 0).carve_all(silent) == 1
     assert partition_of(change.groups.tolist()) == [[0, 1], [2, 5], [3, 4]]
@@ -184,7 +184,7 @@ def test_a_group_is_carved_out_of_two_that_can_spare_its_records() -> None:
 
 def test_a_cell_is_filled_up_to_k_by_records_that_lose_less_than_others_gain() -> None:
     problem = letters(["aaba", "aaba", "aaba", "aabb", "ccdd", "ccde"], 2)
-    change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
+    change = SearchState.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
     assert change.cost == 12
     assert Carver.of(change, reach_of(change), 0).carve_all(silent) == 1
     assert change.cost == 4
@@ -218,7 +218,7 @@ def test_methods_beyond_local_recoding_and_optima_are_left_as_they_are() -> None
 
 def test_two_records_swap_where_neither_group_can_spare_one() -> None:
     problem = letters(["aa", "aa", "bb", "bb", "bb", "aa"], 3)
-    change = Refined.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
+    change = SearchState.of(problem, np.array([0, 0, 0, 1, 1, 1], np.int32))
     assert move_all(change, silent) == 0
     assert swap_all(change) == 1
     assert change.cost == 0
@@ -227,7 +227,7 @@ def test_two_records_swap_where_neither_group_can_spare_one() -> None:
 
 def test_a_group_of_two_kinds_splits_and_one_below_2k_does_not() -> None:
     problem = letters(["aa", "bb", "aa", "bb", "ab", "ab", "ac"], 2)
-    change = Refined.of(problem, np.array([0, 0, 0, 0, 1, 1, 1], np.int32))
+    change = SearchState.of(problem, np.array([0, 0, 0, 0, 1, 1, 1], np.int32))
     assert split_all(change) == 1
     parts = {frozenset(np.flatnonzero(change.groups == g).tolist()) for g in range(3)}
     assert parts == {frozenset({0, 2}), frozenset({1, 3}), frozenset({4, 5, 6})}
@@ -246,7 +246,7 @@ def test_splits_and_swaps_keep_the_requirement_and_never_cost_more(
 ) -> None:
     problem = problem_of(sample, objective, min(k, sample.records), requirements)
     before = Agglomerative().partition(problem, 0, silent).groups
-    state = Refined.of(problem, before)
+    state = SearchState.of(problem, before)
     changes = change(state)
     after = state.groups
     assert is_met(problem, after)

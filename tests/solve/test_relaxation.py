@@ -22,7 +22,7 @@ from reference.splitting import varied_sample
 import shoal
 from shoal.kernels.refining import repacking as rounding
 from shoal.progress import Progress, silent
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import can_repack, choose_quickly
 
@@ -85,7 +85,7 @@ def test_what_is_rounded_meets_the_requirement_and_costs_no_less_than_the_relaxe
     groups = relaxation.round()
     assert sorted(set(groups.tolist())) == list(range(groups.max() + 1))
     assert is_met(problem, groups)
-    cost = Refined.of(problem, groups).cost
+    cost = SearchState.of(problem, groups).cost
     assert relaxation.total <= min(cost, refined.cost) + TOLERANCE * max(1.0, cost)
 
 

@@ -14,14 +14,14 @@ from reference import repacking as twin
 from shoal.kernels.refining import repacking
 from shoal.progress import silent
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.local_search.relax import Relaxation
-from shoal.solve.local_search.repack import Pools, can_repack, make_candidates, repack_all
+from shoal.solve.local_search.repack import PoolOptions, can_repack, make_candidates, repack_all
 from shoal.solve.local_search.schedule import refine
 
 price, improve = callable_here(repacking.price), callable_here(repacking.improve)
-make_pool = callable_here(repacking.make_pool)
-make_scratch = callable_here(repacking.make_scratch)
+make_pool = callable_here(repacking.make_cell_pool)
+make_scratch = callable_here(repacking.make_repacking_scratch)
 
 
 @st.composite
@@ -38,9 +38,9 @@ def bits(rivals: set[int]) -> np.uint64:
     return np.uint64(sum(1 << rival for rival in rivals))
 
 
-def compiled(pool: twin.Pool) -> repacking.Pool:
+def compiled(pool: twin.Pool) -> repacking.CellPool:
     m, room = len(pool.lies_in), repacking.RIVALS + 1
-    return repacking.Pool(
+    return repacking.CellPool(
         np.arange(m, dtype=np.int32),
         np.arange(len(pool.costs)),
         np.array(pool.costs),
@@ -155,8 +155,10 @@ def test_a_partition_of_cells_chosen_anew_is_no_dearer(start: Start, seed: int) 
     problem, refined = start.problem, start.refined()
     assert can_repack(problem)
     cells = Relaxation(problem, refined.search.price).cells()
-    groups = repack_all(refined, cells, Pools(kicks=2), np.random.default_rng(seed), lambda: True)
-    found = Refined.of(problem, groups)
+    groups = repack_all(
+        refined, cells, PoolOptions(kicks=2), np.random.default_rng(seed), lambda: True
+    )
+    found = SearchState.of(problem, groups)
     assert_tidy(found)
     assert is_met(problem, groups)
     assert found.cost <= refined.cost + TOLERANCE * max(1.0, refined.cost)

@@ -39,7 +39,7 @@ def test_a_segment_is_parted_as_by_its_twin(sample, measure):
     arrays, codes, classes = problem.arrays, problem.codes, problem.classes
     order = np.random.default_rng(sample.records).permutation(sample.records)
     own = kernels.own_costs(arrays, codes, classes)
-    side = callable_here(kernels.part_records)(arrays, problem.pairs, codes, classes, own, order)
+    side = callable_here(kernels.part_by_seeds)(arrays, problem.pairs, codes, classes, own, order)
     expected = twins.part_far(sample.objective(measure), order.tolist())
     assert [order[side == g].tolist() for g in (0, 1)] == expected
 
@@ -50,7 +50,7 @@ def test_a_long_segment_is_parted_record_by_record():
     values = np.concatenate([rng.integers(400, 600, 2500), rng.integers(0, 1000, 500)])
     problem = tables.problem_of({"x": values}, {"x": Interval(domain=range(1000))}, "lm", 1)
     own = np.zeros(values.size)
-    side = callable_here(kernels.part_records)(
+    side = callable_here(kernels.part_by_seeds)(
         problem.arrays, problem.pairs, problem.codes, problem.classes, own, np.arange(values.size)
     )
     seeds = [0]

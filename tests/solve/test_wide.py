@@ -13,10 +13,10 @@ from shoal.encoding.encode import encode
 from shoal.encoding.frames import open_frame
 from shoal.progress import silent
 from shoal.solve.local_search import descent as carve
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.methods import borrowing_cover as proposals
+from shoal.solve.methods import borrowing_cover as wide
 from shoal.solve.methods import lattice
-from shoal.solve.methods import visits as proposals
-from shoal.solve.methods import visits as wide
 from shoal.solve.methods.lattice import make_ladders
 from shoal.solve.problem import Problem
 
@@ -48,7 +48,7 @@ def test_keys_without_the_lowest_rungs_tell_the_same_cells_apart(monkeypatch, qu
     found = wide.WideKeys.of(problem, ladders, seed=0)
     assert sorted(j for part in found.parts for j in part) == list(range(len(ladders)))
     points = np.array(list(product(*(range(len(ladder.rungs)) for ladder in ladders))))[::7]
-    rows = found.key_rows(lattice.rows_of(points, ladders, found.parts))
+    rows = found.key_rows(lattice.lattice_key_rows(points, ladders, found.parts))
     for point, own in zip(points, rows, strict=True):
         keys = np.bitwise_xor.reduce(found.keys[own[own >= 0]], axis=0)
         assert (own < 0).tolist() == sorted(own < 0)
@@ -91,7 +91,7 @@ def test_a_lattice_of_too_many_columns_is_carved_where_groups_stand(monkeypatch)
     ladders = make_ladders(problem)
     groups = proposals.walk_proposals(problem, ladders, 0, silent)[0]
     groups = np.where(groups < 0, 0, groups).astype(np.int32)
-    refined = Refined.of(problem, groups)
+    refined = SearchState.of(problem, groups)
     few = 2 ** len(ladders) - 1  # fewer points than the lattice has with two rungs for each column
     assert not lattice.can_walk(ladders, few)
     stand = np.unique(lattice.rungs_of_groups(problem, ladders, refined.groups)[0], axis=0)

@@ -31,12 +31,12 @@ from shoal.suggestions import profile as shapes
 from shoal.suggestions.profile import shapes_of
 from shoal.suggestions.reading import (
     date_formats,
-    found_column,
     in_order,
     number_codes,
+    number_column,
     text_markers,
 )
-from shoal.suggestions.singling import greedy, grouped
+from shoal.suggestions.singling_out import greedy_columns, group_by
 from shoal.suggestions.words import names_in_words
 
 LETTER = {"identifier": "I", "quasi-identifier": "Q", "sensitive": "S", "keep": "K", "drop": "D"}
@@ -411,7 +411,7 @@ def test_numbers_that_mean_missing(
     ],
 )
 def test_texts_that_mean_missing(texts: list[str], missing: tuple[str, ...]) -> None:
-    column = found_column("a", pa.chunked_array([texts], pa.large_string()))
+    column = number_column("a", pa.chunked_array([texts], pa.large_string()))
     assert text_markers(column) == missing
 
 
@@ -505,7 +505,7 @@ def test_singled_out_records_and_pairs_are_counted_right(rows: list[tuple[int, .
         for names in combinations("abc", size):
             told = [tuple(row["abc".index(name)] for name in names) for row in rows]
             times = Counter(told)
-            found = grouped(codes, names, len(rows)).singled()
+            found = group_by(codes, names, len(rows)).singled()
             assert found.columns == names
             assert found.unique == pytest.approx(sum(times[t] == 1 for t in told) / len(rows))
             assert found.distinction == pytest.approx(len(times) / len(rows))
@@ -518,11 +518,11 @@ def test_each_step_adds_the_column_that_singles_out_most(rows: list[tuple[int, .
     codes = {
         name: np.array(column) for name, column in zip("abcd", zip(*rows, strict=True), strict=True)
     }
-    _, steps = greedy(grouped(codes, [], len(rows)), codes, list("abcd"), 4)
+    _, steps = greedy_columns(group_by(codes, [], len(rows)), codes, list("abcd"), 4)
     chosen: list[str] = []
     for name, _ in steps:
         unique = {
-            other: grouped(codes, [*chosen, other], len(rows)).singled().unique
+            other: group_by(codes, [*chosen, other], len(rows)).singled().unique
             for other in "abcd"
             if other not in chosen
         }

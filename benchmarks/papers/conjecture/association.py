@@ -19,7 +19,7 @@ from benchmarks.papers.conjecture.releases import (
 )
 from benchmarks.papers.conjecture.statistics import LEVEL, Floats, paired
 from benchmarks.papers.figure import Claim, Figure, Line, Panel, Scale
-from shoal.assess.rules import CONFIDENCE, SUPPORT, Agreement
+from shoal.assess.association_rules import CONFIDENCE, SUPPORT, Agreement
 
 ENOUGH = 10  # rules in the originals of a split, below which nothing is compared
 

@@ -13,7 +13,7 @@ from benchmarks.labelled import LOADERS, TARGET
 from benchmarks.papers.conjecture.learners import Bools, Floats, Ints
 from benchmarks.papers.figure import Scale, draw
 from benchmarks.tables import Table
-from shoal.assess.rules import Rules, compare_rules
+from shoal.assess.association_rules import AssociationRules, compare_rules
 from shoal.solve.bounds.certificate import Certificate
 
 HOLDOUT = 0.3
@@ -84,7 +84,7 @@ class Released:
         return (self.loss - self.certificate.bound) / room if room > 0 else 0.0
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> AssociationRules:
         """Agreement of release and table on association rules."""
         return compare_rules(self.release.comparison)
 

@@ -15,7 +15,7 @@ from shoal.data.databases import DatabaseTable, reading_of
 from shoal.data.open import Engine, EngineName
 from shoal.encoding.frames import FrameT
 from shoal.pipeline.series.history import History
-from shoal.progress import Progress, following
+from shoal.progress import Progress, progress_or_bar
 from shoal.settings.settings import SETTINGS, Settings, SettingsOptions, make_settings
 
 # An earlier release or history, the path of one, or a list of these.
@@ -105,7 +105,7 @@ def anonymize(data: Any, /, **options: Any) -> Release[Any]:
     series = None if previous is None else True
     settings = make_settings(base, reading_of(data), **options, series=series)
     on = engine if isinstance(engine, Engine) else Engine(engine)
-    with following(progress) as report:
+    with progress_or_bar(progress) as report:
         return make_release(
             data, settings, report, engine=on.name, memory=on.memory, previous=previous
         )

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from shoal.api.anonymize import Previous
-from shoal.api.evaluation import Evaluation, Foreign, evaluate_release
+from shoal.api.evaluation import Evaluation, ExternalRelease, evaluate_release
 from shoal.api.release import make_release
 from shoal.assess.classification import (
     Classification,
     compare_classifiers,
+    prediction_problems,
     seed_problems,
-    target_problems,
 )
 from shoal.assess.comparison import read_comparison
 from shoal.assess.population import risks_among
@@ -24,7 +24,7 @@ from shoal.assess.risk import THRESHOLD
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.verdict import Audit
 from shoal.data.databases import reading_of
-from shoal.data.open import AnyTable, open_table, stored_in
+from shoal.data.open import AnyTable, open_table, table_in_database
 from shoal.encoding.encode import column_problems
 from shoal.encoding.models import Model
 from shoal.encoding.other_columns import coarse_input, coarsened
@@ -32,8 +32,8 @@ from shoal.encoding.render import SINGLE, single_problems
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems
 from shoal.pipeline.plan import with_formats
-from shoal.pipeline.prove import examine_table, examine_unordered
-from shoal.pipeline.series.next_release import examine_night
+from shoal.pipeline.prove import audit_table, audit_unordered
+from shoal.pipeline.series.next_release import audit_earlier_release
 from shoal.settings.settings import Settings, make_settings
 
 HOLDOUT = 0.3  # share of records
@@ -93,9 +93,9 @@ def audit(
         requirements=requirements,
         reading=reading,
     )
-    examination = examine_table(data, promised, keeps_sheet=reading is not None)
+    examination = audit_table(data, promised, keeps_sheet=reading is not None)
     if previous is not None:
-        examination = examine_night(data, examination, previous, promised)
+        examination = audit_earlier_release(data, examination, previous, promised)
     return examination.prove()
 
 
@@ -184,7 +184,7 @@ def evaluate(
     is_table = population is not None and not isinstance(population, int | float)
     original, released, *more = _opened(
         (data, chosen.reading),
-        (stored_in(release, Input()), chosen.reading.of_all_rows()),
+        (table_in_database(release, Input()), chosen.reading.of_all_rows()),
         *([(population, chosen.reading)] if is_table else []),
         *([] if holdout is None else [(holdout, chosen.reading)]),
     )
@@ -226,7 +226,7 @@ def _opened(*tables: tuple[Any, Input]) -> list[Source]:
 
 def _compared(
     source: Source, released: Source, settings: Settings, others: Sequence[str]
-) -> Foreign:
+) -> ExternalRelease:
     """A release beside its table, examined."""
     table, release = source.data, released.data
     comparison = read_comparison(table, release, settings, others)
@@ -234,10 +234,10 @@ def _compared(
     known = {*release.columns, *settings.quasi_identifiers}
     chosen = replace(settings, quasi_identifiers={c.name: c.model for c in columns})
     chosen = with_formats(chosen, columns)
-    return Foreign(
+    return ExternalRelease(
         data=release.to_native(),
         settings=chosen,
-        examination=examine_unordered(release, table, chosen),
+        examination=audit_unordered(release, table, chosen),
         comparison=comparison,
         removed=tuple(name for name in table.columns if name not in known),
     )
@@ -290,4 +290,4 @@ def classify(
 
 
 def _target_problems(columns: Sequence[str], settings: Settings, target: str) -> list[str]:
-    return [*column_problems(columns, [target]), *target_problems(settings, target)]
+    return [*column_problems(columns, [target]), *prediction_problems(settings, target)]

@@ -9,19 +9,19 @@ from functools import cached_property
 from typing import Any
 
 from shoal.assess import Result
-from shoal.assess.classification import Classification, is_whole, seed_problems
+from shoal.assess.association_rules import AssociationRules, compare_rules
+from shoal.assess.classification import Classification, is_integer, seed_problems
 from shoal.assess.comparison import Comparison, pair_records
 from shoal.assess.distributions import Distributions, compare_distributions
 from shoal.assess.population import PopulationRisks
 from shoal.assess.queries import Queries, compare_answers
 from shoal.assess.risk import THRESHOLD, Risks, compare_risks
-from shoal.assess.rules import Rules, compare_rules
-from shoal.assess.singled import Kept, singled_out
+from shoal.assess.singling_out import KeptColumns, singled_out
 from shoal.audits.verdict import Audit, Examination, Verdict
 from shoal.encoding.closed import Closed
 from shoal.encoding.frames import Frame, open_frame
 from shoal.errors import raise_problems, shown
-from shoal.report.gather import Reported
+from shoal.report.gather import ReportSource
 from shoal.report.page import write_report
 from shoal.report.summary import evaluation_lines, lines_html
 from shoal.settings.settings import Settings
@@ -59,9 +59,9 @@ class Evaluation(Result):
     audit: Audit
     risk: Risks
     distributions: Distributions
-    rules: Rules
+    rules: AssociationRules
     queries: Queries | None
-    release: Reported = field(repr=False, compare=False)
+    release: ReportSource = field(repr=False, compare=False)
     classification: Classification | None = None
     population: PopulationRisks | None = None
 
@@ -83,7 +83,7 @@ class Evaluation(Result):
 
 
 @dataclass(frozen=True)
-class Foreign:
+class ExternalRelease:
     """A release of which nothing is known but itself and its table, records in any order."""
 
     data: Any
@@ -103,7 +103,7 @@ class Foreign:
         """The released records of which a report shows some."""
         return open_frame(self.data)
 
-    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+    def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
         """How many released records are alone with their value in each of some columns, and in all together."""
         return singled_out(self.shown, columns)
 
@@ -117,7 +117,7 @@ class Foreign:
 
 
 def evaluate_release(
-    release: Reported,
+    release: ReportSource,
     *,
     queries: int = 1000,
     sum_column: str | None = None,
@@ -126,7 +126,7 @@ def evaluate_release(
 ) -> Evaluation:
     """Evaluate all but classifiers, which need records that are not in the release."""
     problems = seed_problems(seed)
-    if not (is_whole(queries) and 0 <= queries <= MOST_QUERIES):
+    if not (is_integer(queries) and 0 <= queries <= MOST_QUERIES):
         problems.append(
             f"The 'queries' parameter must be a whole number from 0 to {MOST_QUERIES}. Got {shown(queries)} instead."
         )

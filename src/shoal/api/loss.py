@@ -9,13 +9,13 @@ from shoal.data.open import AnyTable, open_table
 from shoal.encoding.closed import Closed
 from shoal.encoding.models import Model
 from shoal.encoding.other_columns import coarsened
-from shoal.encoding.render import read_release, single_problems
+from shoal.encoding.render import read_closed_groups, single_problems
 from shoal.errors import raise_problems
 from shoal.kernels.shared.groups import count_outside
 from shoal.pipeline.carriers.memory import encode_source
 from shoal.settings.settings import WMI, Settings, make_settings, name_of
 from shoal.solve.measures import Aggregate, MeasureName, compile_measure
-from shoal.solve.measures import loss as measure_loss
+from shoal.solve.measures import compute_loss as measure_loss
 
 
 def loss(
@@ -74,7 +74,7 @@ def loss(
     raise_problems(single_problems(promised.render))
     source = coarsened(open_table(table, promised.reading), promised.coarsen, promised.reading)
     encoded = encode_source(source, promised)
-    closed = read_release(encoded, open_table(release, promised.reading.of_all_rows()).data)
+    closed = read_closed_groups(encoded, open_table(release, promised.reading.of_all_rows()).data)
     raise_problems(_outside_problems(closed))
     return measure_loss(
         closed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.files.table_file import write
+from shoal.data.files.table_file import write_file
 from shoal.encoding.closed import Closed
 from shoal.encoding.models import Calendar, Model
 from shoal.errors import InputError, near_miss
@@ -37,7 +37,7 @@ class Mapping:
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the mapping to a file that only its owner may read, by its suffix, whole or not at all."""
-        write(self.table, path, overwrite, private=True)
+        write_file(self.table, path, overwrite, private=True)
 
     def to_sql(self, column: str) -> str:
         """A `CASE` expression that does to a column what the release did.

@@ -11,12 +11,12 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.open import of_release, open_table
+from shoal.data.open import input_of_release, open_table
 from shoal.encoding.encode import column_problems
 from shoal.encoding.frames import Frame, FrameT, arrow_column, open_frame
 from shoal.encoding.models import Hierarchy, Model
 from shoal.encoding.released_texts import (
-    Released,
+    ReleasedColumn,
     middles,
     range_ends,
     read_bounds,
@@ -24,10 +24,10 @@ from shoal.encoding.released_texts import (
     read_periods,
     read_sets,
     read_values,
-    released_of,
+    released_column,
     run_ends,
 )
-from shoal.encoding.render import SINGLE, bound_names, native_nulls, rebuilt
+from shoal.encoding.render import SINGLE, bound_names, native_nulls, reordered_frame
 from shoal.encoding.source import Input
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.settings.settings import Settings, make_settings
@@ -160,7 +160,7 @@ def read_release(
     [32.0, 32.0, 55.0, 55.0]
     """
     chosen = make_settings(settings)
-    frame = open_table(release, of_release(chosen.reading)).data
+    frame = open_table(release, input_of_release(chosen.reading)).data
     read: dict[str, _Read] = {}
     problems: list[str] = []
     coarse = {n: model for n, model in chosen.coarsen.items() if n in frame.columns}
@@ -193,7 +193,7 @@ def _assembled(frame: Frame, read: Mapping[str, _Read]) -> Frame:
     data = native_nulls(nw.from_arrow(pa.table(made), backend=frame.implementation), made)
     kept = [name for name in names if name not in made]
     if kept:
-        others = rebuilt(frame.select(kept), np.arange(frame.shape[0]))
+        others = reordered_frame(frame.select(kept), np.arange(frame.shape[0]))
         data = nw.concat([data, others], how="horizontal").select(names)
     return data
 
@@ -204,7 +204,7 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     if name not in frame.columns and set(bound_names(name)) <= set(frame.columns):
         return _read_two_columns(frame, name, kind, settings.reading.of_column(name))
     raise_problems(column_problems(frame.columns, [name]))
-    released = released_of(arrow_column(frame, name))
+    released = released_column(arrow_column(frame, name))
     input = settings.reading.of_column(name)
     how = None if input.is_text(name) else input
     if how is None and kind is None:
@@ -232,14 +232,14 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
 
 def _read_two_columns(frame: Frame, name: str, kind: str | None, input: Input) -> _Read:
     """An interval or order that was released as bounds."""
-    ends = [released_of(arrow_column(frame, bound)) for bound in bound_names(name)]
+    ends = [released_column(arrow_column(frame, bound)) for bound in bound_names(name)]
     found = [end.spread(end.values) if kind == "order" else read_values(end, input) for end in ends]
     columns = dict(zip(bound_names(name), found, strict=True))
     middle = None if kind == "order" else middles(*found)
     return _Read(kind or "interval", columns, (found[0], found[1]), middle)
 
 
-def _read_single(name: str, released: Released, input: Input) -> _Read | None:
+def _read_single(name: str, released: ReleasedColumn, input: Input) -> _Read | None:
     """An interval that was released as a single number or date; None where it was released as text."""
     bounds = read_bounds(released, lambda text: (text, text), input)
     if bounds is None:
@@ -249,7 +249,7 @@ def _read_single(name: str, released: Released, input: Input) -> _Read | None:
 
 def _read_ranges(
     name: str,
-    released: Released,
+    released: ReleasedColumn,
     ends_of: Callable[[str], tuple[str | None, str | None]],
     kind: str | None,
     input: Input | None,
@@ -269,7 +269,7 @@ def _read_ranges(
     return _Read(kind or "interval", columns, bounds, middle, released.hidden)
 
 
-def _read_labels(name: str, released: Released, tree: Hierarchy) -> _Read:
+def _read_labels(name: str, released: ReleasedColumn, tree: Hierarchy) -> _Read:
     levels, unknown = read_levels(released, tree)
     if unknown:
         raise InputError(

@@ -18,7 +18,7 @@ from shoal.assess.comparison import Comparison, comparison_of
 from shoal.assess.distributions import Distributions, compare_distributions
 from shoal.assess.downcoding import Downcoding, measure_downcoding
 from shoal.assess.risk import Risks, compare_risks
-from shoal.assess.singled import Kept
+from shoal.assess.singling_out import KeptColumns
 from shoal.audits.verdict import Examination, Verdict
 from shoal.data.databases import IfExists, stored_place
 from shoal.encoding.closed import loosened
@@ -26,15 +26,15 @@ from shoal.encoding.forms import Ints
 from shoal.encoding.frames import Frame, FrameT, open_frame
 from shoal.errors import InputError, raise_problems
 from shoal.pipeline.carriers.released import dialect_for
-from shoal.pipeline.run import Result, run
-from shoal.progress import Progress, following, silent
-from shoal.report.facts import Making
+from shoal.pipeline.run import RunResult, run
+from shoal.progress import Progress, progress_or_bar, silent
+from shoal.report.facts import RunFacts
 from shoal.report.page import write_report
 from shoal.report.summary import brief_facts, brief_html
 from shoal.reuse.recoding import Recoding, recoding_of
 from shoal.settings.settings import WMI, Settings, name_of
 from shoal.solve.bounds.certificate import Certificate, Certifier
-from shoal.solve.measures import Aggregate, MeasureName, column_losses, loss
+from shoal.solve.measures import Aggregate, MeasureName, column_losses, compute_loss
 from shoal.solve.measures.catalogue import check_measure, measures_by_column
 
 MOST_PASSES = 1_000_000  # of a certificate that is given time
@@ -44,7 +44,7 @@ UNASKED = (
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Release(Result[FrameT]):
+class Release(RunResult[FrameT]):
     """A released table that has passed its audit.
 
     `Release[pandas.DataFrame]` is one whose `data` is of that kind. Two releases are equal only if they are the
@@ -120,7 +120,7 @@ class Release(Result[FrameT]):
         See `shoal.list_measures()` for what there is; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than the
         settings'. `aggregate` is "sum" or "mean" for measures that have both.
         """
-        return loss(
+        return compute_loss(
             self.closed,
             name_of(measure or self.settings.objective),
             k=self.settings.k,
@@ -153,11 +153,11 @@ class Release(Result[FrameT]):
         return Examination(self.audit, kept, self.comparison.sizes.astype(np.int64))
 
     @property
-    def making(self) -> Making:
+    def making(self) -> RunFacts:
         """How it was made, as a report tells it: with a certificate if it has been asked for."""
         impossible = self.suppressed or not self.settings.method.homogeneous
         asked = impossible or "_certifier" in vars(self)
-        return Making(
+        return RunFacts(
             (*self.reading_notes, *self.notes),
             self.seconds,
             self.certificate if asked else None,
@@ -177,11 +177,11 @@ class Release(Result[FrameT]):
         return mapping_of(self.closed)
 
     @cached_property
-    def singled_out(self) -> list[Kept]:
+    def singled_out(self) -> list[KeptColumns]:
         """How many released records are alone with their value in each kept column, and in all together."""
         return self.alone_in(self.settings.keep)
 
-    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+    def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
         """How many released records are alone with their value in each of some columns, and in all together."""
         return self.released.alone_in(columns)
 
@@ -259,7 +259,7 @@ class Release(Result[FrameT]):
         if self._certifier is None:
             return None
         most = (inf if seconds is None else seconds, MOST_PASSES if passes is None else passes)
-        with following(progress) as report:
+        with progress_or_bar(progress) as report:
             return self._certifier.certify(*most, report)
 
     @property

@@ -14,18 +14,18 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.context import Office, changed, is_part
-from shoal.app.jobs import Failed
+from shoal.app.context import AppContext, changed_response, is_part
+from shoal.app.jobs import TaskFailed
 from shoal.app.projects import OWN_KEY, Project
-from shoal.app.uploads import NotTaken, receive_file
+from shoal.app.uploads import UploadRejected, receive_file
 
 MOST_FIELDS = 20_000  # of a form: a table may have thousands of columns
 
 
-class Changes:
+class FormHandlers:
     """The forms of all pages but those of runs."""
 
-    def __init__(self, office: Office) -> None:
+    def __init__(self, office: AppContext) -> None:
         self.office = office
 
     def routes(self) -> list[Route]:
@@ -52,7 +52,7 @@ class Changes:
         folder = self.office.projects.incoming()
         try:
             path = await receive_file(request, folder)
-        except NotTaken as error:
+        except UploadRejected as error:
             shutil.rmtree(folder, ignore_errors=True)
             return self._home(request, str(error), error.status)
         except OSError as error:
@@ -137,7 +137,7 @@ class Changes:
             types = new.get("input", {}).get("types", {})
             try:
                 await asyncio.to_thread(self.office.jobs.ask, project, "types", types=types)
-            except Failed as error:
+            except TaskFailed as error:
                 return self.office.page("table", project, 422, problems=error.problems)
             if project.change(forms.with_types(project.settings, form, look)):
                 self._look_again(project)
@@ -152,7 +152,7 @@ class Changes:
             return self._suggested(request, project, look)
         try:
             wanted = forms.with_roles(project.settings, form, look)
-        except forms.Wrong as error:
+        except forms.InvalidEntry as error:
             return self._refused(request, project, "columns", [str(error)])
         if forms.needs_own_key(wanted):
             problems = await self._key_problems(project)
@@ -189,7 +189,7 @@ class Changes:
         """What is wrong with a key; the project's own is made where there is none yet."""
         try:
             await asyncio.to_thread(self.office.jobs.ask, project, "key", path=path)
-        except Failed as error:
+        except TaskFailed as error:
             return error.problems
         return []
 
@@ -221,7 +221,7 @@ class Changes:
                 said = ["There was no file, or it was empty; choose one."]
                 return self.office.page("generalization", project, 422, problems=said)
             shutil.move(path, project.folder / target)
-        except NotTaken as error:
+        except UploadRejected as error:
             said = [str(error)]
             return self.office.page("generalization", project, error.status, problems=said)
         finally:
@@ -236,7 +236,7 @@ class Changes:
                 self.office.jobs.ask, project, kind, column=name, target=target, **task
             )
             problems = [] if found["fits"] else found["check"].splitlines()
-        except Failed as error:
+        except TaskFailed as error:
             problems = error.problems
         if problems:
             (project.folder / target).unlink(missing_ok=True)
@@ -274,9 +274,9 @@ class Changes:
         """Take a form, or say what is wrong with it where it stands."""
         try:
             project.change(make(project.settings))
-        except forms.Wrong as error:
+        except forms.InvalidEntry as error:
             return self._refused(request, project, step, [str(error)])
-        return changed(request, f"/p/{project.id}/{step}")
+        return changed_response(request, f"/p/{project.id}/{step}")
 
     def _refused(
         self, request: Request, project: Project, step: str, problems: list[str]

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
 from shoal.app import words
-from shoal.app.forms import coarse_of, roles_of, to_type
+from shoal.app.forms import coarse_of, confirmation_text, roles_by_column
 from shoal.app.jobs import Jobs, time_in_words
 from shoal.app.projects import Project, Projects
 from shoal.encoding.source import written_formats, written_missing
@@ -44,13 +44,13 @@ def page_templates(path: str) -> Environment:
         version=__version__,
         records_a_second=RECORDS_A_SECOND,
         stage_in_words=stage_in_words,
-        to_type=to_type,
+        to_type=confirmation_text,
     )
     return environment
 
 
 @dataclass
-class Office:
+class AppContext:
     """The parts that pages work with."""
 
     projects: Projects
@@ -98,7 +98,7 @@ class Office:
             "look": look,
             "job": job,
             "settings": settings,
-            "roles": roles_of(settings, names),
+            "roles": roles_by_column(settings, names),
             "coarse": settings.get("columns", {}).get("coarsen", {}),
             "coarse_of": coarse_of,
             "runs": self.runs(project),
@@ -127,7 +127,7 @@ def is_part(request: Request) -> bool:
     return request.headers.get("hx-request") == "true"
 
 
-def changed(request: Request, back: str) -> Response:
+def changed_response(request: Request, back: str) -> Response:
     """After a change: for htmx a note that everything shown may be old, else the page."""
     if is_part(request):
         return HTMLResponse("", headers={"HX-Trigger": "changed"})

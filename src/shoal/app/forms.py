@@ -28,11 +28,11 @@ OPTIONS = {
 Settings = dict[str, Any]
 
 
-class Wrong(Exception):
+class InvalidEntry(Exception):
     """An entry that cannot be taken; its text is a sentence with the remedy."""
 
 
-def roles_of(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
+def roles_by_column(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
     """The role of each column."""
     given = settings.get("columns", {})
     found = {}
@@ -49,7 +49,7 @@ def roles_of(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
 def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> Settings:
     """Settings with the roles of a form: `role-N` for each column, or `all` for those in `column`."""
     names = [column["name"] for column in look["columns"]]
-    roles = roles_of(settings, names)
+    roles = roles_by_column(settings, names)
     for number, name in enumerate(names):
         given = form.get(f"role-{number}")
         if isinstance(given, str) and given in words.ROLES:
@@ -91,7 +91,7 @@ def with_roles(settings: Settings, form: FormData, look: Mapping[str, Any]) -> S
     return new
 
 
-def to_type(refusals: Sequence[Mapping[str, Any]]) -> str:
+def confirmation_text(refusals: Sequence[Mapping[str, Any]]) -> str:
     """What somebody types to allow refusals: the number of people they identify, or a word where none is known."""
     most = max((own.get("identified", 0) for own in refusals), default=0)
     return str(most) if most else "release"
@@ -99,9 +99,9 @@ def to_type(refusals: Sequence[Mapping[str, Any]]) -> str:
 
 def with_allowed(settings: Settings, refusals: Sequence[Mapping[str, Any]], typed: Any) -> Settings:
     """Settings that allow what a run was refused for, if the right thing was typed."""
-    wanted = to_type(refusals)
+    wanted = confirmation_text(refusals)
     if not refusals or str(typed or "").strip().replace(",", "") != wanted:
-        raise Wrong(f"To release these columns all the same, type {wanted}.")
+        raise InvalidEntry(f"To release these columns all the same, type {wanted}.")
     new = deepcopy(settings)
     allow = new.setdefault("columns", {}).setdefault("allow", {})
     for own in refusals:
@@ -115,7 +115,7 @@ def _coarsened(
     settings: Settings, form: FormData, look: Mapping[str, Any], roles: Mapping[str, str]
 ) -> dict[str, Any]:
     """The entries of columns that are coarsened: `coarse-N`, `low-N` and `high-N` for each that is not protected."""
-    before = roles_of(settings, list(roles))
+    before = roles_by_column(settings, list(roles))
     old = settings.get("columns", {}).get("coarsen", {})
     found = {}
     for number, column in enumerate(look["columns"]):
@@ -145,7 +145,9 @@ def _coarse_entry(
     ends = {key: number_or_text(given[key]) for key in ("low", "high") if given.get(key)}
     if column.get("type", "text") in words.TEXTS:
         if wanted and not (wanted.isdigit() and 0 < int(wanted) < 1000):
-            raise Wrong(f"How many first signs of '{name}' stay must be a whole number, like 3.")
+            raise InvalidEntry(
+                f"How many first signs of '{name}' stay must be a whole number, like 3."
+            )
         return {"model": "prefix", "finest": int(wanted)} if wanted else {}
     if not wanted and not ends:
         return {}
@@ -153,7 +155,7 @@ def _coarse_entry(
     is_date = column["type"].startswith("dates")
     if wanted and (step not in words.PERIODS if is_date else isinstance(step, str) or step <= 0):
         expected = f"one of {', '.join(words.PERIODS)}" if is_date else "a number above 0"
-        raise Wrong(f"The bins of '{name}' must be {expected}.")
+        raise InvalidEntry(f"The bins of '{name}' must be {expected}.")
     return {"model": "interval", **({"step": step} if wanted else {}), **ends}
 
 
@@ -166,7 +168,7 @@ def with_key(settings: Settings, path: str) -> Settings:
     """Settings whose pseudonyms are made with the key in a file."""
     new = deepcopy(settings)
     if not new.get("columns", {}).get("pseudonyms"):
-        raise Wrong("No column is replaced by pseudonyms yet; choose one first.")
+        raise InvalidEntry("No column is replaced by pseudonyms yet; choose one first.")
     new["columns"]["key_file"] = path
     return new
 
@@ -195,13 +197,13 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
     old = new["quasi_identifiers"].get(name, {})
     kind = text(form, "model")
     if kind not in words.MODELS:
-        raise Wrong("Choose one of the models in the list.")
+        raise InvalidEntry("Choose one of the models in the list.")
     entry: dict[str, Any] = {"model": kind} if kind else {}
     asked = (*OPTIONS.get(kind, ()), "weight")
     if kind == old.get("model", ""):  # what the form does not ask for stays
         entry.update({key: v for key, v in old.items() if key not in asked or key not in form})
     if kind == "hierarchy" and "hierarchy" not in entry:
-        raise Wrong(
+        raise InvalidEntry(
             "A hierarchy needs a tree: build, upload or write one below; it is chosen with it."
         )
     same = old if kind == old.get("model") else {}
@@ -225,7 +227,9 @@ def _option(key: str, kind: str, form: FormData) -> Any:
     if key == "lengths":
         parts = [part.strip() for part in given.split(",")]
         if not all(part.isdigit() for part in parts):
-            raise Wrong("Lengths must be whole numbers with commas between them, like 4, 3, 2.")
+            raise InvalidEntry(
+                "Lengths must be whole numbers with commas between them, like 4, 3, 2."
+            )
         return [int(part) for part in parts]
     if key == "values":
         return [line.strip() for line in given.splitlines() if line.strip()]
@@ -370,7 +374,7 @@ def text(form: FormData, key: str) -> str:
 def whole(form: FormData, key: str, name: str, least: int) -> int:
     given = text(form, key)
     if not given.isdigit() or len(given) > 9 or int(given) < least:
-        raise Wrong(f"{name} must be a whole number of at least {least}.")
+        raise InvalidEntry(f"{name} must be a whole number of at least {least}.")
     return int(given)
 
 
@@ -380,7 +384,7 @@ def share(form: FormData, key: str, name: str, least: float, most: float) -> flo
     except ValueError:
         value = -1.0
     if not least <= value <= most:
-        raise Wrong(f"{name} must be a number from {least:g} to {most:g}.")
+        raise InvalidEntry(f"{name} must be a number from {least:g} to {most:g}.")
     return value
 
 

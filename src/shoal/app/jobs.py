@@ -19,7 +19,7 @@ from shoal.app.projects import Project
 Heard = Callable[[dict[str, Any]], None]
 
 
-class Failed(Exception):
+class TaskFailed(Exception):
     """A task that could not be done; `problems` says why, one sentence each."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Failed(Exception):
         self.refusals = list(refusals)  # what somebody may allow
 
 
-class Ended(Failed):
+class WorkerEnded(TaskFailed):
     """A process that ended before it answered."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class Worker:
                         result: dict[str, Any] = message["result"]
                         return result
                     if message["event"] == "failed":
-                        raise Failed(
+                        raise TaskFailed(
                             message["problems"],
                             message.get("infeasible", False),
                             message.get("refusals", ()),
@@ -97,7 +97,7 @@ class Worker:
             except (OSError, ValueError):
                 pass
             self._hung_up = True
-            raise Ended
+            raise WorkerEnded
 
     def end(self) -> None:
         """End the process and all that it started, now."""
@@ -202,7 +202,7 @@ class Jobs:
         """Ask a project's desk and wait for the answer; a desk that dies is replaced once."""
         try:
             return self.desk(project).ask(task, project=str(project.folder), **given)
-        except Ended:
+        except WorkerEnded:
             if not project.folder.exists():
                 raise
         return self.desk(project).ask(task, project=str(project.folder), **given)
@@ -232,7 +232,7 @@ class Jobs:
             try:
                 job.worker.ask("look", job.hear, project=str(project.folder))
                 job.status = "done"
-            except Failed as error:
+            except TaskFailed as error:
                 if not job.is_cancelled:
                     job.problems, job.status = error.problems, "failed"
 
@@ -267,20 +267,20 @@ class Jobs:
         try:
             job.worker.ask("run", job.hear, project=str(project.folder), run=str(folder))
             job.status = "done"
-        except Failed as error:
+        except TaskFailed as error:
             if not job.is_cancelled:
                 self._note_failure(project, job, error)
         finally:
             job.worker.end()
 
-    def _note_failure(self, project: Project, job: Job, error: Failed) -> None:
+    def _note_failure(self, project: Project, job: Job, error: TaskFailed) -> None:
         """Keep why a run failed; a release that was ready by then stays one."""
         if job.is_ready:
             project.note_run(
                 job.run, excel="The Excel file was not finished; run again to have it."
             )
         else:
-            status = "ended" if isinstance(error, Ended) else "failed"
+            status = "ended" if isinstance(error, WorkerEnded) else "failed"
             why = {"problems": error.problems, "refusals": error.refusals}
             project.note_run(job.run, status=status, **why)
         job.problems, job.status = error.problems, "failed"  # last: pages then find what was noted

@@ -18,8 +18,8 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.app import forms
-from shoal.app.context import Office, changed, command_line
-from shoal.app.jobs import Failed
+from shoal.app.context import AppContext, changed_response, command_line
+from shoal.app.jobs import TaskFailed
 from shoal.app.projects import FORMATS, Project
 from shoal.app.security import REPORT_POLICY
 from shoal.app.words import STEPS
@@ -31,7 +31,7 @@ SEVERAL_K = (2, 3, 5, 10, 20, 50)
 class Pages:
     """What is asked for with GET; nothing changes by it."""
 
-    def __init__(self, office: Office) -> None:
+    def __init__(self, office: AppContext) -> None:
         self.office = office
 
     def routes(self) -> list[Route]:
@@ -95,7 +95,7 @@ class Pages:
         project = self.office.project(request)
         try:
             found, problems = self.office.jobs.ask(project, "rows"), []
-        except Failed as error:
+        except TaskFailed as error:
             found, problems = {}, error.problems
         if request.headers.get("hx-request") == "true":
             return self.office.draw("part_rows.html", rows=found, problems=problems)
@@ -108,7 +108,7 @@ class Pages:
         try:
             found = self.office.jobs.ask(project, "single", columns=chosen)
             problems: list[str] = []
-        except Failed as error:
+        except TaskFailed as error:
             found, problems = {}, error.problems
         return self.office.draw("part_single.html", single=found, problems=problems)
 
@@ -130,7 +130,7 @@ class Pages:
             return {"problems": [said], "infeasible": False}
         try:
             return self.office.jobs.ask_newest(project, "estimate")
-        except Failed as error:
+        except TaskFailed as error:
             return {"problems": error.problems, "infeasible": error.infeasible}
 
     def several(self, request: Request) -> Response:
@@ -140,7 +140,7 @@ class Pages:
         for k in SEVERAL_K:
             try:
                 found.append({"k": k, **self.office.jobs.ask(project, "estimate", k=k)})
-            except Failed as error:
+            except TaskFailed as error:
                 if not error.infeasible:
                     return self.office.draw("part_problems.html", problems=error.problems)
                 found.append({"k": k, "problems": error.problems})
@@ -158,7 +158,7 @@ class Pages:
             if "hierarchy" in entry:
                 tree = entry["hierarchy"]
                 found = self.office.jobs.ask(project, "tree", column=column, target=tree)
-        except Failed as error:
+        except TaskFailed as error:
             problems = error.problems
         context = {"tree": found, "number": number, "problems": problems, "entry": entry}
         return self.office.draw("part_tree.html", project=project, column=column, **context)
@@ -185,10 +185,10 @@ class Pages:
 EVERY = 0.25  # seconds between two looks at a job
 
 
-class Running:
+class RunPages:
     """The addresses of runs."""
 
-    def __init__(self, office: Office) -> None:
+    def __init__(self, office: AppContext) -> None:
         self.office = office
 
     def routes(self) -> list[Route]:
@@ -210,9 +210,9 @@ class Running:
         form = await request.form(max_files=0)
         try:
             project.change(forms.with_run(project.settings, form))
-        except forms.Wrong as error:
+        except forms.InvalidEntry as error:
             return self.office.draw("part_problems.html", problems=[str(error)])
-        return changed(request, f"/p/{project.id}/run")
+        return changed_response(request, f"/p/{project.id}/run")
 
     async def start(self, request: Request) -> Response:
         """Begin a run with the settings of the form."""
@@ -221,7 +221,7 @@ class Running:
         problems = []
         try:
             project.change(forms.with_run(project.settings, form))
-        except forms.Wrong as error:
+        except forms.InvalidEntry as error:
             problems.append(str(error))
         if not project.settings.get("quasi_identifiers"):
             problems.append("No column is a quasi-identifier yet; choose at least one.")
@@ -257,7 +257,7 @@ class Running:
         refusals = run.get("refusals", [])
         try:
             project.change(forms.with_allowed(project.settings, refusals, form.get("typed")))
-        except forms.Wrong as error:
+        except forms.InvalidEntry as error:
             return self.office.page("run", project, 422, problems=[str(error)])
         self.office.jobs.run(project, project.new_run())
         return RedirectResponse(f"/p/{project.id}/run", 303)

@@ -20,13 +20,13 @@ from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shoal.app.changes import Changes
-from shoal.app.context import HERE, Office, page_templates
+from shoal.app.changes import FormHandlers
+from shoal.app.context import HERE, AppContext, page_templates
 from shoal.app.jobs import Jobs
-from shoal.app.pages import Pages, Running
+from shoal.app.pages import Pages, RunPages
 from shoal.app.projects import Projects, write_text_file
 from shoal.app.security import Gate, Sessions, new_path
-from shoal.data.staging import runs
+from shoal.data.staging import process_runs
 from shoal.errors import InputError
 
 _NAME = "open-{process}.html"
@@ -46,7 +46,7 @@ class Invitation:
     def write(self, address: str) -> None:
         """Write the page, and remove those of apps that were killed; their addresses are void."""
         for old in self.page.parent.glob(_NAME.format(process="*")):
-            if not runs(old.stem.rpartition("-")[2]):
+            if not process_runs(old.stem.rpartition("-")[2]):
                 old.unlink(missing_ok=True)
         write_text_file(self.page, _PAGE.format(address=address))
 
@@ -57,7 +57,7 @@ class Invitation:
 def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
     """The app for one address, `127.0.0.1:port`, and one folder of projects."""
     path = new_path()
-    office = Office(Projects(root), Jobs(), page_templates(path))
+    office = AppContext(Projects(root), Jobs(), page_templates(path))
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -81,8 +81,8 @@ def make_site(root: Path, host: str, sessions: Sessions) -> Gate:
     site = Starlette(
         routes=[
             *Pages(office).routes(),
-            *Changes(office).routes(),
-            *Running(office).routes(),
+            *FormHandlers(office).routes(),
+            *RunPages(office).routes(),
             Mount("/static", StaticFiles(directory=HERE / "static")),
         ],
         exception_handlers={

@@ -21,7 +21,7 @@ LARGEST = 20 * 2**30  # bytes
 MOST_HEADER = 8_192  # bytes of the headers of a part
 
 
-class NotTaken(Exception):
+class UploadRejected(Exception):
     """An upload that cannot be taken; the text says why, and `status` is that of the answer."""
 
     def __init__(self, why: str, status: int) -> None:
@@ -29,8 +29,8 @@ class NotTaken(Exception):
         self.status = status
 
 
-def _broken() -> NotTaken:
-    return NotTaken("The file did not arrive whole; send it again.", 400)
+def _broken() -> UploadRejected:
+    return UploadRejected("The file did not arrive whole; send it again.", 400)
 
 
 class _Parts:
@@ -75,7 +75,7 @@ class _Parts:
         self.size += end - start
         if self.size > LARGEST:
             why = f"The file is larger than {LARGEST >> 30} GB; open it where it lies on this machine instead."
-            raise NotTaken(why, 413)
+            raise UploadRejected(why, 413)
         if self._file is not None:
             self._file.write(data[start:end])
 

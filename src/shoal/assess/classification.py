@@ -113,7 +113,7 @@ def compare_classifiers(
 
 
 def _problems(table: Frame, holdout: Frame, settings: Settings, target: str) -> list[str]:
-    found = target_problems(settings, target)
+    found = prediction_problems(settings, target)
     for what, frame in (("table", table), ("hold-out", holdout)):
         found += [
             f"Column '{name}' is not in the {what}{near_miss(name, frame.columns) or '.'} "
@@ -126,7 +126,7 @@ def _problems(table: Frame, holdout: Frame, settings: Settings, target: str) -> 
     return found
 
 
-def target_problems(settings: Settings, target: str) -> list[str]:
+def prediction_problems(settings: Settings, target: str) -> list[str]:
     """Sentences for what stands in the way of predicting a column."""
     found = []
     if find_spec("sklearn") is None:
@@ -169,14 +169,14 @@ def _joined(table: Frame, holdout: Frame, names: Sequence[str]) -> Frame:
 
 def seed_problems(seed: int) -> list[str]:
     """A sentence if a seed is none that scikit-learn takes."""
-    if is_whole(seed) and 0 <= seed < 2**32:
+    if is_integer(seed) and 0 <= seed < 2**32:
         return []
     return [
         f"The 'seed' parameter must be a whole number from 0 to 2^32 - 1. Got {shown(seed)} instead."
     ]
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 

@@ -25,7 +25,7 @@ from shoal.settings.settings import Settings
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedColumn:
     """The distinct texts of a released column, None where it is missing."""
 
     texts: tuple[str | None, ...]
@@ -37,7 +37,9 @@ class Printed:
         return np.bincount(self.place, minlength=len(self.texts)).astype(np.float64)
 
 
-def printed_otherwise(columns: Sequence[Column], release: Frame) -> dict[int, Printed]:
+def columns_printed_otherwise(
+    columns: Sequence[Column], release: Frame
+) -> dict[int, PrintedColumn]:
     """What is printed in those quasi-identifiers, by their number, whose closures do not read like it."""
     found = {}
     for j, column in enumerate(columns):
@@ -59,17 +61,17 @@ def _reads_the_same(form: Form, text: str | None) -> bool:
     return ends is None or all(form.between(end, end) is not None for end in ends)
 
 
-def _printed(column: Column, release: Frame) -> Printed:
+def _printed(column: Column, release: Frame) -> PrintedColumn:
     name, form = column.name, column.form
     if name in release.columns:
         place, texts = _coded(release, name)
         used, number = np.unique(place, return_inverse=True)
-        return Printed(tuple(texts[i] for i in used), number.astype(np.int32))
+        return PrintedColumn(tuple(texts[i] for i in used), number.astype(np.int32))
     assert isinstance(form, RangeForm)
     (low, lows), (high, highs) = (_coded(release, bound) for bound in bound_names(name))
     rows = distinct_rows(np.stack([low, high], axis=1))
     ends = [(lows[low[i]], highs[high[i]]) for i in rows.first]
-    return Printed(tuple(_text_of(form, a, b) for a, b in ends), rows.place)
+    return PrintedColumn(tuple(_text_of(form, a, b) for a, b in ends), rows.place)
 
 
 def _text_of(form: RangeForm, low: str | None, high: str | None) -> str:
@@ -101,7 +103,7 @@ class Comparison:
     k: int
     sensitive: tuple[str, ...]
     homogeneous: bool = True  # whether records of the release read the same in groups
-    printed: Mapping[int, Printed] = field(
+    printed: Mapping[int, PrintedColumn] = field(
         default_factory=dict
     )  # where closures do not read like it
     counts: Records | None = None  # released records of each row; None if each row is a record
@@ -186,7 +188,7 @@ def read_comparison(
     except InputError as error:
         problems.extend(error.problems)
     raise_problems(problems)
-    printed = printed_otherwise(encoded.columns, release)
+    printed = columns_printed_otherwise(encoded.columns, release)
     found = Comparison(
         table=encoded,
         groups=groups,

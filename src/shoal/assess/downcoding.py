@@ -53,7 +53,7 @@ class Downcoding(Result):
 
 
 @dataclass(frozen=True)
-class Stated:
+class Statements:
     """Statements about a column: some record of a group lies in a part of its closure."""
 
     group: Ints
@@ -77,7 +77,7 @@ def measure_downcoding(closed: Closed) -> Downcoding:
     )
 
 
-def _stated(closed: Closed, j: int) -> Stated:
+def _stated(closed: Closed, j: int) -> Statements:
     column, codes = closed.table.columns[j], closed.table.codes[:, j]
     form, closures = column.form, closed.of_column(j)
     if isinstance(form, TreeForm):
@@ -90,7 +90,7 @@ def _stated(closed: Closed, j: int) -> Stated:
         )
         of_record, mass = codes, column.counts
     share = mass[part] / form.sums(closures, column.counts)[group]
-    return Stated(group, part, 1.0 - (1.0 - share) ** closed.sizes[group], of_record)
+    return Statements(group, part, 1.0 - (1.0 - share) ** closed.sizes[group], of_record)
 
 
 def _of_nodes(form: TreeForm, closures: Ints, counts: Floats) -> tuple[Ints, Ints]:
@@ -141,14 +141,14 @@ def _of_sets(form: Form, closures: Ints) -> tuple[Ints, Ints]:
     return group.astype(np.int32), part.astype(np.int32)
 
 
-def _is_true(closed: Closed, stated: Stated) -> np.ndarray:
+def _is_true(closed: Closed, stated: Statements) -> np.ndarray:
     """Whether each statement is true of some record."""
     room = int(max(stated.part.max(initial=0), stated.of_record.max(initial=0))) + 1
     facts = np.unique(closed.groups.astype(np.int64) * room + stated.of_record)
     return np.isin(stated.group.astype(np.int64) * room + stated.part, facts)
 
 
-def _true_at_once(closed: Closed, columns: Sequence[Stated]) -> float:
+def _true_at_once(closed: Closed, columns: Sequence[Statements]) -> float:
     """The share of groups whose statements are true of different records."""
     order = np.argsort(closed.groups, kind="stable")
     rows = np.bincount(closed.groups, minlength=closed.sizes.size)

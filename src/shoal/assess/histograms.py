@@ -17,17 +17,23 @@ import numpy as np
 
 from shoal.assess import Result
 from shoal.assess.comparison import Comparison
-from shoal.assess.guard import Numbers, join_ordered, join_others, shares, spread_from_narrow
+from shoal.assess.safe_bins import (
+    Numbers,
+    join_ordered,
+    join_others,
+    spread_from_narrow,
+    spread_shares,
+)
 from shoal.assess.scales import (
     MOST_BINS,
-    Cut,
+    BinEdge,
     Scale,
     cuts_between,
     main_range,
-    on_line,
+    periods_on_line,
+    released_labels,
     scale_of,
     scale_of_order,
-    texts_of,
 )
 from shoal.encoding.encode import Column
 from shoal.encoding.forms import RangeForm
@@ -110,7 +116,7 @@ def draw_unchanged(comparison: Comparison, name: str) -> Histogram:
         labels = _labels(cuts, scale)
         totals: Numbers = np.bincount(scale.places(cuts), weights=known, minlength=len(labels))
     else:
-        labels, totals = list(texts_of(there)), known
+        labels, totals = list(released_labels(there)), known
         if not ordered:
             order = sorted(range(len(labels)), key=lambda i: (-totals[i], labels[i]))
             labels, totals = [labels[i] for i in order], totals[order]
@@ -131,7 +137,7 @@ def _columns(
     return tuple(labels), tuple(round(n) for n in before), tuple(after)
 
 
-def _labels(cuts: Sequence[Cut], scale: Scale) -> list[str]:
+def _labels(cuts: Sequence[BinEdge], scale: Scale) -> list[str]:
     """The names of all bins between cuts."""
     return [scale.label(a, b) for a, b in pairwise([None, *cuts, None])]
 
@@ -168,7 +174,7 @@ def _draw_periods(
     column: Column, model: Calendar, counts: Numbers, closures: Numbers, sizes: Numbers, k: int
 ) -> Histogram:
     """Bins of a calendar: few whole periods like years or months, the missing values last."""
-    days = on_line(model, column.form, closures, counts)
+    days = periods_on_line(model, column.form, closures, counts)
     if not (days.closures[1] < len(days.form.labels)).any():  # only missing and hidden values
         return _draw_texts(column.name, column.form.text(closures), sizes)
     cuts = cuts_between(model, *main_range(days, sizes))
@@ -199,7 +205,7 @@ class _Line:
     def __init__(
         self,
         scale: Scale,
-        cuts: Sequence[Cut],
+        cuts: Sequence[BinEdge],
         form: RangeForm,
         closures: Numbers,
         sizes: Numbers,
@@ -242,7 +248,9 @@ class _Line:
         at, first, last = np.arange(len(joined)), place[self.first], place[self.last]
         touched = ((at >= first[:, None]) & (at <= last[:, None])).astype(np.float64)
         if self.by_value:
-            return self._told(touched, shares(touched, (totals > 0).astype(np.float64).tolist()))
+            return self._told(
+                touched, spread_shares(touched, (totals > 0).astype(np.float64).tolist())
+            )
         wide = self.is_range & (first < last)
         low, high = self.scale.numbers[self.closures[:, wide]].astype(np.float64) / 4
         if self.scale.is_whole(np.unique(self.closures[:, wide])):
@@ -252,7 +260,7 @@ class _Line:
         edges = np.concatenate([[-np.inf], edges, [np.inf] * (at.size - edges.size)])
         length = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
         touched[wide] *= np.maximum(length, 0.0)
-        return self._told(touched, shares(touched, [1.0] * at.size))
+        return self._told(touched, spread_shares(touched, [1.0] * at.size))
 
     def _told(self, touched: Numbers, parts: Numbers) -> Numbers:
         """Released records by bin, given the parts of each closure; what may be anything is spread like all others."""

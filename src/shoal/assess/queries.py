@@ -141,7 +141,7 @@ def _errors(
     """Draw queries until enough of them have an answer, and compare the answers."""
     rng = np.random.default_rng(seed)
     places = tuple(comparison.table.names.index(name) for name in columns)
-    originals = Originals(comparison, places, of_records)
+    originals = OriginalRecords(comparison, places, of_records)
     errors, drawn = np.empty(0), 0
     while errors.size < number and drawn < MOST_DRAWS * number:
         workload = draw_workload(comparison, places, number, rng)
@@ -163,7 +163,7 @@ def draw_workload(
     return Workload(tuple(columns), tuple(_draw(form, number, rng) for form in forms))
 
 
-class Originals:
+class OriginalRecords:
     """The original records in some columns, ready to answer queries exactly."""
 
     def __init__(self, comparison: Comparison, columns: Sequence[int], amounts: Floats) -> None:

@@ -28,7 +28,7 @@ Numbers = npt.NDArray[Any]  # int64 or float64
 
 
 @dataclass(frozen=True)
-class Cut:
+class BinEdge:
     """A place between two bins: the number at which the right one begins.
 
     `begins` is the first value of the right bin as text, `ends` the last one of the left. A sign `>` or `<`
@@ -51,7 +51,7 @@ class Scale:
     unit: str
     labels: tuple[str, ...]
 
-    def places(self, cuts: Sequence[Cut]) -> Numbers:
+    def places(self, cuts: Sequence[BinEdge]) -> Numbers:
         """The bin of each value."""
         at = np.array([cut.at for cut in cuts], dtype=self.numbers.dtype)
         return np.searchsorted(at, self.numbers, side="right")
@@ -62,20 +62,20 @@ class Scale:
             return self.unit == "D"
         return bool((self.numbers[codes] % 1 == 0).all())
 
-    def around(self, codes: Numbers) -> list[Cut]:
+    def around(self, codes: Numbers) -> list[BinEdge]:
         """Cuts before and after each of a few values, so that every one has a bin of its own."""
         whole = self.is_whole(codes)
         values = {self.numbers[code].item(): self.labels[code] for code in codes.tolist()}
-        found: dict[int | float, Cut] = {}
+        found: dict[int | float, BinEdge] = {}
         for number, label in sorted(values.items()):
             after = self._next(number, whole)
             texts = [f"<{label}", f">{label}"]
             if whole:
                 texts = [self._text(number - 1), self._text(number + 1)]
             ends = found[number].ends if number in found else texts[0]
-            found[number] = Cut(number, label, ends)
+            found[number] = BinEdge(number, label, ends)
             if after != number:
-                found[after] = Cut(after, texts[1], label)
+                found[after] = BinEdge(after, texts[1], label)
         return [found[at] for at in sorted(found)]
 
     def _next(self, number: int | float, whole: bool) -> int | float:
@@ -84,7 +84,7 @@ class Scale:
             return min(number + 1, np.iinfo(np.int64).max)
         return number + 1 if whole else nextafter(number, inf)
 
-    def round(self, low: int, high: int) -> list[Cut]:
+    def round(self, low: int, high: int) -> list[BinEdge]:
         """Cuts at round numbers or dates strictly between two values, given by their codes."""
         if self.unit:
             return self._round_dates(low, high)
@@ -97,12 +97,12 @@ class Scale:
         for i in range(floor(first / step) + 1, floor(last / step) + 1):
             at = i * step
             end = at - 1 if whole and step >= 1 else at
-            cuts.append(Cut(at, _number(at), _number(end) if end < at else f"<{_number(at)}"))
+            cuts.append(BinEdge(at, _number(at), _number(end) if end < at else f"<{_number(at)}"))
         if not np.issubdtype(self.numbers.dtype, np.floating):
-            cuts = [Cut(round(cut.at), cut.begins, cut.ends) for cut in cuts]
+            cuts = [BinEdge(round(cut.at), cut.begins, cut.ends) for cut in cuts]
         return cuts
 
-    def _round_dates(self, low: int, high: int) -> list[Cut]:
+    def _round_dates(self, low: int, high: int) -> list[BinEdge]:
         ends = self.numbers[[low, high]].astype(f"datetime64[{self.unit}]")
         for unit in _UNITS[: 3 if self.unit == "D" else None]:
             first, last = ends.astype(f"datetime64[{unit}]").astype(np.int64).tolist()
@@ -113,11 +113,11 @@ class Scale:
         at = counts.astype(f"datetime64[{unit}]").astype(f"datetime64[{self.unit}]")
         texts = [[_date(n, unit) for n in (count, count - 1)] for count in counts.tolist()]
         return [
-            Cut(number, begins, end)
+            BinEdge(number, begins, end)
             for number, (begins, end) in zip(at.astype(np.int64).tolist(), texts, strict=True)
         ]
 
-    def label(self, left: Cut | None, right: Cut | None) -> str:
+    def label(self, left: BinEdge | None, right: BinEdge | None) -> str:
         """The name of the bin between two cuts."""
         return label_of_bin(left, right, bool(self.unit))
 
@@ -127,7 +127,7 @@ class Scale:
 
 def scale_of(values: pa.Array) -> Scale:
     """Place ordered values on a line."""
-    labels = texts_of(values)
+    labels = released_labels(values)
     kind = values.type
     if pa.types.is_temporal(kind):
         if pa.types.is_date32(kind):
@@ -140,7 +140,7 @@ def scale_of(values: pa.Array) -> Scale:
     return Scale(np.asarray(values.cast(pa.float64(), safe=False)), "", labels)
 
 
-def texts_of(values: pa.Array) -> tuple[str, ...]:
+def released_labels(values: pa.Array) -> tuple[str, ...]:
     """Values as they are released; dates beyond the years that Python knows as Arrow writes them."""
     try:
         return labels_of(values)
@@ -148,7 +148,7 @@ def texts_of(values: pa.Array) -> tuple[str, ...]:
         return tuple(str(text) for text in values.cast(pa.string()).to_pylist())
 
 
-def label_of_bin(left: Cut | None, right: Cut | None, dates: bool = False) -> str:
+def label_of_bin(left: BinEdge | None, right: BinEdge | None, dates: bool = False) -> str:
     """The name of the bin between two cuts; None is the end of the line, which has no name.
 
     Examples
@@ -211,7 +211,7 @@ MAIN_SHARE = 0.9
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
-class OnLine(NamedTuple):
+class PeriodsOnLine(NamedTuple):
     """A column of periods as one of ranges of days: how it would be encoded, and its closures and counts."""
 
     form: RangeForm
@@ -221,7 +221,9 @@ class OnLine(NamedTuple):
     open_high: date = date.max  # the first day of all that are folded into a highest value
 
 
-def on_line(model: Calendar, form: Form, closures: Numbers, counts: Numbers) -> OnLine:
+def periods_on_line(
+    model: Calendar, form: Form, closures: Numbers, counts: Numbers
+) -> PeriodsOnLine:
     """Put the periods of a column on a line of days."""
     leaves = [_days(label, model) for label in form.labels]
     released = [_days(text, model) if text else None for text in form.text(closures)]
@@ -244,7 +246,7 @@ def on_line(model: Calendar, form: Form, closures: Numbers, counts: Numbers) -> 
         (place[span[0]], place[span[1]]) if span else (known if null else 0, known)
         for span, null in zip(released, is_null, strict=True)
     ]
-    found = OnLine(line, np.array(ends, dtype=np.int32).T, on_codes)
+    found = PeriodsOnLine(line, np.array(ends, dtype=np.int32).T, on_codes)
     for label, span in zip(form.labels, leaves, strict=True):
         assert span is not None
         if label.startswith(AT_MOST):
@@ -254,7 +256,7 @@ def on_line(model: Calendar, form: Form, closures: Numbers, counts: Numbers) -> 
     return found
 
 
-def main_range(line: OnLine, sizes: Numbers) -> tuple[date, date]:
+def main_range(line: PeriodsOnLine, sizes: Numbers) -> tuple[date, date]:
     """The first and the last day of the shortest periods that most records are released with, between open ends."""
     form, closures = line.form, line.closures
     told = np.flatnonzero(closures[1] < len(form.labels))
@@ -283,7 +285,7 @@ def _read(text: str, model: Calendar) -> Period | None:
     return Period("decade", found.number // 10) if found is not None and is_end else found
 
 
-def cuts_between(model: Calendar, first: date, last: date) -> list[Cut]:
+def cuts_between(model: Calendar, first: date, last: date) -> list[BinEdge]:
     """Cuts between whole periods, none finer than what the model releases, from one day to another."""
     by_weeks = "week" in model.levels
     apart = ("month", "quarter") if by_weeks else ("week",)
@@ -297,11 +299,11 @@ def cuts_between(model: Calendar, first: date, last: date) -> list[Cut]:
     return []
 
 
-def _cut(unit: str, number: int, by_weeks: bool) -> Cut:
+def _cut(unit: str, number: int, by_weeks: bool) -> BinEdge:
     """The cut before a period."""
     period = Period(unit, number)
     day = period.days(by_weeks)[0].toordinal() - _EPOCH
-    return Cut(day, period.ends[0], Period(unit, number - 1).ends[1])
+    return BinEdge(day, period.ends[0], Period(unit, number - 1).ends[1])
 
 
 @dataclass(frozen=True)
@@ -310,26 +312,26 @@ class OrderScale(Scale):
 
     public: Numbers
 
-    def around(self, codes: Numbers) -> list[Cut]:
+    def around(self, codes: Numbers) -> list[BinEdge]:
         """Cuts before and after each of a few categories, so that every one has a bin of its own."""
         inner = range(1, self.public.size)
         return [self._cut(at) for at in inner if at in codes or at - 1 in codes]
 
-    def round(self, low: int, high: int) -> list[Cut]:
+    def round(self, low: int, high: int) -> list[BinEdge]:
         """Few enough cuts strictly between two categories, each before one that may be named."""
         possible = np.flatnonzero(self.public)
         possible = possible[(possible > low) & (possible <= high)]
         step = max(1, -(-possible.size // (MOST_BINS - 1)))
         return [self._cut(at) for at in possible[step - 1 :: step].tolist()]
 
-    def _cut(self, at: int) -> Cut:
+    def _cut(self, at: int) -> BinEdge:
         """The cut before the category at a place; it or the one before may be named."""
         before, after = self.labels[at - 1], self.labels[at]
         begins = f"={after}" if self.public[at] else f">{before}"
         ends = f"={before}" if self.public[at - 1] else f"<{after}"
-        return Cut(at, begins, ends)
+        return BinEdge(at, begins, ends)
 
-    def label(self, left: Cut | None, right: Cut | None) -> str:
+    def label(self, left: BinEdge | None, right: BinEdge | None) -> str:
         """The name of the bin between two cuts; an end that may not be named stays open."""
         if left is None and right is None:
             return "all values"

@@ -17,8 +17,8 @@ import narwhals as nw
 
 from shoal.audits.ranges import UNREADABLE
 from shoal.audits.readings import OR_HIGHER, OR_LOWER, folds_of
-from shoal.audits.spans import End, days_of, end_days, ends_of, unit_of
-from shoal.audits.texts import ColumnReader, Reader, moment, read_cells
+from shoal.audits.text_ends import End, days_of, end_days, ends_of_text, unit_of
+from shoal.audits.texts import ColumnReader, Reader, column_texts, moment
 from shoal.errors import AuditFailed
 
 Check = Callable[[str], bool]  # whether a text is coarse enough
@@ -37,7 +37,7 @@ def prove_coarsened(
     found = []
     for name in (name for name in models if name in frame.columns):
         how = (reader or Reader()).of_column(name)
-        texts = [text for text in read_cells(frame, name, how.missing).texts if text]
+        texts = [text for text in column_texts(frame, name, how.missing).texts if text]
         is_coarse = _check(models[name], how)
         finer = sum(not is_coarse(text.removesuffix(" 00:00:00")) for text in texts)
         if finer:
@@ -116,7 +116,7 @@ def _is_inner(text: str, model: Any) -> bool:
 
 def _is_period(text: str, unit: str, model: Any, by_weeks: bool) -> bool:
     """Whether a text is a period of one unit, between the ends, or one of these."""
-    low, high = ends_of(text)
+    low, high = ends_of_text(text)
     below, above = (
         _ordinal(end_days(end, is_last, by_weeks)) if end is not None else None
         for end, is_last in ((model.low, True), (model.high, False))
@@ -139,7 +139,7 @@ def _ordinal(day: int | datetime | None) -> int | None:
 def _is_bin(text: str, model: Any, reader: ColumnReader) -> bool:
     """Whether a text is a bin of the grid of numbers, as far as it lies between the ends, or one of these."""
     with suppress(*UNREADABLE):
-        low, high = ends_of(text)
+        low, high = ends_of_text(text)
         if low is None or high is None:
             return _is_end(low, high, model, reader)
         step, start = _exact(model.step), _exact(model.start or 0)
@@ -160,7 +160,7 @@ def _is_bin(text: str, model: Any, reader: ColumnReader) -> bool:
 
 def _is_between(text: str, model: Any, reader: ColumnReader) -> bool:
     """Whether a text is a number or date between the ends, or reads as one of them."""
-    low, high = ends_of(text)
+    low, high = ends_of_text(text)
     with suppress(*UNREADABLE):
         if low is None or high is None:
             return _is_end(low, high, model, reader)

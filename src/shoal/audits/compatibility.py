@@ -17,8 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audits.ranges import RangeLine
-from shoal.audits.readings import Cover, OrderLine, cover_of, cover_of_bounds, line_of
-from shoal.audits.texts import Cells, Reader, combined, read_cells
+from shoal.audits.readings import (
+    CoveredValues,
+    OrderLine,
+    covered_values,
+    line_of,
+    values_covered_by_bounds,
+)
+from shoal.audits.texts import ColumnTexts, Reader, column_texts, combined
 from shoal.audits.verdict import Audit, Examination, Places, refuse_identifiers
 from shoal.errors import InputError
 
@@ -32,7 +38,7 @@ TEXTS, PAIRS = 1 << 8, 1 << 14  # texts, and pairs of text and word, likewise
 class Originals:
     """The quasi-identifiers of a table as the audit reads them, by name, with how they may be released."""
 
-    cells: Mapping[str, Cells]
+    cells: Mapping[str, ColumnTexts]
     models: Mapping[str, Any]
     reader: Reader
     records: int
@@ -43,11 +49,11 @@ def read_originals(
 ) -> Originals:
     """Read the quasi-identifiers of a table; `models` are their generalization models."""
     reading = reader or Reader()
-    cells = {name: read_cells(frame, name, reading.of_column(name).missing) for name in models}
+    cells = {name: column_texts(frame, name, reading.of_column(name).missing) for name in models}
     return Originals(cells, models, reading, frame.shape[0])
 
 
-def examine_compatibility(
+def audit_compatibility(
     originals: Originals, frame: nw.DataFrame[Any], k: int, identifiers: Sequence[str] = ()
 ) -> Examination:
     """Count whether every released record may be k records of the table, and every record k released ones.
@@ -72,18 +78,20 @@ def examine_compatibility(
     return Examination(Audit(originals.records, sizes.size, smallest), (miss,), sizes)
 
 
-def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> Cover:
+def _cover(originals: Originals, name: str, frame: nw.DataFrame[Any]) -> CoveredValues:
     original = originals.cells[name]
     line = line_of(original, originals.models[name], originals.reader.of_column(name))
     bounds = f"{name}_min", f"{name}_max"
     if name in frame.columns:
-        return cover_of(line, original, read_cells(frame, name))
+        return covered_values(line, original, column_texts(frame, name))
     if isinstance(line, RangeLine | OrderLine) and set(bounds) <= set(frame.columns):
-        return cover_of_bounds(line, original, *(read_cells(frame, bound) for bound in bounds))
+        return values_covered_by_bounds(
+            line, original, *(column_texts(frame, bound) for bound in bounds)
+        )
     raise InputError(f"Quasi-identifier '{name}' is not in the release; audit one that has it.")
 
 
-def count_counterparts(covers: Sequence[Cover]) -> tuple[Places, Places, Places]:
+def count_counterparts(covers: Sequence[CoveredValues]) -> tuple[Places, Places, Places]:
     """Count who may be whom, among distinct combinations of released texts and distinct original records.
 
     Returns (originals that each combination covers, released records that cover each original, released records
@@ -100,7 +108,7 @@ def count_counterparts(covers: Sequence[Cover]) -> tuple[Places, Places, Places]
     return of_released, of_original, sizes
 
 
-def _breadth(cover: Cover) -> float:
+def _breadth(cover: CoveredValues) -> float:
     """How many of the line's places a released text covers on average."""
     widths = np.add.reduceat(cover.high - cover.low, cover.first[:-1])
     return float(widths[cover.places].mean() / max(1, cover.high.max()))
@@ -118,7 +126,7 @@ def _distinct(columns: Sequence[Places]) -> tuple[Places, Places]:
 class _Block:
     """A block of originals in one column."""
 
-    def __init__(self, cover: Cover, ranks: Places) -> None:
+    def __init__(self, cover: CoveredValues, ranks: Places) -> None:
         self.cover = cover
         self.words = -(-ranks.size // WORD)
         outside = np.full(self.words * WORD - ranks.size, -1)  # no text covers this rank

@@ -18,17 +18,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audits.persons import Crowd, Gathered
+from shoal.audits.persons import PersonIds, PersonsByGroup
 from shoal.audits.requirements import Labels, Requirement
 from shoal.audits.texts import (
     ColumnReader,
     Reader,
-    ascending,
+    ascending_order,
+    column_texts,
     combined,
     numbered,
-    read_cells,
-    texts_of,
     value_set,
+    visible_texts,
 )
 from shoal.audits.verdict import Audit, Examination, Places, Proof, refuse_identifiers
 from shoal.errors import AuditFailed, near_miss, raise_problems
@@ -74,7 +74,7 @@ class _Secret:
     is_ordered: bool
 
 
-def examine_frame(
+def audit_frame(
     frame: nw.DataFrame[Any],
     quasi_identifiers: Sequence[str],
     k: int,
@@ -83,17 +83,17 @@ def examine_frame(
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
     counts: Places | None = None,
-    crowd: Crowd | None = None,
+    crowd: PersonIds | None = None,
 ) -> Examination:
-    """Audit a frame by what its columns read; see `examine_texts`."""
+    """Audit a frame by what its columns read; see `audit_texts`."""
     refuse_identifiers(frame.columns, identifiers)
     named = [bound for name in quasi_identifiers for bound in (name, *_bounds(name))]
     wanted = [name for name in named if name in frame.columns]
-    texts = texts_of(frame, dict.fromkeys(wanted or frame.columns[:1]))
+    texts = visible_texts(frame, dict.fromkeys(wanted or frame.columns[:1]))
     for name in dict.fromkeys(name for name in sensitive if name in frame.columns):
         if name not in texts.column_names:
-            texts = texts.append_column(name, read_cells(frame, name).as_texts())
-    return examine_texts(
+            texts = texts.append_column(name, column_texts(frame, name).as_texts())
+    return audit_texts(
         texts,
         quasi_identifiers,
         k,
@@ -107,7 +107,7 @@ def examine_frame(
     )
 
 
-def examine_texts(
+def audit_texts(
     table: pa.Table,
     quasi_identifiers: Sequence[str],
     k: int,
@@ -115,7 +115,7 @@ def examine_texts(
     requirements: Sequence[Requirement] = (),
     sensitive: Sequence[str] = (),
     reader: Reader | None = None,
-    crowd: Crowd | None = None,
+    crowd: PersonIds | None = None,
     names: Sequence[str] = (),
     counts: Places | None = None,
 ) -> Examination:
@@ -178,13 +178,13 @@ def _released_columns(
     return columns
 
 
-def _gathered(crowd: Crowd, groups: _Groups) -> Gathered:
+def _gathered(crowd: PersonIds, groups: _Groups) -> PersonsByGroup:
     if crowd.person.size != groups.group.size:
         raise AuditFailed(
             f"The release has {groups.group.size} records and persons are known of {crowd.person.size}; "
             "do not release this table."
         )
-    return Gathered(crowd, groups.group, groups.sizes.size)
+    return PersonsByGroup(crowd, groups.group, groups.sizes.size)
 
 
 def _bounds(name: str) -> tuple[str, str]:
@@ -217,7 +217,7 @@ def _secrets(
 
 def _secret(array: pa.ChunkedArray, reader: ColumnReader) -> _Secret:
     numbers, texts = value_set(array, reader.missing)
-    order = None if reader.is_text else ascending(texts, reader.decimal, reader.date_format)
+    order = None if reader.is_text else ascending_order(texts, reader.decimal, reader.date_format)
     ranked = sorted(range(len(texts)), key=texts.__getitem__) if order is None else order
     rank = np.empty(len(texts) + 1, dtype=np.int64)
     rank[ranked] = np.arange(len(texts))
@@ -240,7 +240,7 @@ def _prove(
     column: str,
     groups: _Groups,
     secret: _Secret,
-    gathered: Gathered | None = None,
+    gathered: PersonsByGroup | None = None,
 ) -> tuple[Proof, int]:
     """The level that all groups reach, and how many of them miss the requirement."""
     levels = _levels(requirement, groups, secret, gathered)
@@ -252,7 +252,7 @@ def _prove(
 
 
 def _levels(
-    requirement: Requirement, groups: _Groups, secret: _Secret, gathered: Gathered | None
+    requirement: Requirement, groups: _Groups, secret: _Secret, gathered: PersonsByGroup | None
 ) -> npt.NDArray[np.float64]:
     """The level of every group, by its records or by its persons."""
     values = len(secret.labels)

@@ -12,12 +12,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from shoal.audits.texts import Cells, read_cells, same_text
+from shoal.audits.texts import ColumnTexts, column_texts, same_text
 from shoal.audits.verdict import Persons, Places
 from shoal.errors import AuditFailed, InputError
 
 
-def most_pairs(values: Sequence[int], persons: Sequence[int]) -> int:
+def maximum_matching(values: Sequence[int], persons: Sequence[int]) -> int:
     """The most pairs of a value and a person who has it, such that no value and no person is in two of them.
 
     `values` and `persons` say who has what. Every value looks for a person who is free, or who can be made free by
@@ -61,18 +61,20 @@ def _place(
 
 
 @dataclass(frozen=True)
-class Crowd:
+class PersonIds:
     """The person behind each record, in the order of a release; equal numbers are one person."""
 
     column: str
     person: Places
 
-    def taken(self, order: Places) -> Crowd:
+    def taken(self, order: Places) -> PersonIds:
         """The persons behind records in another order."""
-        return Crowd(self.column, self.person[order])
+        return PersonIds(self.column, self.person[order])
 
 
-def read_crowd(frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = ()) -> Crowd:
+def read_person_ids(
+    frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = ()
+) -> PersonIds:
     """Read who stands behind each record; texts that differ only in spaces, case or Unicode form are one person.
 
     Raises
@@ -80,7 +82,7 @@ def read_crowd(frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = (
     InputError
         Where a record has no value: it may be anybody's, and nothing could be counted.
     """
-    cells = read_cells(frame, column, missing)
+    cells = column_texts(frame, column, missing)
     known: dict[str, int] = {}
     number = np.array(
         [
@@ -93,14 +95,14 @@ def read_crowd(frame: nw.DataFrame[Any], column: str, missing: Sequence[str] = (
         raise InputError(
             f"Column '{column}' tells persons apart and is empty in some records; fill it or leave them out."
         )
-    return Crowd(column, person)
+    return PersonIds(column, person)
 
 
 @dataclass(frozen=True)
-class Gathered:
+class PersonsByGroup:
     """The persons of every group."""
 
-    crowd: Crowd
+    crowd: PersonIds
     group: Places  # of each record
     groups: int
 
@@ -150,7 +152,7 @@ class Gathered:
         start = np.searchsorted(group, several, side="left")
         stop = np.searchsorted(group, several, side="right")
         for g, first, last in zip(several.tolist(), start.tolist(), stop.tolist(), strict=True):
-            found[g] = most_pairs(value[first:last].tolist(), pair[first:last].tolist())
+            found[g] = maximum_matching(value[first:last].tolist(), pair[first:last].tolist())
         return found.astype(np.float64)
 
 
@@ -158,7 +160,7 @@ _PSEUDONYM = re.compile("[0-9a-f]{32}")
 
 
 @dataclass(frozen=True)
-class Replaced:
+class ReplacedColumns:
     """What must be known of columns that pseudonyms replace: which of them may link records, and their values."""
 
     columns: tuple[str, ...]
@@ -169,16 +171,16 @@ class Replaced:
 
 def read_replaced(
     table: nw.DataFrame[Any], columns: Sequence[str], may_repeat: Sequence[str]
-) -> Replaced:
+) -> ReplacedColumns:
     """Read the original values of the columns that a release of this table replaces."""
     originals = {
-        name: frozenset(same_text(text) for text in read_cells(table, name).texts if text)
+        name: frozenset(same_text(text) for text in column_texts(table, name).texts if text)
         for name in columns
     }
-    return Replaced(tuple(columns), tuple(may_repeat), originals)
+    return ReplacedColumns(tuple(columns), tuple(may_repeat), originals)
 
 
-def prove_replaced(frame: nw.DataFrame[Any], replaced: Replaced) -> None:
+def prove_replaced(frame: nw.DataFrame[Any], replaced: ReplacedColumns) -> None:
     """Fail unless each column holds nothing but pseudonyms, no original value, and none twice unless that is allowed.
 
     Raises
@@ -190,13 +192,13 @@ def prove_replaced(frame: nw.DataFrame[Any], replaced: Replaced) -> None:
         sentence
         for name in replaced.columns
         if name in frame.columns
-        for sentence in _failures(name, read_cells(frame, name), replaced)
+        for sentence in _failures(name, column_texts(frame, name), replaced)
     ]
     if found:
         raise AuditFailed("\n".join(found))
 
 
-def _failures(name: str, cells: Cells, replaced: Replaced) -> list[str]:
+def _failures(name: str, cells: ColumnTexts, replaced: ReplacedColumns) -> list[str]:
     texts = [text for text in cells.texts if text is not None]
     found = []
     if not all(_PSEUDONYM.fullmatch(text) for text in texts):

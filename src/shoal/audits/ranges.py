@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from shoal.audits.spans import End, days_of, end_days, ends_of
-from shoal.audits.texts import Cells, ColumnReader, moment
+from shoal.audits.text_ends import End, days_of, end_days, ends_of_text
+from shoal.audits.texts import ColumnReader, ColumnTexts, moment
 from shoal.audits.verdict import Places
 
 Stretches = tuple[tuple[int, int], ...]  # first place, and the one after the last
@@ -53,7 +53,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 class RangeLine(Line):
     """A column released as ranges of numbers or dates: 24–30."""
 
-    def __init__(self, cells: Cells, reader: ColumnReader, model: Any = None) -> None:
+    def __init__(self, cells: ColumnTexts, reader: ColumnReader, model: Any = None) -> None:
         known = cells.texts
         super().__init__(known)
         self.model, self.reader, self.is_text = model, reader, cells.is_text
@@ -120,7 +120,7 @@ class RangeLine(Line):
         for name, beyond in (("low", self.below), ("high", self.above)):
             if beyond is not None and released in self._end_texts(name):
                 return stretches(beyond)
-        return self.covers(*ends_of(released))
+        return self.covers(*ends_of_text(released))
 
     def _end_texts(self, name: str) -> tuple[str, ...]:
         """How the one value reads for all beyond a day, which no format of the table's decides."""
@@ -189,7 +189,7 @@ class RangeSetLine(RangeLine):
     def several(self, released: str) -> Stretches:
         if released[:1] != "{":
             return super().several(released)
-        found = [self.covered(member) for member in members(released)]
+        found = [self.covered(member) for member in listed_values(released)]
         return tuple(sorted({stretch for own in found for stretch in own}))
 
 
@@ -199,7 +199,7 @@ def stretches(marks: Marks) -> Stretches:
     return tuple(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def members(released: str) -> Iterator[str]:
+def listed_values(released: str) -> Iterator[str]:
     """The values that a text in braces lists: plain, or in quotes like those of JSON."""
 
     if released[:1] != "{" or released[-1:] != "}":

@@ -19,12 +19,12 @@ from shoal.audits.ranges import (
     RangeSetLine,
     Stretches,
     Texts,
-    members,
+    listed_values,
     stretches,
 )
-from shoal.audits.requirements.base import Tree
-from shoal.audits.spans import days_of, end_days
-from shoal.audits.texts import Cells, ColumnReader
+from shoal.audits.requirements.base import HierarchyLike
+from shoal.audits.text_ends import days_of, end_days
+from shoal.audits.texts import ColumnReader, ColumnTexts
 from shoal.audits.verdict import Places
 
 _LAST = "\U0010ffff"  # sorts after every sign that a code may go on with
@@ -69,7 +69,7 @@ class SetLine(Line):
     """A column released as sets: {a, b}."""
 
     def several(self, released: str) -> Stretches:
-        known = {text for text in members(released) if text in self.places}
+        known = {text for text in listed_values(released) if text in self.places}
         found = sorted(at for text in known for at in self.places[text])
         return tuple((at, at + 1) for at in found)
 
@@ -77,7 +77,7 @@ class SetLine(Line):
 class TreeLine(Line):
     """A column released as labels of a hierarchy."""
 
-    def __init__(self, known: Texts, tree: Tree) -> None:
+    def __init__(self, known: Texts, tree: HierarchyLike) -> None:
         super().__init__(known)
         root, leaves = len(tree.parent) - 1, len(tree.leaves)
         size = [int(node < leaves) for node in range(root + 1)]
@@ -99,7 +99,7 @@ class TreeLine(Line):
         self.folds = folds_of(tree, [first[leaf] for leaf in range(leaves)])
         self.rank = np.array([self._rank(text, tree) for text in known], dtype=np.int64)
 
-    def _rank(self, text: str | None, tree: Tree) -> int:
+    def _rank(self, text: str | None, tree: HierarchyLike) -> int:
         if text is None:
             return len(tree.leaves)
         leaf = self.nodes.get(text, self.nodes.get(text.strip(), -1))
@@ -215,7 +215,7 @@ class OwnLine(Line):
 
 
 @dataclass(frozen=True)
-class Cover:
+class CoveredValues:
     """A released column beside the original: what its texts cover of the line of values."""
 
     rank: Places  # of each original record's value
@@ -233,7 +233,7 @@ class Cover:
         return np.logical_or.reduceat(each, bounds[:-1] - bounds[0], axis=0)
 
 
-def line_of(cells: Cells, model: Any, reader: ColumnReader) -> Line:
+def line_of(cells: ColumnTexts, model: Any, reader: ColumnReader) -> Line:
     """The line of an original column's values, by its model."""
     match getattr(model, "name", None):
         case "hierarchy":
@@ -258,7 +258,7 @@ def _has_ends(model: Any) -> bool:
     return getattr(model, "low", None) is not None or getattr(model, "high", None) is not None
 
 
-def _order(cells: Cells, model: Any) -> Sequence[str]:
+def _order(cells: ColumnTexts, model: Any) -> Sequence[str]:
     """The order of a column's categories: given, by name, or its own; none at all covers nothing."""
     given = model.values
     if isinstance(given, tuple):
@@ -269,12 +269,14 @@ def _order(cells: Cells, model: Any) -> Sequence[str]:
     return cells.order or ()
 
 
-def cover_of(line: Line, original: Cells, released: Cells) -> Cover:
+def covered_values(line: Line, original: ColumnTexts, released: ColumnTexts) -> CoveredValues:
     """Find what the texts of a released column cover."""
     return _cover(line, original, released.places, [line.covered(text) for text in released.texts])
 
 
-def cover_of_bounds(line: RangeLine | OrderLine, original: Cells, low: Cells, high: Cells) -> Cover:
+def values_covered_by_bounds(
+    line: RangeLine | OrderLine, original: ColumnTexts, low: ColumnTexts, high: ColumnTexts
+) -> CoveredValues:
     """The same for a column released as two, of lower and of upper bounds.
 
     No bounds stand for a missing value, or for anything if more records have none than were missing.
@@ -295,11 +297,13 @@ def cover_of_bounds(line: RangeLine | OrderLine, original: Cells, low: Cells, hi
     return _cover(line, original, places.reshape(-1), covered)
 
 
-def _cover(line: Line, original: Cells, places: Places, covered: Sequence[Stretches]) -> Cover:
+def _cover(
+    line: Line, original: ColumnTexts, places: Places, covered: Sequence[Stretches]
+) -> CoveredValues:
     """Number texts by what they cover, so that those that cover the same are one."""
     different = sorted({own or NOTHING for own in covered})  # neighbours cover alike stretches
     known = {own: number for number, own in enumerate(different)}
     number = np.array([known[own or NOTHING] for own in covered], dtype=np.int64)
     ends = np.array([stretch for own in known for stretch in own], dtype=np.int64)
     first = np.cumsum([0, *(len(own) for own in known)])
-    return Cover(line.rank[original.places], number[places], first, ends[:, 0], ends[:, 1])
+    return CoveredValues(line.rank[original.places], number[places], first, ends[:, 0], ends[:, 1])

@@ -26,7 +26,7 @@ Signature = Sequence[str | None]
 
 
 @dataclass(frozen=True)
-class Witness:
+class SeriesEvidence:
     """Whose records a release holds, as far as the audit of a series must know: signatures, now and before."""
 
     signatures: Sequence[Signature]
@@ -38,15 +38,15 @@ class Witness:
     spellings: Mapping[str, str] = field(default_factory=dict)  # of values, where they are texts
 
 
-def examine_series(
-    table: pa.Table, columns: Sequence[str], witness: Witness, missing: Sequence[str] = ()
+def audit_series(
+    table: pa.Table, columns: Sequence[str], witness: SeriesEvidence, missing: Sequence[str] = ()
 ) -> tuple[Proof, str]:
     """What is proved of a release as one of a series, and how it is missed, empty where it is not.
 
     `table` has the texts of the released quasi-identifiers in `columns`, and of the sensitive column.
     """
     texts = table[witness.sensitive].to_pylist()
-    values = value_keys(texts, witness.signatures, missing)
+    values = signature_values(texts, witness.signatures, missing)
     if len(values) != witness.signature.size:
         return _proof(0, witness), "The release has other records than its series knows of"
     group, _ = combined((numbered(table[name]) for name in columns), table.num_rows)
@@ -75,7 +75,7 @@ def examine_series(
     return _proof(least, witness), ", and ".join(misses)
 
 
-def _proof(least: int, witness: Witness) -> Proof:
+def _proof(least: int, witness: SeriesEvidence) -> Proof:
     count = f"{witness.releases} release{'s' if witness.releases > 1 else ''}"
     what = f"{witness.m}-invariance of '{witness.sensitive}' over {count}"
     return Proof(what, float(witness.m), float(least))
@@ -85,7 +85,7 @@ def _is_balanced(found: Counter[str | None], signature: Signature) -> bool:
     return set(found) == set(signature) and len(set(found.values())) == 1
 
 
-def value_keys(
+def signature_values(
     texts: Sequence[str | None], signatures: Sequence[Signature], missing: Sequence[str] = ()
 ) -> list[str | None]:
     """Texts of a sensitive column as the values of signatures, None where one is missing.
@@ -128,7 +128,7 @@ def misspelled(
     return f"{wrong} sensitive values are not spelled as in all releases" if wrong else ""
 
 
-def is_night(
+def is_earlier_release(
     groups: Mapping[str, Counter[str | None]],
     signatures: Sequence[Signature],
     night: Mapping[str, Mapping[int, int]],

@@ -49,7 +49,7 @@ def audit_sql(
         for name in requirement.over(sensitive):
             checks.append((requirement.describe(name), _check(requirement, name, table, columns)))
     parts = [
-        f"SELECT {literal(what)} AS requirement, COUNT(*) AS failing_groups\nFROM (\n  {query}\n) AS missed"
+        f"SELECT {sql_text(what)} AS requirement, COUNT(*) AS failing_groups\nFROM (\n  {query}\n) AS missed"
         for what, query in checks
     ]
     union = "\nUNION ALL\n".join(parts)
@@ -59,14 +59,14 @@ def audit_sql(
 
 
 def _groups(source: str, columns: Sequence[str], condition: str) -> str:
-    names = ", ".join(map(quoted, columns))
+    names = ", ".join(map(sql_name, columns))
     return f"SELECT 1 AS one FROM {source} GROUP BY {names} HAVING {condition}"
 
 
 def _check(requirement: Requirement, name: str, table: str, columns: Sequence[str]) -> str:
     """The groups that miss a requirement on a sensitive column."""
     value = _value(name)
-    names = ", ".join(map(quoted, columns))
+    names = ", ".join(map(sql_name, columns))
     counted = (
         f"(SELECT {names}, {value} AS shoal_value, COUNT(*) AS shoal_count FROM {table} "
         f"GROUP BY {names}, {value}) AS counted"
@@ -86,7 +86,7 @@ def _value(name: str) -> str:
     Zeros at the end of any text with a point or comma are taken off: a few values more than in `same_value` become
     one, which makes the requirements that SQL can count stricter, never looser.
     """
-    text = f"LOWER(TRIM(CAST({quoted(name)} AS VARCHAR(1000))))"
+    text = f"LOWER(TRIM(CAST({sql_name(name)} AS VARCHAR(1000))))"
     plain = f"RTRIM(RTRIM(REPLACE({text}, ',', '.'), '0'), '.')"
     return (
         f"COALESCE(CASE WHEN REPLACE({text}, ',', '.') LIKE '%.%' THEN {plain} ELSE {text} END, '')"
@@ -101,16 +101,16 @@ def _relation(name: str) -> str:
         raise InputError(
             "The name of a table for SQL is NAME, SCHEMA.NAME or DATABASE.SCHEMA.NAME; write it so."
         )
-    return ".".join(map(quoted, parts))
+    return ".".join(map(sql_name, parts))
 
 
-def quoted(name: str) -> str:
+def sql_name(name: str) -> str:
     """The name of a column or table in SQL."""
     if "\0" in name:
         raise InputError("A name holds a NUL character, which SQL cannot write; rename it.")
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(text: str) -> str:
+def sql_text(text: str) -> str:
     """A text in SQL."""
     return "'" + text.replace("'", "''") + "'"

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audits.spans import days_of, ends_of
+from shoal.audits.text_ends import days_of, ends_of_text
 from shoal.audits.verdict import Places
 from shoal.errors import InputError
 
@@ -61,7 +61,7 @@ class ColumnReader:
     is_text: bool = False  # whether its texts are never numbers or dates
 
 
-def texts_of(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
+def visible_texts(frame: nw.DataFrame[Any], columns: Iterable[str]) -> pa.Table:
     """Some columns of a frame as the text that a reader sees; equal texts mean records that read the same."""
     found = {}
     problems = []
@@ -94,7 +94,7 @@ def _text_of(array: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     return pa.array(texts, type=pa.large_string())
 
 
-def written(value: Any) -> str:
+def released_text(value: Any) -> str:
     """A value as releases write it: whole numbers without a decimal point, dates as ISO."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -128,7 +128,9 @@ def same_value(text: str) -> str:
     return f"-{plain}" if number["sign"] == "-" and plain != "0" else plain
 
 
-def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> list[int] | None:
+def ascending_order(
+    texts: Sequence[str], decimal: str, date_format: str | None
+) -> list[int] | None:
     """The order of texts that are all numbers, dates, or ranges of these; None where they are none of them."""
     for read in (
         partial(decimal_of, decimal=decimal),
@@ -144,7 +146,7 @@ def ascending(texts: Sequence[str], decimal: str, date_format: str | None) -> li
 
 def _days(text: str) -> tuple[int, int]:
     """The first and the last day of a period like 2020-03 or ≥ 2020."""
-    low, high = ends_of(text)
+    low, high = ends_of_text(text)
     first = (0, 0) if low is None else days_of(low)
     last = (_AFTER_ALL, _AFTER_ALL) if high is None else days_of(high)
     if first is None or last is None:
@@ -154,7 +156,7 @@ def _days(text: str) -> tuple[int, int]:
 
 def _range(text: str, decimal: str) -> tuple[Decimal, Decimal]:
     """The ends of a range of numbers like 20–29 or ≥ 90."""
-    low, high = ends_of(text)
+    low, high = ends_of_text(text)
     return (
         decimal_of("-1e9999" if low is None else low.removeprefix(">"), decimal),
         decimal_of("1e9999" if high is None else high.removeprefix("<"), decimal),
@@ -200,7 +202,7 @@ def value_set(array: pa.ChunkedArray, missing: Sequence[str]) -> tuple[pa.Array,
 
 
 @dataclass(frozen=True)
-class Cells:
+class ColumnTexts:
     """A column: the texts that occur in it, None for a missing value, and each record's place among them."""
 
     places: Places
@@ -214,7 +216,7 @@ class Cells:
         return pa.array(self.texts, type=pa.large_string()).take(pa.array(self.places))
 
 
-def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ()) -> Cells:
+def column_texts(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ()) -> ColumnTexts:
     """Read a column of a frame; `missing` are texts that stand for a missing value."""
     try:
         native = frame.to_native()
@@ -232,7 +234,7 @@ def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ())
             f"Column '{name}' holds values that have no text, or mixes types; "
             "convert it to numbers, dates or text."
         )
-    texts = [written(value) for value in values]
+    texts = [released_text(value) for value in values]
     known: dict[str | None, int] = {}
     place = [
         known.setdefault(None if text in missing else text, len(known)) for text in (*texts, None)
@@ -240,7 +242,7 @@ def read_cells(frame: nw.DataFrame[Any], name: str, missing: Sequence[str] = ())
     indices = np.asarray(pc.fill_null(encoded.indices, len(texts)))
     found = np.array(place, dtype=np.int64)[indices]
     is_text = pa.types.is_string(plain.type) or pa.types.is_large_string(plain.type)
-    return Cells(found, tuple(known), pa.types.is_decimal(plain.type), is_text, order)
+    return ColumnTexts(found, tuple(known), pa.types.is_decimal(plain.type), is_text, order)
 
 
 def _order(chunks: Sequence[pa.Array]) -> tuple[str, ...] | None:
@@ -250,7 +252,7 @@ def _order(chunks: Sequence[pa.Array]) -> tuple[str, ...] | None:
     first = chunks[0].dictionary
     if any(not chunk.dictionary.equals(first) for chunk in chunks):
         return None
-    return tuple(written(value) for value in first.drop_null().to_pylist())
+    return tuple(released_text(value) for value in first.drop_null().to_pylist())
 
 
 def _decoded(array: pa.Array) -> pa.Array:

@@ -10,11 +10,11 @@ import typer
 
 from shoal.cli import arguments as a
 from shoal.cli import outputs, say
-from shoal.cli.gathering import Given, gathers, reading_given, release_given
+from shoal.cli.shared_options import GivenSettings, reading_given, release_given, shares_options
 from shoal.errors import InputError, raise_problems
 
 
-@gathers(given=release_given, reading=reading_given)
+@shares_options(given=release_given, reading=reading_given)
 def anonymize(
     *,
     table: a.Table,
@@ -22,7 +22,7 @@ def anonymize(
     output_table: a.OutputTable = None,
     if_exists: a.IfExists = None,
     settings: a.SettingsFile = None,
-    given: Given,
+    given: GivenSettings,
     overwrite: a.Overwrite = False,
     certify: a.Certify = None,
     save_settings: a.SaveSettings = None,
@@ -32,8 +32,8 @@ def anonymize(
     save_history: a.SaveHistory = None,
     report: a.Report = None,
     reading: dict[str, Any],
-    output_encoding: a.OfTheOutput = None,
-    output_delimiter: a.OfTheOutput = None,
+    output_encoding: a.OutputText = None,
+    output_delimiter: a.OutputText = None,
     engine: a.Engine = None,
     memory: a.Memory = None,
     dry_run: a.DryRun = False,
@@ -42,7 +42,7 @@ def anonymize(
     json: a.Json = False,
 ) -> None:
     """Anonymize a table and write the release once it is proved."""
-    from shoal.cli.run import Manner, Outputs, look_ahead, run
+    from shoal.cli.run import Outputs, RunOptions, run_and_save, show_dry_run
     from shoal.data.files.formats import input_problems
     from shoal.reuse.recoding import recoding_problems
     from shoal.settings.settings import make_settings
@@ -61,7 +61,7 @@ def anonymize(
     on = outputs.engine_of(source, engine, memory, problems)
     if isinstance(source, Path) and on == "memory" and engine in (None, "memory"):
         problems += input_problems(source)
-    problems += outputs.place_problems(
+    problems += outputs.output_place_problems(
         target,
         [source, settings],
         overwrite,
@@ -70,11 +70,13 @@ def anonymize(
         if_exists=if_exists,
         source=source,
     )
-    problems += outputs.place_problems(save_settings, [source], overwrite)
-    problems += outputs.place_problems(report, [source, settings], overwrite)
-    problems += outputs.place_problems(save_recoding, [source, settings], overwrite)
-    problems += outputs.place_problems(save_history, [source, settings], overwrite)
-    problems += outputs.place_problems(save_mapping, [source, settings], overwrite, is_table=True)
+    problems += outputs.output_place_problems(save_settings, [source], overwrite)
+    problems += outputs.output_place_problems(report, [source, settings], overwrite)
+    problems += outputs.output_place_problems(save_recoding, [source, settings], overwrite)
+    problems += outputs.output_place_problems(save_history, [source, settings], overwrite)
+    problems += outputs.output_place_problems(
+        save_mapping, [source, settings], overwrite, is_table=True
+    )
     problems += outputs.named_twice(
         target, save_settings, report, save_recoding, save_history, save_mapping
     )
@@ -101,7 +103,7 @@ def anonymize(
             save_mapping,
         )
         for path in filter(None, written):
-            problems += outputs.lost(path, outputs.files_read(chosen))
+            problems += outputs.overwrite_problems(path, outputs.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")
@@ -120,8 +122,8 @@ def anonymize(
         mapping=save_mapping,
         if_exists=if_exists or "fail",
     )
-    work = look_ahead if dry_run else run
-    work(source, chosen, wanted, Manner(on, memory, quiet, verbose, json))
+    work = show_dry_run if dry_run else run_and_save
+    work(source, chosen, wanted, RunOptions(on, memory, quiet, verbose, json))
 
 
 def demo(
@@ -133,7 +135,7 @@ def demo(
 ) -> None:
     """Anonymize the sample table, 48,842 people of a US census."""
     from shoal import samples
-    from shoal.cli.run import Manner, Outputs, run
+    from shoal.cli.run import Outputs, RunOptions, run_and_save
     from shoal.settings.settings import make_settings
 
     try:
@@ -150,5 +152,5 @@ def demo(
     output, settings = folder / "adult-release.csv", folder / "adult-release.toml"
     report = folder / "adult-report.html"
     wanted = Outputs(output, settings, report, overwrite=True)
-    how = Manner(quiet=quiet, json=json)
-    run(samples.adult(), make_settings(samples.adult_settings()), wanted, how)
+    how = RunOptions(quiet=quiet, json=json)
+    run_and_save(samples.adult(), make_settings(samples.adult_settings()), wanted, how)

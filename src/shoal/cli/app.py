@@ -16,25 +16,25 @@ from shoal.errors import InputError
 def methods() -> None:
     """List the methods: paper, recoding, guarantee, growth in n, options."""
     from shoal.api.catalogue import method_facts
-    from shoal.cli.show import blocks
+    from shoal.cli.show import show_facts
 
-    blocks(method_facts())
+    show_facts(method_facts())
 
 
 def requirements() -> None:
     """List the requirements beyond k with their parameters."""
     from shoal.api.catalogue import requirement_facts
-    from shoal.cli.show import blocks
+    from shoal.cli.show import show_facts
 
-    blocks(requirement_facts())
+    show_facts(requirement_facts())
 
 
 def measures() -> None:
     """List the measures of information loss."""
     from shoal.api.catalogue import list_measures
-    from shoal.cli.show import listing
+    from shoal.cli.show import show_list
 
-    listing(list_measures())
+    show_list(list_measures())
 
 
 NEEDED = ("jinja2", "python_multipart", "starlette", "uvicorn")

@@ -10,14 +10,14 @@ import typer
 
 from shoal.cli import WRITTEN, outputs, say
 from shoal.cli import arguments as a
-from shoal.cli.gathering import gathers, reading_given
+from shoal.cli.shared_options import reading_given, shares_options
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
     from shoal.reuse.batch import Batch
 
 
-@gathers(reading=reading_given)
+@shares_options(reading=reading_given)
 def apply(
     *,
     table: a.Table,
@@ -52,9 +52,11 @@ def apply(
 ) -> None:
     """Release new records under the closures of an earlier release."""
     read = [table, recoding, held]
-    problems = outputs.place_problems(output, read, overwrite, is_table=True)
-    problems += outputs.place_problems(save_held, [table, recoding], overwrite, is_table=True)
-    problems += outputs.place_problems(save_recoding, [table, held], overwrite)
+    problems = outputs.output_place_problems(output, read, overwrite, is_table=True)
+    problems += outputs.output_place_problems(
+        save_held, [table, recoding], overwrite, is_table=True
+    )
+    problems += outputs.output_place_problems(save_recoding, [table, held], overwrite)
     problems += outputs.named_twice(output, save_held, save_recoding)
     if output is None:
         problems.append("There is no output; name a file with -o.")

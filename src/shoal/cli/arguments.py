@@ -17,18 +17,18 @@ else:  # for typer, a text: of what is said to be a path, typer 0.28 makes one w
 Place: TypeAlias = "Path | DatabaseTable"
 
 
-def place(text: str) -> Place:
+def file_or_database(text: str) -> Place:
     """The file or the database that was named; which table of it is meant other options say."""
     from shoal.data.databases import DatabaseTable, is_address
 
     return DatabaseTable(text) if is_address(text) else Path(text)
 
 
-# Of these, `place` makes a path or, of an address, a table of a database, which typer has no type for.
+# Of these, `file_or_database` makes a path or, of an address, a table of a database, which typer has no type for.
 Table = Annotated[
     Named,
     typer.Argument(
-        parser=place,
+        parser=file_or_database,
         metavar="TABLE",
         help="CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
         "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE.",
@@ -40,7 +40,7 @@ Output = Annotated[
     typer.Option(
         "-o",
         "--output",
-        parser=place,
+        parser=file_or_database,
         metavar="FILE",
         help="File to write, or the address of a database.",
         show_default=False,
@@ -95,7 +95,7 @@ SaveHistory = Annotated[
         help="Where to write the history for the next release; alone, it begins a series."
     ),
 ]
-OfTheOutput = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
+OutputText = Annotated[str | None, typer.Option(help="Of the output, if not the input's.")]
 Engine = Annotated[
     str | None,
     typer.Option(

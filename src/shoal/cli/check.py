@@ -11,7 +11,7 @@ import typer
 
 from shoal.cli import arguments as a
 from shoal.cli import outputs, say
-from shoal.cli.gathering import Given, gathers, promise_given, reading_given
+from shoal.cli.shared_options import GivenSettings, promise_given, reading_given, shares_options
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ BOUNDED = (
 )  # models of columns that are released as two, with render = "bounds"
 
 
-@gathers(given=promise_given, reading=reading_given)
+@shares_options(given=promise_given, reading=reading_given)
 def audit(
     *,
     table: a.Table,
     settings: a.SettingsFile = None,
-    given: Given,
+    given: GivenSettings,
     previous: a.Previous = None,
     reading: dict[str, Any],
     junit: Annotated[
@@ -106,10 +106,10 @@ def audit(
     json: a.Json = False,
 ) -> None:
     """Prove that a table keeps its requirements, or exit with 3."""
-    from shoal.cli.show import audited
+    from shoal.cli.show import show_audit
     from shoal.settings.settings import make_settings
 
-    problems = outputs.place_problems(junit, [table, settings], overwrite=True)
+    problems = outputs.output_place_problems(junit, [table, settings], overwrite=True)
     source = table if print_sql else outputs.chosen_table(table, None, reading, problems)
     if print_sql and (junit or previous):
         problems.append("SQL is only printed, not run; leave --junit and --previous out.")
@@ -124,7 +124,7 @@ def audit(
     assert examination.audit.verdict is not None
     _exit_unless_proved(examination.audit.verdict)
     if not (quiet or json):
-        audited(examination.audit)
+        show_audit(examination.audit)
 
 
 def _examined(
@@ -136,13 +136,13 @@ def _examined(
 ) -> Examination:
     """The examination of a file, also written as JUnit XML where that is asked for, come what may."""
     from shoal.errors import ShoalError
-    from shoal.pipeline.prove import examine_table
-    from shoal.pipeline.series.next_release import examine_night
+    from shoal.pipeline.prove import audit_table
+    from shoal.pipeline.series.next_release import audit_earlier_release
 
     try:
-        examination = examine_table(table, promised, keeps_sheet=keeps_sheet)
+        examination = audit_table(table, promised, keeps_sheet=keeps_sheet)
         if previous:
-            examination = examine_night(table, examination, previous, promised)
+            examination = audit_earlier_release(table, examination, previous, promised)
     except ShoalError as error:
         if junit:
             write_junit(junit_of_error(str(table), error), junit)
@@ -172,13 +172,13 @@ def _sql(relation: str, promised: Any) -> str:
     return audit_sql(relation, columns, promised.k, promised.requirements, promised.sensitive)
 
 
-@gathers(given=promise_given, reading=reading_given)
+@shares_options(given=promise_given, reading=reading_given)
 def evaluate(
     *,
     table: Annotated[
         a.Named,
         typer.Argument(
-            parser=a.place,
+            parser=a.file_or_database,
             metavar="ORIGINAL",
             help="The original table, a file or the address of a database.",
             show_default=False,
@@ -187,14 +187,17 @@ def evaluate(
     release: Annotated[
         a.Named,
         typer.Argument(
-            parser=a.place, metavar="RELEASE", help="A release of it.", show_default=False
+            parser=a.file_or_database,
+            metavar="RELEASE",
+            help="A release of it.",
+            show_default=False,
         ),
     ],
     release_table: Annotated[
         str | None, typer.Option(metavar="NAME", help="Table of RELEASE in a database.")
     ] = None,
     settings: a.SettingsFile = None,
-    given: Given,
+    given: GivenSettings,
     reading: dict[str, Any],
     queries: Annotated[int, typer.Option(help="Random queries to answer, 0 for none.")] = 1000,
     sum_column: Annotated[
@@ -224,7 +227,7 @@ def evaluate(
     from shoal.data.databases import is_address
     from shoal.settings.settings import make_settings
 
-    problems = outputs.place_problems(report, [table, release, settings, holdout], overwrite)
+    problems = outputs.output_place_problems(report, [table, release, settings, holdout], overwrite)
     problems += [
         f"{option} takes a file; export the table, or give a shoal.DatabaseTable in Python."
         for option, given_place in (("--holdout", holdout), ("--population", _people(population)))
@@ -242,7 +245,7 @@ def evaluate(
     named = {} if release_table is None else {"table": release_table}
     released = outputs.chosen_table(release, None, named, problems)
     raise_problems(problems)
-    raise_problems(outputs.lost(report, outputs.files_read(chosen)) if report else [])
+    raise_problems(outputs.overwrite_problems(report, outputs.files_read(chosen)) if report else [])
     found = compare(
         original,
         released,

@@ -20,9 +20,9 @@ from shoal.kernels.compile.ahead import (
     USUAL,
     can_start,
     compile_ahead,
-    missing,
     needed,
     processors,
+    uncompiled,
 )
 from shoal.kernels.compile.cache import cache_folder, cache_note, carried_kernels
 from shoal.kernels.compile.jit import compile_options, is_known
@@ -40,7 +40,7 @@ LIBRARIES = ("numba", "llvmlite", "numpy", "pyarrow", "narwhals", "pandas", "pol
 def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> None:
     """Compile what is missing and say so."""
     wanted = ALL if everything else USUAL
-    fresh = missing(wanted)
+    fresh = uncompiled(wanted)
     with progress_bar(quiet) as progress:
         compile_ahead(
             fresh,
@@ -48,7 +48,7 @@ def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> Non
             processes=processes or min(processors(), MOST),
         )
         check_stop()
-        left = missing(wanted)
+        left = uncompiled(wanted)
         for number, signature in enumerate(left):  # where no process could be started
             progress(COMPILING, number, len(left))
             signature.compile()
@@ -57,9 +57,9 @@ def compile_kernels(everything: bool, processes: int | None, quiet: bool) -> Non
         say(f"Compiled {len(fresh)} of {len(needed(wanted))} kernels. {_where()}")
 
 
-def examine(as_json: bool) -> None:
+def print_first_run(as_json: bool) -> None:
     """Say what a first run depends on."""
-    found = facts()
+    found = first_run_facts()
     if as_json:
         say(json.dumps(found))
         return
@@ -77,11 +77,11 @@ def examine(as_json: bool) -> None:
         say(line if line.endswith(".") else f"{line}.")
 
 
-def facts() -> dict[str, Any]:
-    """Return what `examine` says, for programs."""
+def first_run_facts() -> dict[str, Any]:
+    """Return what `print_first_run` says, for programs."""
     folder = cache_folder()
     kernels = {
-        name: {"all": len(needed(lists)), "ready": len(needed(lists)) - len(missing(lists))}
+        name: {"all": len(needed(lists)), "ready": len(needed(lists)) - len(uncompiled(lists))}
         for name, lists in RUNS.items()
     }
     usual = kernels["a default run"]

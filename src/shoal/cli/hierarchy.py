@@ -12,8 +12,8 @@ import typer
 
 from shoal.cli import WRITTEN, outputs, say
 from shoal.cli import arguments as a
-from shoal.cli.gathering import gathers, reading_given
-from shoal.cli.options import number
+from shoal.cli.options import parse_number
+from shoal.cli.shared_options import reading_given, shares_options
 from shoal.errors import InputError, near_miss, raise_problems
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.encoding.frames import Frame
     from shoal.encoding.models import Hierarchy
-    from shoal.encoding.models.base import Counted
+    from shoal.encoding.models.base import CountedValues
     from shoal.encoding.source import Input
 
 # Which options each kind takes, by their names.
@@ -78,7 +78,7 @@ def shape_given(
     return {name: value for name, value in given.items() if value is not None}
 
 
-@gathers(shape=shape_given, reading=reading_given)
+@shares_options(shape=shape_given, reading=reading_given)
 def hierarchy(
     *,
     table: a.Table,
@@ -107,7 +107,7 @@ def hierarchy(
     from shoal.settings.reading import read_input
 
     problems = _purpose_problems(shape, output, check)
-    problems += outputs.place_problems(output, [table, _order_file(shape)], overwrite)
+    problems += outputs.output_place_problems(output, [table, _order_file(shape)], overwrite)
     options, checked = _options(shape, problems), _checked(check, problems)
     how = read_input(reading, problems)
     source = outputs.chosen_table(table, None, reading, problems)
@@ -199,13 +199,13 @@ def _options(shape: Options, problems: list[str]) -> Options:
         found["levels"] = levels
         given(lambda: Calendar(tuple(levels)))
     elif "levels" in shape:
-        found["levels"] = number(shape["levels"])
+        found["levels"] = parse_number(shape["levels"])
         problems += level_problems(found["levels"])
     if "widths" in shape:
-        found["widths"] = [number(text) for text in _list(shape["widths"])]
+        found["widths"] = [parse_number(text) for text in _list(shape["widths"])]
         problems += width_problems(found["widths"])
     if "lengths" in shape:
-        found["lengths"] = [number(text) for text in _list(shape["lengths"])]
+        found["lengths"] = [parse_number(text) for text in _list(shape["lengths"])]
         given(lambda: Prefix(tuple(found["lengths"])))
     if (path := _order_file(shape)) is not None:
         found["order"] = given(lambda: Order.from_file(path))
@@ -216,20 +216,20 @@ def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
 
 
-def _counted(frame: Frame, column: str, how: Input) -> Counted:
+def _counted(frame: Frame, column: str, how: Input) -> CountedValues:
     from shoal.encoding.frames import arrow_column
-    from shoal.encoding.models.base import counted
+    from shoal.encoding.models.base import counted_values
 
-    return counted(arrow_column(frame, column), how.missing_in(column))
+    return counted_values(arrow_column(frame, column), how.missing_in(column))
 
 
-def _typed(found: Counted, how: Input) -> Counted:
+def _typed(found: CountedValues, how: Input) -> CountedValues:
     """Texts that are dates or numbers as such, still labelled as they are written, which a hierarchy must list."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from shoal.encoding.found import infer
     from shoal.encoding.models.base import is_ordered
+    from shoal.encoding.type_inference import infer
 
     if not (len(found.values) and pa.types.is_large_string(found.values.type)):
         return found
@@ -265,12 +265,12 @@ def _make(frame: Frame, column: str, options: Options, how: Input) -> Hierarchy:
 
 def _order(frame: Frame, column: str, options: Options, how: Input) -> Any:
     """The order that a file gives, that of the names, or the column's own."""
-    from shoal.encoding.frames import order_of
+    from shoal.encoding.frames import category_order
 
     given = options.get("order")
     if given == "names":
         return sorted(_counted(frame, column, how).labels)
-    own = given or order_of(frame, column)
+    own = given or category_order(frame, column)
     if own is None:
         raise InputError(
             f"Column '{column}' has no order of its own; list its values from the lowest to the highest in a file and "

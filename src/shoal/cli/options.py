@@ -11,13 +11,13 @@ from typing import Any
 from shoal.errors import InputError, near_miss
 
 
-def coarsening(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
+def parse_coarsening(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
     """Models that coarsen unprotected columns, written like those of quasi-identifiers."""
-    found = models(given, problems, "--coarsen", "Column")
+    found = parse_models(given, problems, "--coarsen", "Column")
     return found and {name: model for name, model in found.items() if model is not None}
 
 
-def models(
+def parse_models(
     given: Sequence[str] | None,
     problems: list[str],
     flag: str = "-q",
@@ -61,7 +61,7 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
     """A model from its name, perhaps a file, and options; the path of a file may hold colons."""
     from shoal.encoding.models import MODELS, Hierarchy, Order
     from shoal.encoding.models.order import NAMES
-    from shoal.settings.toml import made_model, model_keys
+    from shoal.settings.toml import make_model, model_keys
 
     keys = [key for key in model_keys(kind) if key not in ("hierarchy", "rows", "values", "domain")]
     named = len(parts)
@@ -92,7 +92,7 @@ def _model(column: str, kind: str, parts: Sequence[str], problems: list[str], fl
     except InputError as error:
         problems.extend(error.problems)
         return None
-    return made_model(kind, options, f"{flag} {column}:{kind}", problems, tree)
+    return make_model(kind, options, f"{flag} {column}:{kind}", problems, tree)
 
 
 def _option(owner: type | None, key: str, text: str) -> Any:
@@ -117,7 +117,7 @@ def _day(text: str) -> Any:
         return text
 
 
-def allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str, list[str]] | None:
+def parse_allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str, list[str]] | None:
     """Reasons by column from `COLUMN:REASON`; without a reason, that the column identifies people."""
     if not given:
         return None
@@ -135,7 +135,7 @@ def allowed(given: Sequence[str] | None, problems: list[str]) -> dict[str, list[
     return found
 
 
-def weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:
+def parse_weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float] | None:
     """Weights by column from `COLUMN=NUMBER`."""
     found = {}
     for name, text in _pairs("--weight", given, problems):
@@ -146,7 +146,7 @@ def weights(given: Sequence[str] | None, problems: list[str]) -> dict[str, float
     return found or None
 
 
-def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] | None:
+def parse_requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] | None:
     """Requirements from `NAME:KEY=VALUE[:KEY=VALUE…]`; lists take commas; `\\:` and `\\,` are plain signs."""
     if not given:
         return None
@@ -174,7 +174,7 @@ def requirements(given: Sequence[str] | None, problems: list[str]) -> list[Any] 
     return [requirement for requirement in found if requirement is not None]
 
 
-def method_options(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
+def parse_method_options(given: Sequence[str] | None, problems: list[str]) -> dict[str, Any] | None:
     """Options of a method from `NAME=VALUE`, or `NAME.PART=VALUE` where an option has parts."""
     values: dict[str, Any] = {}
     for key, text in _pairs("--option", given, problems):
@@ -186,7 +186,7 @@ def method_options(given: Sequence[str] | None, problems: list[str]) -> dict[str
     return values or None
 
 
-def refine(text: str | None, problems: list[str]) -> Any:
+def parse_refine(text: str | None, problems: list[str]) -> Any:
     """How long to refine from `quick`, `off`, a number of seconds or `steps=NUMBER`."""
     if text is None:
         return None
@@ -206,7 +206,7 @@ def objective(text: str | None, problems: list[str]) -> Any:
     from shoal.settings.settings import WMI
 
     name, sign, share = (text or "").partition(":")
-    return WMI(number(share)) if sign and name == "wmi" else text
+    return WMI(parse_number(share)) if sign and name == "wmi" else text
 
 
 def formats(given: Sequence[str] | None, problems: list[str]) -> Any:
@@ -236,14 +236,14 @@ def read(kind: str, given: Any, problems: list[str]) -> Any:
 
 READERS: dict[str, Callable[[Any, list[str]], Any]] = {
     "names": lambda given, problems: given or None,
-    "models": models,
-    "coarsening": coarsening,
-    "reasons": allowed,
-    "requirements": requirements,
+    "models": parse_models,
+    "coarsening": parse_coarsening,
+    "reasons": parse_allowed,
+    "requirements": parse_requirements,
     "objective": objective,
-    "weights": weights,
-    "method_options": method_options,
-    "refine": refine,
+    "weights": parse_weights,
+    "method_options": parse_method_options,
+    "refine": parse_refine,
     "formats": formats,
     "missing": missing,
     "types": types,
@@ -270,10 +270,10 @@ def _value(text: str) -> Any:
     """A number, true, false, or the text itself."""
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    return number(text)
+    return parse_number(text)
 
 
-def number(text: str) -> Any:
+def parse_number(text: str) -> Any:
     """A number, or the text itself, which no check of numbers lets pass."""
     for kind in (int, float):
         try:

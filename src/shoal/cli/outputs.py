@@ -64,7 +64,7 @@ def engine_of(table: Place, engine: str | None, memory: str | None, problems: li
     return "memory"
 
 
-def place_problems(
+def output_place_problems(
     path: Place | None,
     inputs: Iterable[Place | None],
     overwrite: bool,
@@ -85,9 +85,9 @@ def place_problems(
     if path is None:
         return found
     if may_be_folder and not path.suffix:
-        return found + lost(path, inputs)
-    check = formats.output_problems if is_table else formats.place_problems
-    return found + (lost(path, inputs) or check(path, overwrite))
+        return found + overwrite_problems(path, inputs)
+    check = formats.output_problems if is_table else formats.path_problems
+    return found + (overwrite_problems(path, inputs) or check(path, overwrite))
 
 
 def _tables_read(source: Place | None) -> Any:
@@ -102,7 +102,7 @@ def _tables_read(source: Place | None) -> Any:
         return frozenset()
 
 
-def lost(path: Place, inputs: Iterable[Place | None]) -> list[str]:
+def overwrite_problems(path: Place, inputs: Iterable[Place | None]) -> list[str]:
     """A sentence if a file is both read and to be written; of databases, single tables are looked at elsewhere."""
     if not isinstance(path, Path) or _real(path) not in {_real(given) for given in inputs if given}:
         return []

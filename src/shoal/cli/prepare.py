@@ -9,11 +9,11 @@ import typer
 
 from shoal.cli import arguments as a
 from shoal.cli import outputs, say
-from shoal.cli.gathering import gathers, reading_given
+from shoal.cli.shared_options import reading_given, shares_options
 from shoal.errors import raise_problems
 
 
-@gathers(reading=reading_given)
+@shares_options(reading=reading_given)
 def init(
     *,
     table: a.Table,
@@ -22,7 +22,7 @@ def init(
     reading: dict[str, Any],
 ) -> None:
     """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
-    from shoal.cli.show import tell
+    from shoal.cli.show import show_suggestions
     from shoal.data.files.table_file import write_text
     from shoal.settings.reading import read_input
     from shoal.suggestions.suggest import suggest
@@ -31,12 +31,12 @@ def init(
     source = outputs.chosen_table(table, None, reading, problems)
     raise_problems(problems)
     target = output or Path(source.name.split(".")[0] + ".toml")
-    problems += outputs.place_problems(target, [source], overwrite)
+    problems += outputs.output_place_problems(target, [source], overwrite)
     how = read_input(reading, problems)
     raise_problems(problems)
     found = suggest(source, reading=how)
     write_text(found.to_toml(source.name), target, overwrite)
-    tell(found, source, target)
+    show_suggestions(found, source, target)
 
 
 def compile(
@@ -70,6 +70,6 @@ def key(
 
 def doctor(json: a.Json = False) -> None:
     """Say which versions and compiled kernels are in use and what the next run will compile."""
-    from shoal.cli.first_run import examine
+    from shoal.cli.first_run import print_first_run
 
-    examine(json)
+    print_first_run(json)

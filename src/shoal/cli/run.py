@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from shoal.api.release import Release, make_release
 from shoal.cli import WRITTEN, check_stop, say
-from shoal.cli.show import progress_bar, show_plan, summary
+from shoal.cli.show import progress_bar, show_plan, show_summary
 from shoal.data.databases import DatabaseTable, target_problems
 from shoal.data.files.formats import space_problems
-from shoal.data.files.table_file import formula_problems, holding_problems
+from shoal.data.files.table_file import file_content_problems, formula_problems
 from shoal.data.open import open_table
 from shoal.encoding.frames import arrow_values
 from shoal.encoding.source import Dialect, Source
@@ -72,7 +72,7 @@ class Outputs:
 
 
 @dataclass(frozen=True)
-class Manner:
+class RunOptions:
     """Where a run takes place, and what is said of it."""
 
     engine: str = "memory"
@@ -82,14 +82,14 @@ class Manner:
     json: bool = False
 
 
-def run(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
+def run_and_save(table: Any, settings: Settings, wanted: Outputs, how: RunOptions) -> None:
     """Anonymize, write and tell."""
     start = time.perf_counter()
     with progress_bar(how.quiet or how.json) as progress:
         if how.engine == "memory":
             progress("reading", 0, 1)
             table = open_table(table, settings.reading)
-            raise_problems(output_problems(table, settings, wanted))
+            raise_problems(release_content_problems(table, settings, wanted))
         release = make_release(
             table,
             settings,
@@ -108,22 +108,22 @@ def run(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
                 _tell(release, wanted, how, time.perf_counter() - start)
 
 
-def _tell(release: Release, wanted: Outputs, how: Manner, seconds: float) -> None:
+def _tell(release: Release, wanted: Outputs, how: RunOptions, seconds: float) -> None:
     """Say where kernels could not be kept, and sum up the release."""
     assert wanted.table is not None
     if note := cache_note():
         say(f"shoal: {note}", error=True)
     certified = wanted.certify is not None
-    summary(release, wanted.table, seconds, how.json, how.verbose, certified, wanted.report)
+    show_summary(release, wanted.table, seconds, how.json, how.verbose, certified, wanted.report)
 
 
-def look_ahead(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> None:
+def show_dry_run(table: Any, settings: Settings, wanted: Outputs, how: RunOptions) -> None:
     """Check everything and say what would be done."""
     problems: list[str] = []
     with progress_bar(how.quiet or how.json or how.engine == "memory") as progress:
         if how.engine == "memory":
             table = open_table(table, settings.reading)
-            problems = output_problems(table, settings, wanted)
+            problems = release_content_problems(table, settings, wanted)
         try:
             plan = plan_run(
                 table,
@@ -140,7 +140,7 @@ def look_ahead(table: Any, settings: Settings, wanted: Outputs, how: Manner) -> 
     show_plan(plan, estimate_run(plan), how.json)
 
 
-def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
+def release_content_problems(source: Source, settings: Settings, wanted: Outputs) -> list[str]:
     """Sentences for what the output could not hold, or should not."""
     if wanted.table is None:
         return []
@@ -159,7 +159,7 @@ def output_problems(source: Source, settings: Settings, wanted: Outputs) -> list
     if isinstance(wanted.table, DatabaseTable):
         read = source.stored.read if source.stored else frozenset()
         return target_problems(wanted.table, wanted.if_exists, released, read)
-    found = holding_problems(released, wanted.table, dialect)
+    found = file_content_problems(released, wanted.table, dialect)
     found += space_problems(TEXT_PER_BYTE * unchanged.nbytes, wanted.table)
     generalized = [
         name for name in (*settings.quasi_identifiers, *settings.coarsen) if name in frame.columns

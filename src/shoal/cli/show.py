@@ -27,7 +27,7 @@ from shoal.pipeline.plan import Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
 from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
-from shoal.suggestions.meaning import in_short
+from shoal.suggestions.meaning import names_with_batteries
 from shoal.suggestions.suggest import Suggestions
 from shoal.suggestions.toml import list_lines
 
@@ -87,7 +87,7 @@ class _Log:
             say(f"shoal: {now - self.start:.0f} s: {self.stage}{share}", error=True)
 
 
-def summary(
+def show_summary(
     release: Release,
     output: object,
     seconds: float,
@@ -194,7 +194,7 @@ def _certificate_text(release: Release) -> str:
     return str(release.certificate or f"none: {release.certificate_reason}")
 
 
-def audited(audit: Audit) -> None:
+def show_audit(audit: Audit) -> None:
     """Say what an audit proved."""
     verdict = audit.verdict
     for line in (str(verdict), *verdict.reasons) if verdict else ():
@@ -208,7 +208,7 @@ def audited(audit: Audit) -> None:
         say(f"Columns without a role: {', '.join(audit.unnamed)}.")
 
 
-def listing(lines: Mapping[Any, str]) -> None:
+def show_list(lines: Mapping[Any, str]) -> None:
     """Print names and what they are."""
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, line in lines.items():
@@ -216,7 +216,7 @@ def listing(lines: Mapping[Any, str]) -> None:
     Console().print(table)
 
 
-def blocks(entries: Mapping[str, Mapping[str, str]]) -> None:
+def show_facts(entries: Mapping[str, Mapping[str, str]]) -> None:
     """Print names, each with its facts below."""
     console = Console()
     for name, facts in entries.items():
@@ -253,13 +253,13 @@ ROLES = {
 }
 
 
-def tell(found: Suggestions, table: Place, settings: Path) -> None:
+def show_suggestions(found: Suggestions, table: Place, settings: Path) -> None:
     """Sum up suggestions that were written to a settings file."""
     labels = {column.name: column.battery for column in found.columns}
     for role, plain in ROLES.items():
         names = [name for name in found.of(role) if name not in found.unknown]
         if names:
-            say(f"{plain:20}  {listed(in_short(names, labels))}")
+            say(f"{plain:20}  {listed(names_with_batteries(names, labels))}")
     for remark in found.remarks:
         say(remark)
     for line in list_lines(found):

@@ -20,26 +20,26 @@ from shoal.data.databases import (
     is_address,
     open_stored,
     read_stored_texts,
-    size_of,
+    stored_bytes,
     stored_to_parquet,
 )
 from shoal.data.engines.base import (
     Backend,
     Lazy,
-    for_engine,
+    engine_errors,
     free_memory,
-    outer,
+    memory_for_engine,
+    outer_name,
     read_memory,
-    speaking_of,
 )
-from shoal.data.files.blocks import Read, texts_to_parquet
 from shoal.data.files.formats import input_problems, suffix_of
 from shoal.data.files.header import check_names
+from shoal.data.files.large_text import ReadTexts, texts_to_parquet
 from shoal.data.files.streams import schema_of
-from shoal.data.files.table_file import open_file, read_texts
+from shoal.data.files.table_file import open_file, read_file_texts
 from shoal.data.staging import Staging
 from shoal.encoding.frames import AnyFrame, lazy_kind, open_frame, plain_type
-from shoal.encoding.source import Dialect, Input, Source, Stored
+from shoal.encoding.source import Dialect, Input, Origin, Source
 from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.progress import Progress, silent
 
@@ -82,16 +82,16 @@ class Engine:
 
 
 @dataclass(frozen=True)
-class Opened:
+class LargeTable:
     """A large table: its engine, its frame, what is known of its file, and what memory may be used."""
 
     engine: Backend
     frame: Lazy
     memory: int
     staging: Any = None  # is closed in the end
-    texts: Read | None = None  # what is known of text files
+    texts: ReadTexts | None = None  # what is known of text files
     most: int | None = None  # records that are solved at once; by default as many as memory allows
-    stored: Stored | None = None  # of a table of a database
+    stored: Origin | None = None  # of a table of a database
 
     @property
     def dialect(self) -> Dialect | None:
@@ -101,7 +101,7 @@ class Opened:
     @property
     def names(self) -> list[str]:
         """The names of the table's columns."""
-        return [outer(name) for name in self.frame.collect_schema().names()]
+        return [outer_name(name) for name in self.frame.collect_schema().names()]
 
     def kinds(self, unchanged: Sequence[str]) -> dict[str, pa.DataType]:
         """The types that unchanged columns have in the table, where those of the staged release are others."""
@@ -168,7 +168,7 @@ def _for_stored(table: DatabaseTable, engine: str | None, memory: str | int | No
         )
     if engine is not None:
         return engine
-    needed = BYTES_OF_TEXT * size_of(table)
+    needed = BYTES_OF_TEXT * stored_bytes(table)
     if memory is None and needed < 200_000_000:  # too little to ask how much is free
         return MEMORY
     room = read_memory(memory) if memory is not None else free_memory()
@@ -206,7 +206,7 @@ def open_large(
     most: int | None = None,
     beside: Path | None = None,
     progress: Progress = silent,
-) -> Opened:
+) -> LargeTable:
     """Open a table on an engine; what is staged goes beside an output, or to the folder for temporary files.
 
     Raises
@@ -214,7 +214,7 @@ def open_large(
     InputError
         Where files cannot be read, or the library of the engine is missing.
     """
-    raise_problems(missing(engine))
+    raise_problems(library_problem(engine))
     room = read_memory(memory)
     if engine == "spark":
         from shoal.data.engines.spark import open_spark
@@ -222,7 +222,7 @@ def open_large(
         return open_spark(table, room, most)
     staging = Staging(beside)
     try:
-        with speaking_of(engine):
+        with engine_errors(engine):
             if isinstance(table, DatabaseTable):
                 return _open_stored(table, engine, staging, room, most, progress)
             if lazy_kind(table) is None:
@@ -231,7 +231,7 @@ def open_large(
             on = _on(engine, staging, native, room)
             if engine == "duckdb":
                 on.kinds = _kinds(native.limit(0).to_arrow_table().schema)
-            return Opened(on, on.inward(native), room, staging, most=most)
+            return LargeTable(on, on.inward(native), room, staging, most=most)
     except BaseException:
         staging.close()
         raise
@@ -245,18 +245,18 @@ def _open_files(
     room: int,
     most: int | None,
     progress: Progress,
-) -> Opened:
-    paths = paths_of(table)
+) -> LargeTable:
+    paths = matching_files(table)
     on = _on(engine, staging, None, room)
     if suffix_of(paths[0]) == ".parquet":
         _check_parquet(paths)
         on.kinds = _kinds(schema_of(paths))
         if engine == "polars":
             raise_problems(_zone_problems(on.kinds))
-        return Opened(on, on.scan(paths), room, staging, most=most)
+        return LargeTable(on, on.scan(paths), room, staging, most=most)
     read = staging.place("read.parquet")
     texts = texts_to_parquet(paths, input, read, lambda records: progress("reading", records, 0))
-    return Opened(on, on.scan([read]), room, staging, texts, most)
+    return LargeTable(on, on.scan([read]), room, staging, texts, most)
 
 
 def _open_stored(
@@ -266,13 +266,13 @@ def _open_stored(
     room: int,
     most: int | None,
     progress: Progress,
-) -> Opened:
+) -> LargeTable:
     """Copy a table of a database, a batch at a time, to where the work is done."""
     read = staging.place("read.parquet")
     stored = stored_to_parquet(table, read, lambda records: progress("reading", records, 0))
     on = _on(engine, staging, None, room)
     on.kinds = _kinds(schema_of([read]))
-    return Opened(on, on.scan([read]), room, staging, most=most, stored=stored)
+    return LargeTable(on, on.scan([read]), room, staging, most=most, stored=stored)
 
 
 def _kinds(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -300,7 +300,7 @@ def _is_regained(kind: pa.DataType, other: pa.DataType) -> bool:
     return True
 
 
-def paths_of(table: str | os.PathLike[str]) -> list[Path]:
+def matching_files(table: str | os.PathLike[str]) -> list[Path]:
     """The files that a path, a folder or a pattern means, all of one format."""
     path = Path(table)
     found = [path]
@@ -350,10 +350,12 @@ def _on(engine: str, staging: Staging, native: Any, room: int) -> Any:
         return Polars(staging)
     from shoal.data.engines.duckdb import DuckDB
 
-    return DuckDB.own(staging, for_engine(room)) if native is None else DuckDB(native, staging)
+    return (
+        DuckDB.own(staging, memory_for_engine(room)) if native is None else DuckDB(native, staging)
+    )
 
 
-def missing(engine: str) -> list[str]:
+def library_problem(engine: str) -> list[str]:
     """A sentence if a library that an engine needs is missing or too old."""
     for library, (major, minor) in NEEDED[engine].items():
         if find_spec(library) is None:
@@ -373,7 +375,7 @@ def open_table(table: Any, input: Input | None = None) -> Source:
     """Whatever the user gave, a frame, a path or a table of a database, as a frame with what is known of it."""
     if isinstance(table, Source):
         return table
-    table = stored_in(table, input)
+    table = table_in_database(table, input)
     if isinstance(table, DatabaseTable):
         source = open_stored(table)
     else:
@@ -382,7 +384,7 @@ def open_table(table: Any, input: Input | None = None) -> Source:
     return replace(source, data=open_frame(source.data))
 
 
-def stored_in(table: Any, input: Input | None) -> Any:
+def table_in_database(table: Any, input: Input | None) -> Any:
     """The table of a database where its address is given; which table that is says `input`."""
     if not is_address(table):
         return table
@@ -392,14 +394,14 @@ def stored_in(table: Any, input: Input | None) -> Any:
 
 def texts_in(table: Any, input: Input) -> pa.Table | None:
     """All values of a file or of a table of a database as texts, None for a frame."""
-    table = stored_in(table, input)
+    table = table_in_database(table, input)
     if isinstance(table, DatabaseTable):
         return read_stored_texts(table)
     if isinstance(table, str | os.PathLike):
-        return read_texts(table, input)
+        return read_file_texts(table, input)
     return None
 
 
-def of_release(input: Input) -> Input:
+def input_of_release(input: Input) -> Input:
     """How to read a release by the settings it was made with: their sheet, table and query are the original's."""
     return replace(input.of_written(), table=None, query=None)

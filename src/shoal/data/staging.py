@@ -31,7 +31,7 @@ class Staging:
     def __init__(self, beside: Path | None = None) -> None:
         """Make a folder beside an output, or in the folder for temporary files."""
         self.parent = Path(tempfile.gettempdir()) if beside is None else beside
-        clean(self.parent)
+        remove_leftovers(self.parent)
         name = f"{os.getpid()}-{secrets.token_hex(6)}"
         made, self.folder = self.parent / f"{MAKING}{name}", self.parent / f"{MARK}{name}"
         locks: list[int] = []
@@ -73,7 +73,7 @@ def folder_beside(target: Path) -> Iterator[Path]:
         staging.close()
 
 
-def clean(parent: Path) -> None:
+def remove_leftovers(parent: Path) -> None:
     """Remove the folders that killed runs left behind."""
     if fcntl is None:
         return
@@ -82,7 +82,9 @@ def clean(parent: Path) -> None:
             if _is_left_behind(folder):
                 shutil.rmtree(folder, ignore_errors=True)
         for folder in parent.glob(f"{MAKING}*"):
-            if _is_ours(folder) and not runs(folder.name.removeprefix(MAKING).partition("-")[0]):
+            if _is_ours(folder) and not process_runs(
+                folder.name.removeprefix(MAKING).partition("-")[0]
+            ):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -92,7 +94,7 @@ def _is_left_behind(folder: Path) -> bool:
         lock = os.open(folder / LOCK, os.O_RDWR)
     except FileNotFoundError:  # half removed
         process = folder.name.removeprefix(MARK).partition("-")[0]
-        return _is_ours(folder) and not runs(process)
+        return _is_ours(folder) and not process_runs(process)
     except OSError:
         return False
     if not _is_ours(folder):
@@ -114,7 +116,7 @@ def _is_ours(folder: Path) -> bool:
         return False
 
 
-def runs(process: str) -> bool:
+def process_runs(process: str) -> bool:
     """Whether a process of this number runs on this machine; in doubt it does."""
     try:
         os.kill(int(process), 0)

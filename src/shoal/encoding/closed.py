@@ -33,12 +33,12 @@ def loosen(form: Form, closures: Ints, share: float, rng: np.random.Generator) -
             part = closures[:, at : at + _BLOCK]
             drawn = rng.random((form.size, part.shape[1]))
             wider[:, at : at + _BLOCK] = grow_sets(form, part, chances, drawn)
-    is_hidden = is_mixed | (draws < chance(is_mixed.sum(), (~is_mixed).sum(), share))
+    is_hidden = is_mixed | (draws < loosening_chance(is_mixed.sum(), (~is_mixed).sum(), share))
     wider[:, is_hidden] = np.array(form.whole, dtype=np.int32)[:, None]
     return wider
 
 
-def chance(needed: npt.ArrayLike, others: npt.ArrayLike, share: float) -> Floats:
+def loosening_chance(needed: npt.ArrayLike, others: npt.ArrayLike, share: float) -> Floats:
     """With what chance others get what so many need, for about a share of all that show it not to need it."""
     wanted = share / (1.0 - share) * np.asarray(needed, dtype=np.float64)
     return np.minimum(share, wanted / np.maximum(1, others))
@@ -56,7 +56,7 @@ def raise_nodes(form: TreeForm, closures: Ints, share: float, draws: Floats) -> 
             above[node] = above[above[node]]
     can_rise = nodes != form.entries - 1
     others = np.bincount(above[nodes[can_rise]], minlength=form.entries)
-    chances = chance(needed, others, share)
+    chances = loosening_chance(needed, others, share)
     rises = can_rise & (draws < chances[above[nodes]])
     return np.where(rises, above[nodes], nodes)[None, :]
 
@@ -82,7 +82,7 @@ def _move_up(ends: Ints, needed: Ints, share: float, draws: Floats) -> Ints:
     can_move = place < known.size
     others = np.bincount(place[can_move], minlength=known.size)
     moves = can_move.copy()
-    moves[can_move] = draws[can_move] < chance(counts, others, share)[place[can_move]]
+    moves[can_move] = draws[can_move] < loosening_chance(counts, others, share)[place[can_move]]
     moved = ends.copy()
     moved[moves] = known[place[moves]]
     return moved
@@ -99,7 +99,7 @@ def set_chances(form: SetForm, closures: Ints, share: float) -> Floats:
         others += (1.0 - holds).sum(axis=1)
     if form.has_null:
         needed[form.null] = 0.0
-    return chance(needed, others, share)
+    return loosening_chance(needed, others, share)
 
 
 def grow_sets(form: SetForm, closures: Ints, chances: Floats, draws: Floats) -> Ints:

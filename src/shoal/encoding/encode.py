@@ -14,8 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.forms import Floats, Ints, Records
-from shoal.encoding.found import Found, find_column, mostly
-from shoal.encoding.frames import Frame, order_of
+from shoal.encoding.frames import Frame, category_order
 from shoal.encoding.models import (
     Form,
     Interval,
@@ -29,6 +28,7 @@ from shoal.encoding.models.base import is_ordered
 from shoal.encoding.released_texts import order_of_ranges
 from shoal.encoding.rows import distinct_rows, value_keys
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import TypedColumn, mostly_looks_like, type_column
 from shoal.errors import InputError, listed, near_miss, raise_problems
 
 NOTHING = pa.array([], type=pa.large_string())  # the values of a column that is missing everywhere
@@ -187,12 +187,12 @@ def encode_column(
     `counts` are the records of each row, where rows are distinct values.
     """
     takes_dates = model is None or _means_numbers(model) or reading.types.get(name) == "date"
-    found = find_column(frame, name, reading, counts, finds_formats=takes_dates)
+    found = type_column(frame, name, reading, counts, finds_formats=takes_dates)
     given, is_empty = model, may_be_empty and not len(found.values)
     if is_empty:
         found, model = replace(found, values=NOTHING), Suppression()
     if isinstance(model, Order):
-        found = replace(found, order=order_of(frame, name))
+        found = replace(found, order=category_order(frame, name))
     if isinstance(model, Prefix) and pa.types.is_integer(found.values.type):
         found = replace(found, values=pa.array(found.labels, pa.large_string()))
     date_format = found.date_format or reading.format_of(name)
@@ -201,7 +201,7 @@ def encode_column(
         column = replace(column, model=given)  # which says how the column is written
     is_text = pa.types.is_large_string(found.values.type) and found.typed is None
     if model is None and is_text and len(found.values) and not reading.is_text(name):
-        column = replace(column, looks_like=mostly(found.values))
+        column = replace(column, looks_like=mostly_looks_like(found.values))
     return column, codes
 
 
@@ -213,7 +213,7 @@ def encode_sensitive(
     is_range: bool = False,
 ) -> Sensitive:
     """Encode one sensitive column; `is_range` says that it was coarsened to texts of ranges."""
-    found = find_column(frame, name, reading, counts)
+    found = type_column(frame, name, reading, counts)
     order = order_of_ranges(found.labels, reading.decimal) if is_range else None
     if order is None:
         return _encode_sensitive(found)
@@ -237,7 +237,7 @@ def column_problems(present: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 def _encode_column(
     name: str,
-    found: Found,
+    found: TypedColumn,
     model: Model | None,
     records: Records | None,
     date_format: str | None = None,
@@ -278,7 +278,7 @@ def _means_numbers(model: Model) -> bool:
     return model.needs_numbers
 
 
-def _encode_sensitive(found: Found) -> Sensitive:
+def _encode_sensitive(found: TypedColumn) -> Sensitive:
     if found.typed is not None and len(pc.unique(found.typed)) == len(found.values):
         found = found.in_order()
     elif pa.types.is_large_string(found.values.type):
@@ -287,7 +287,7 @@ def _encode_sensitive(found: Found) -> Sensitive:
     return Sensitive(place, found.values, found.has_null, found.labels)
 
 
-def _united(found: Found) -> Found:
+def _united(found: TypedColumn) -> TypedColumn:
     """Make one text of all that stand for one value; texts that show nothing are missing values."""
     keys = value_keys(found.values)
     first: dict[str, int] = {"": -1}
@@ -299,7 +299,7 @@ def _united(found: Found) -> Found:
     rank = {i: rank for rank, i in enumerate(kept)}
     number = np.array([rank.get(first[key], -1) for key in keys] + [-1], dtype=np.int32)
     labels = tuple(found.labels[i] for i in kept)
-    return Found(values.take(pa.array(kept, pa.int64())), labels, number[found.place])
+    return TypedColumn(values.take(pa.array(kept, pa.int64())), labels, number[found.place])
 
 
 def default_model(kind: pa.DataType) -> Model:

@@ -18,7 +18,7 @@ from shoal.errors import InputError, raise_problems
 NUMBER_MARK = {b"shoal": b"number"}  # on a text field: JSON lines write it without quotes
 
 
-def plain(table: pa.Table) -> pa.Table:
+def plain_table(table: pa.Table) -> pa.Table:
     """Keep values only: no metadata, and no dictionaries, which may list values no record has.
 
     The one mark that stays is that of number tokens. Extension types become what they store.
@@ -34,18 +34,18 @@ def plain(table: pa.Table) -> pa.Table:
             )
     raise_problems(problems)
     fields = [
-        pa.field(field.name, column.type, metadata=NUMBER_MARK if is_number(field) else None)
+        pa.field(field.name, column.type, metadata=NUMBER_MARK if is_number_text(field) else None)
         for field, column in zip(table.schema, columns, strict=True)
     ]
     return pa.table(columns, schema=pa.schema(fields))
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
-    """The schema that `plain` gives a table."""
+    """The schema that `plain_table` gives a table."""
     return pa.schema([(field.name, plain_type(field.type)) for field in schema])
 
 
-def is_number(field: pa.Field) -> bool:
+def is_number_text(field: pa.Field) -> bool:
     """Whether a text field holds number tokens."""
     return (field.metadata or {}).get(b"shoal") == b"number"
 
@@ -243,7 +243,7 @@ def arrow_column(frame: Frame, name: str, counts: Records | None = None) -> pa.C
     return array
 
 
-def order_of(frame: Frame, name: str) -> tuple[str, ...] | None:
+def category_order(frame: Frame, name: str) -> tuple[str, ...] | None:
     """The order of a column's categories where it has one itself, used or not, as text; else None."""
     if (order := enum_order(frame.get_column(name))) is not None:
         return order

@@ -54,7 +54,7 @@ class Roles:
         ]
 
 
-def roles_of(
+def assign_roles(
     columns: Sequence[str],
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],

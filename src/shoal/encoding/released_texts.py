@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm
-from shoal.encoding.forms.sets import members_of
-from shoal.encoding.found import infer
+from shoal.encoding.forms.sets import set_members
 from shoal.encoding.models.base import is_ordered, labels_of
 from shoal.encoding.models.hierarchy import Hierarchy
-from shoal.encoding.models.hierarchy_preview import heights_of
+from shoal.encoding.models.hierarchy_preview import node_levels
 from shoal.encoding.models.order import BETWEEN, OrderForm
 from shoal.encoding.models.periods import days_of_label
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import infer
 
 _DASHES = (" – ", "–")
 _ONE_END = {"≥ ": 0, ">= ": 0, "> ": 0, "≤ ": 1, "<= ": 1, "< ": 1}  # which end the text names
@@ -29,7 +29,7 @@ _ONE_END = {"≥ ": 0, ">= ": 0, "> ": 0, "≤ ": 1, "<= ": 1, "< ": 1}  # which
 Ends = tuple[str | None, str | None]
 
 
-class Released(NamedTuple):
+class ReleasedColumn(NamedTuple):
     """A released column: its distinct values as they are and as texts, and each record's place among them."""
 
     values: pa.Array
@@ -47,12 +47,12 @@ class Released(NamedTuple):
         return pc.fill_null(self.spread(stars), False)
 
 
-def released_of(column: pa.ChunkedArray) -> Released:
+def released_column(column: pa.ChunkedArray) -> ReleasedColumn:
     """The distinct values of a column of a release."""
     values = pc.unique(column.drop_null())
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     place = pc.index_in(column, value_set=values)
-    return Released(values, labels_of(values), pa.chunked_array(place).combine_chunks())
+    return ReleasedColumn(values, labels_of(values), pa.chunked_array(place).combine_chunks())
 
 
 def range_ends(text: str) -> Ends:
@@ -85,7 +85,7 @@ def run_ends(text: str) -> Ends:
 
 
 def read_bounds(
-    released: Released, ends_of: Callable[[str], Ends], input: Input | None
+    released: ReleasedColumn, ends_of: Callable[[str], Ends], input: Input | None
 ) -> tuple[pa.Array, pa.Array] | None:
     """The bounds of each record, null where there are none.
 
@@ -150,7 +150,7 @@ def _number(end: str | None, decimal: str, otherwise: float) -> Decimal | float:
     return otherwise if end is None else Decimal(end.replace(decimal, "."))
 
 
-def read_periods(released: Released) -> tuple[pa.Array, pa.Array] | None:
+def read_periods(released: ReleasedColumn) -> tuple[pa.Array, pa.Array] | None:
     """The first and the last day of each record's period, null where there is none; None where a text is no period."""
     spans = [(None, None) if text == STAR else period_days(text) for text in released.texts]
     if any(span is None for span in spans):
@@ -160,13 +160,13 @@ def read_periods(released: Released) -> tuple[pa.Array, pa.Array] | None:
     return released.spread(low), released.spread(high)
 
 
-def read_sets(released: Released, input: Input | None) -> pa.Array:
+def read_sets(released: ReleasedColumn, input: Input | None) -> pa.Array:
     """The values that each record may have, as a list; null where it may have any, or none is known.
 
     Without `input` they stay texts.
     """
     sets: list[Sequence[str] | None] = [
-        None if text == STAR else members_of(text) or [text] for text in released.texts
+        None if text == STAR else set_members(text) or [text] for text in released.texts
     ]
     flat = pa.array([member for own in sets for member in own or ()], pa.large_string())
     typed = infer(flat, input) if len(flat) and input is not None else flat
@@ -178,9 +178,9 @@ def read_sets(released: Released, input: Input | None) -> pa.Array:
     return released.spread(pa.array(values, pa.list_(typed.type)))
 
 
-def read_levels(released: Released, tree: Hierarchy) -> tuple[pa.Array, int]:
+def read_levels(released: ReleasedColumn, tree: Hierarchy) -> tuple[pa.Array, int]:
     """The level of each record's label in a tree, null where it is missing, and how many labels are not in it."""
-    heights = heights_of(tree)
+    heights = node_levels(tree)
     nodes: dict[str, int] = {**tree.aliases, STAR: len(heights) - 1}
     nodes.update({label: node for node, label in enumerate((*tree.leaves, *tree.inner))})
     found = [nodes.get(text) for text in released.texts]
@@ -188,7 +188,7 @@ def read_levels(released: Released, tree: Hierarchy) -> tuple[pa.Array, int]:
     return released.spread(levels), sum(node is None for node in found)
 
 
-def read_values(released: Released, input: Input | None) -> pa.Array:
+def read_values(released: ReleasedColumn, input: Input | None) -> pa.Array:
     """The value of each record in the type that fits all, or without `input` as text; null where it is `*`."""
     values: Any = released.values
     if input is None:

@@ -15,7 +15,7 @@ from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Column, Table, column_problems
 from shoal.encoding.forms import Ints, RangeForm
 from shoal.encoding.forms.base import SIGNS
-from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number, plain_column
+from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number_text, plain_column
 from shoal.encoding.models import Interval, Model, Order
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.released_texts import has_middle, has_numbers, middles, rounded_means
@@ -23,7 +23,7 @@ from shoal.encoding.rows import distinct_rows
 from shoal.errors import InputError, raise_problems
 
 
-def rebuilt(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
+def reordered_frame(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
     """The records of a frame in another order, with their values and nothing else."""
     taken = nw.maybe_reset_index(frame[order.tolist()])
     native = taken.to_native()
@@ -43,7 +43,7 @@ def marked(frame: Frame, original: Frame, columns: Sequence[str]) -> Frame:
     if not isinstance(table, pa.Table) or not isinstance(known, pa.Table):
         return frame
     for name in columns:
-        if is_number(known.schema.field(name)):
+        if is_number_text(known.schema.field(name)):
             place = table.column_names.index(name)
             field = table.schema.field(name).with_metadata(NUMBER_MARK)
             table = table.set_column(place, field, table[name])
@@ -140,10 +140,10 @@ def render(
         name: {key: values.take(groups) for key, values in _rendered(closed, j, style).items()}
         for name, j in columns.items()
     }
-    return assemble(frame, released, order, unchanged, pseudonyms)
+    return assemble_frame(frame, released, order, unchanged, pseudonyms)
 
 
-def assemble(
+def assemble_frame(
     frame: Frame,
     generalized: Mapping[str, Mapping[str, pa.Array]],
     order: npt.NDArray[np.int64],
@@ -171,7 +171,7 @@ def assemble(
     kept = [name for name in names if name not in released]
     if not kept:
         return texts.select(names)
-    others = rebuilt(frame.select(kept), order)
+    others = reordered_frame(frame.select(kept), order)
     joined = nw.concat([others, texts], how="horizontal").select(names)
     return marked(joined, frame, kept)
 
@@ -200,10 +200,10 @@ def _rendered(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
         )
         means = rounded_means(column.form, closures, codes, closed.groups, declared)
         return {column.name: means}
-    return rendered(column, closures, style)
+    return rendered_columns(column, closures, style)
 
 
-def rendered(column: Column, closures: Ints, style: str) -> dict[str, pa.Array]:
+def rendered_columns(column: Column, closures: Ints, style: str) -> dict[str, pa.Array]:
     """What closures read in a style that needs nothing else, by released column."""
     name, form = column.name, column.form
     is_range = isinstance(column.model, Interval | Order)
@@ -251,7 +251,7 @@ def spelled_for(
     return table
 
 
-def read_release(table: Table, frame: Frame) -> Closed:
+def read_closed_groups(table: Table, frame: Frame) -> Closed:
     """Read a release of an encoded table, records in the same order, back to groups and closures.
 
     Raises

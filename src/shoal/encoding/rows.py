@@ -19,7 +19,7 @@ MOST_NUMBERS = 2**62
 FIXED_SEED: ContextVar[int | None] = ContextVar("FIXED_SEED", default=None)
 
 
-class Distinct(NamedTuple):
+class DistinctRows(NamedTuple):
     """Distinct rows in lexicographic order."""
 
     first: Records  # where each is found first
@@ -39,13 +39,13 @@ def row_numbers(rows: npt.NDArray[np.integer[Any]]) -> Records:
     return numbers
 
 
-def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> Distinct:
+def distinct_rows(rows: npt.NDArray[np.integer[Any]]) -> DistinctRows:
     """Find the distinct rows of numbers from 0 on."""
     numbers = row_numbers(rows)
     _, first, place, counts = np.unique(
         numbers, return_index=True, return_inverse=True, return_counts=True
     )
-    return Distinct(first, place.astype(np.int32), counts)
+    return DistinctRows(first, place.astype(np.int32), counts)
 
 
 def fixed_seed() -> int | None:
@@ -53,7 +53,7 @@ def fixed_seed() -> int | None:
     return FIXED_SEED.get()
 
 
-def shuffled(records: int) -> npt.NDArray[np.int64]:
+def random_order(records: int) -> npt.NDArray[np.int64]:
     """A random order of so many records.
 
     No function of the records decides it, and no seed that is known: from such an order an outsider could
@@ -67,7 +67,7 @@ _NUMBER = r"[+-]?((0|[1-9][0-9]*)([.,][0-9]*)?|[.,][0-9]+)(e[+-][0-9]{1,3})?"
 _ASCII_SPACES = r"[\x09-\x0d\x1c-\x20]+"
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """The form that all texts of one value share; empty for a text that shows nothing.
 
     Examples
@@ -85,7 +85,7 @@ def fold(text: str) -> str:
 def fold_all(values: pa.Array) -> pa.Array:
     """Fold many texts at once."""
     if not pc.all(pc.string_is_ascii(values)).as_py():
-        return pa.array([fold(text) for text in values.to_pylist()], type=pa.large_string())
+        return pa.array([fold_text(text) for text in values.to_pylist()], type=pa.large_string())
     spaced = pc.replace_substring_regex(pc.ascii_lower(values), _ASCII_SPACES, " ")
     return pc.ascii_trim(spaced, " ").cast(pa.large_string())
 
@@ -98,7 +98,7 @@ def value_key(text: str) -> str:
     >>> value_key(" 1,50"), value_key("1.5"), value_key("01"), value_key("Flu ")
     ('1.5', '1.5', '01', 'flu')
     """
-    plain = fold(text)
+    plain = fold_text(text)
     return _plain_number(plain) if re.fullmatch(_NUMBER, plain) else plain
 
 

@@ -190,7 +190,7 @@ class Dialect:
 
 
 @dataclass(frozen=True)
-class Stored:
+class Origin:
     """What is known of the database that a table comes from: its kind, its types, and all tables that were read."""
 
     kind: str
@@ -202,9 +202,9 @@ class Stored:
 class Source:
     """An open table: a frame, or a file's content with the way it was written.
 
-    Texts may be numbers or dates, whatever the table comes from: see `shoal.encoding.found`.
+    Texts may be numbers or dates, whatever the table comes from: see `shoal.encoding.type_inference`.
     """
 
     data: Any
     dialect: Dialect | None = None
-    stored: Stored | None = None  # of a table of a database
+    stored: Origin | None = None  # of a table of a database

@@ -37,7 +37,7 @@ def weigh_compatible(c, closures, sizes, points, weights):
 
 
 @allocating
-def list_codes(c, j, closures, g):
+def mark_codes(c, j, closures, g):
     """Return whether column j of closure g holds each code: bool[entries of the column]."""
     first, start, stop = c.slot[j], c.start[j], c.start[j + 1]
     holds = np.zeros(stop - start, np.bool_)
@@ -63,7 +63,7 @@ def list_inside(c, closures, column, first, points):
     bits = np.zeros((first.size, (points.shape[0] - 1) // WORD + 1), np.int64)
     columns = points.T.copy()
     for row in range(first.size):
-        holds, codes = list_codes(c, column[row], closures, first[row]), columns[column[row]]
+        holds, codes = mark_codes(c, column[row], closures, first[row]), columns[column[row]]
         for i in range(codes.size):
             bits[row, i // WORD] |= np.int64(holds[codes[i]]) << (i % WORD)
     return bits

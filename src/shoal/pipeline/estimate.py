@@ -14,7 +14,7 @@ from shoal.kernels.compile.ahead import (
     REQUIREMENTS,
     Ahead,
     Signature,
-    missing,
+    uncompiled,
     worker_count,
 )
 from shoal.kernels.compile.ahead import SECONDS as SECONDS_OF_A_KERNEL
@@ -22,11 +22,11 @@ from shoal.kernels.compile.cache import on_compile
 from shoal.pipeline.plan import Plan
 from shoal.progress import COMPILING, Progress
 from shoal.settings.settings import Settings
-from shoal.solve.counted.aside import solved_at_once
+from shoal.solve.counted.exact_groups import solved_at_once
 from shoal.solve.local_search.schedule import FEW
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.methods.base import MEASURED
-from shoal.solve.methods.lattice import make_ladders, size_of
+from shoal.solve.methods.lattice import lattice_size, make_ladders
 
 REFINING = 3.0  # seconds of quick refinement for so many records, about what `lowest_loss` takes beyond `cover`
 LIMITED = 3.0  # times longer where sensitive values are counted
@@ -62,7 +62,7 @@ def estimate_run(plan: Plan[Any]) -> Estimate:
     seconds *= LIMITED if settings.requirements else 1.0
     first = SECONDS_OF_A_KERNEL * len(kernels_ahead(settings, records)) / PROCESSES
     return Estimate(
-        combinations=size_of(make_ladders(plan.problem)),
+        combinations=lattice_size(make_ladders(plan.problem)),
         least=0.3 + (scanned + seconds + first) / SPREAD,
         most=1.0 + (scanned + seconds + first) * SPREAD,
         compiles=first > 0,
@@ -81,7 +81,7 @@ def kernels_ahead(settings: Settings, records: int) -> list[Signature]:
     lists = [DEFAULT, LARGER] if chooses else [DEFAULT]
     lists += [REQUIREMENTS] if settings.requirements else []
     lists += [PERSON] if settings.person else []
-    return missing(lists)
+    return uncompiled(lists)
 
 
 @contextmanager

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from shoal.encoding.encode import Column, Table, column_problems
-from shoal.encoding.found import in_words
 from shoal.encoding.models import Interval, Order
 from shoal.encoding.other_columns import (
     Roles,
-    roles_of,
+    assign_roles,
 )
 from shoal.encoding.render import bound_names
 from shoal.encoding.source import Dialect
+from shoal.encoding.type_inference import date_format_in_words
 from shoal.errors import (
     LONGEST,
     InputError,
@@ -76,7 +76,7 @@ def prepare(carrier: CarrierT, settings: Settings, watch: Watch | None = None) -
     roles, problems = check_roles(carrier.columns, settings)
     table = carrier.encode(settings, roles, problems, watch or Watch(silent))
     settings = with_formats(settings, table.columns)
-    allowed = refuse(problems, *carrier.leaks(table, roles, settings))
+    allowed = raise_all_problems(problems, *carrier.leaks(table, roles, settings))
     carrier.check_feasible(table, settings)
     return Plan(settings, roles, problem_of(table, settings), carrier, allowed)
 
@@ -85,7 +85,8 @@ def _reading_note(column: Column) -> str:
     """What a user must hear of how a column was read, if anything."""
     name = column.name[:LONGEST]
     if column.date_format:
-        return f"Column '{name}' holds dates; they are read as {in_words(column.date_format)} ({column.date_format})."
+        words = date_format_in_words(column.date_format)
+        return f"Column '{name}' holds dates; they are read as {words} ({column.date_format})."
     if column.looks_like:
         return (
             f"Column '{name}' is treated as text: most of its values look like {column.looks_like}, but some do not; "
@@ -109,7 +110,7 @@ def resolved_settings(
     return replace(settings, keep=roles.kept, others=others)
 
 
-def refuse(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
+def raise_all_problems(problems: Sequence[str], *found: Leaks) -> tuple[Refusal, ...]:
     """Raise all problems and refusals together; returns what is given away because somebody allowed it."""
     refused = [leak for leaks_ in found for leak in leaks_.refused]
     if problems:
@@ -124,7 +125,7 @@ def with_formats(settings: Settings, columns: Sequence[Column]) -> Settings:
     return replace(settings, reading=settings.reading.with_formats(found)) if found else settings
 
 
-def formatted(dialect: Dialect | None, settings: Settings) -> Dialect | None:
+def with_date_formats(dialect: Dialect | None, settings: Settings) -> Dialect | None:
     """The way a file is written, with the formats of dates that the settings say."""
     return None if dialect is None else replace(dialect, date_format=settings.reading.date_format)
 
@@ -137,7 +138,7 @@ def check_roles(columns: Sequence[str], settings: Settings) -> tuple[Roles, list
     InputError
         Where no column has a name that the settings know.
     """
-    roles = roles_of(
+    roles = assign_roles(
         columns,
         list(settings.quasi_identifiers),
         settings.sensitive,

@@ -10,13 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from shoal.assess.singled import identified
+from shoal.assess.singling_out import count_identified
 from shoal.audits.coarsened import prove_coarsened
-from shoal.audits.compatibility import Originals, examine_compatibility, read_originals
-from shoal.audits.groups import examine_frame, examine_texts
-from shoal.audits.persons import Crowd, Replaced, prove_replaced, read_crowd, read_replaced
-from shoal.audits.series import Witness, examine_series
-from shoal.audits.texts import Reader, texts_of
+from shoal.audits.compatibility import Originals, audit_compatibility, read_originals
+from shoal.audits.groups import audit_frame, audit_texts
+from shoal.audits.persons import (
+    PersonIds,
+    ReplacedColumns,
+    prove_replaced,
+    read_person_ids,
+    read_replaced,
+)
+from shoal.audits.series import SeriesEvidence, audit_series
+from shoal.audits.texts import Reader, visible_texts
 from shoal.audits.verdict import (
     Audit,
     Examination,
@@ -28,7 +34,7 @@ from shoal.audits.verdict import (
 )
 from shoal.data.databases import is_address
 from shoal.data.files.header import check_header
-from shoal.data.open import of_release, texts_in
+from shoal.data.open import input_of_release, texts_in
 from shoal.encoding.forms import Ints
 from shoal.encoding.frames import Frame, open_frame
 from shoal.encoding.render import bound_names
@@ -40,7 +46,7 @@ from shoal.settings.settings import Settings
 IDENTIFYING = ("unique", "identifier", "text")
 
 
-def originals_of(table: Frame, settings: Settings) -> Originals | None:
+def original_columns(table: Frame, settings: Settings) -> Originals | None:
     """What the audit must know of the table that is released, None where the release says all."""
     if settings.method.homogeneous:
         return None
@@ -48,14 +54,14 @@ def originals_of(table: Frame, settings: Settings) -> Originals | None:
 
 
 @dataclass(frozen=True)
-class Known:
+class AuditEvidence:
     """What the audit must know of the original table beside the release."""
 
     originals: Originals | None = None  # where records do not read the same in groups
-    replaced: Replaced | None = None  # where pseudonyms replace identifiers
+    replaced: ReplacedColumns | None = None  # where pseudonyms replace identifiers
     # Where persons are counted: those of the released records, in their order.
-    crowd: Crowd | None = None
-    series: Witness | None = None  # where the release is one of a series
+    crowd: PersonIds | None = None
+    series: SeriesEvidence | None = None  # where the release is one of a series
 
     @property
     def is_nothing(self) -> bool:
@@ -63,33 +69,33 @@ class Known:
         return all(value is None for value in vars(self).values())
 
 
-def known_of(table: Frame, settings: Settings, order: Places) -> Known:
+def audit_evidence(table: Frame, settings: Settings, order: Places) -> AuditEvidence:
     """What the audit must know of a table whose records are released in this order."""
     replaced = crowd = None
     if settings.pseudonyms:
         replaced = read_replaced(table, settings.pseudonyms, _linking(settings))
     if settings.person:
-        crowd = read_crowd(
+        crowd = read_person_ids(
             table, settings.person, settings.reading.missing_in(settings.person)
         ).taken(order)
-    return Known(originals_of(table, settings), replaced, crowd)
+    return AuditEvidence(original_columns(table, settings), replaced, crowd)
 
 
-def examine(released: Frame, known: Known, settings: Settings) -> Examination:
+def audit_release(released: Frame, known: AuditEvidence, settings: Settings) -> Examination:
     """Audit a finished release, as a frame of the user's or of texts, by what its method promises."""
     if known.replaced is not None:
         prove_replaced(released, known.replaced)
     if settings.coarsen:
         prove_coarsened(released, settings.coarsen, _reader(settings))
     if known.originals is not None:
-        return examine_compatibility(known.originals, released, settings.k, settings.removed)
-    examination = examine_frame(released, **promises(settings), crowd=known.crowd)
+        return audit_compatibility(known.originals, released, settings.k, settings.removed)
+    examination = audit_frame(released, **audit_options(settings), crowd=known.crowd)
     if known.series is None:
         return examination
     return _with_series(examination, released, known.series, settings)
 
 
-def judged(
+def with_verdict(
     found: Examination,
     settings: Settings,
     unprotected: Unprotected,
@@ -173,7 +179,7 @@ def unprotected_in(
     known = () if groups is None else released_columns(released, settings)
 
     def count(names: Sequence[str]) -> int:
-        return identified(released, [n for n in names if n not in known], persons, groups)
+        return count_identified(released, [n for n in names if n not in known], persons, groups)
 
     return judge_unprotected(released.columns, settings, leaks, people, count)
 
@@ -213,25 +219,25 @@ def counted_columns(names: Sequence[str], settings: Settings) -> list[str]:
     return list(dict.fromkeys(n for n in (*bounds_or_names(settings), *asked) if n in names))
 
 
-def examine_coarsened(column: Frame, settings: Settings) -> None:
+def audit_coarsened(column: Frame, settings: Settings) -> None:
     """Audit the distinct values of a column of a release that was to be coarsened."""
     prove_coarsened(column, settings.coarsen, _reader(settings))
 
 
-def examine_counted(counted: Frame, count: str, settings: Settings) -> Examination:
+def audit_counted(counted: Frame, count: str, settings: Settings) -> Examination:
     """Audit a release by its combinations, each with its number of records in the column `count`."""
     counts = counted.get_column(count).to_numpy().astype(np.int64)
-    return examine_frame(counted.drop(count), **promises(settings), counts=counts)
+    return audit_frame(counted.drop(count), **audit_options(settings), counts=counts)
 
 
 def _with_series(
-    examination: Examination, released: Frame, witness: Witness, settings: Settings
+    examination: Examination, released: Frame, witness: SeriesEvidence, settings: Settings
 ) -> Examination:
     """The examination with what is proved beside the earlier releases."""
     columns = released_columns(released, settings)
-    texts = texts_of(released, [*columns, witness.sensitive])
+    texts = visible_texts(released, [*columns, witness.sensitive])
     missing = settings.reading.missing_in(witness.sensitive)
-    proof, miss = examine_series(texts, columns, witness, missing)
+    proof, miss = audit_series(texts, columns, witness, missing)
     audit = replace(examination.audit, proofs=(*examination.audit.proofs, proof))
     return replace(examination, audit=audit, misses=(*examination.misses, miss))
 
@@ -246,51 +252,55 @@ def released_columns(released: Frame, settings: Settings) -> list[str]:
     return [name for name in bounds_or_names(settings) if name in released.columns]
 
 
-def examine_unordered(released: Frame, table: Frame, settings: Settings) -> Examination:
+def audit_unordered(released: Frame, table: Frame, settings: Settings) -> Examination:
     """Audit a release whose records may be in any order beside its table: whose record is whose is not known."""
-    known = Known(originals_of(table, settings), crowd=_own_crowd(released, settings))
+    known = AuditEvidence(original_columns(table, settings), crowd=_own_crowd(released, settings))
     if settings.pseudonyms:
         known = replace(
             known, replaced=read_replaced(table, settings.pseudonyms, _linking(settings))
         )
-    found = examine(released, known, settings)
+    found = audit_release(released, known, settings)
     found = replace(found, audit=replace(found.audit, person=settings.person or ""))
-    return judged_table(found, released, settings)
+    return table_with_verdict(found, released, settings)
 
 
-def examine_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Examination:
+def audit_table(table: Any, settings: Settings, keeps_sheet: bool = True) -> Examination:
     """Audit any table, a frame or a file, by what its columns read.
 
     Unless `keeps_sheet`, the settings' sheet or table is that of the original, and not meant.
     """
-    texts = texts_in(table, settings.reading if keeps_sheet else of_release(settings.reading))
+    texts = texts_in(table, settings.reading if keeps_sheet else input_of_release(settings.reading))
     if texts is not None:
         if isinstance(table, str | os.PathLike) and not is_address(table):
             check_header(Path(table), texts.column_names, texts.columns)
         frame = open_frame(texts)
-        examination = examine_texts(texts, **promises(settings), crowd=_own_crowd(frame, settings))
+        examination = audit_texts(
+            texts, **audit_options(settings), crowd=_own_crowd(frame, settings)
+        )
     else:
         frame = open_frame(table)
-        examination = examine_frame(frame, **promises(settings), crowd=_own_crowd(frame, settings))
+        examination = audit_frame(
+            frame, **audit_options(settings), crowd=_own_crowd(frame, settings)
+        )
     columns = frame.columns
-    prove_replaced(frame, Replaced(settings.pseudonyms, _linking(settings)))
+    prove_replaced(frame, ReplacedColumns(settings.pseudonyms, _linking(settings)))
     if settings.coarsen:
         prove_coarsened(frame, settings.coarsen, _reader(settings))
     unnamed = tuple(
         name for name in unprotected_columns(columns, settings, ()) if name not in settings.keep
     )
     audit = replace(examination.audit, unnamed=unnamed, person=settings.person or "")
-    return judged_table(replace(examination, audit=audit), frame, settings)
+    return table_with_verdict(replace(examination, audit=audit), frame, settings)
 
 
-def judged_table(found: Examination, released: Frame, settings: Settings) -> Examination:
+def table_with_verdict(found: Examination, released: Frame, settings: Settings) -> Examination:
     """An examination with the verdict on a finished table, of which it is not known how it was made."""
     plain = replace(settings, keep=())  # nothing is refused that is there already
     sensitive = [name for name in settings.sensitive if name in released.columns]
     rest = unprotected_columns(released.columns, settings, ())
     leaks = value_leaks(released, sensitive, rest)
     unprotected, _ = unprotected_in(released, plain, leaks)
-    return judged(found, settings, unprotected, leaks)
+    return with_verdict(found, settings, unprotected, leaks)
 
 
 def _linking(settings: Settings) -> tuple[str, ...]:
@@ -298,16 +308,16 @@ def _linking(settings: Settings) -> tuple[str, ...]:
     return tuple(name for name in settings.pseudonyms if settings.allows(name, "links"))
 
 
-def _own_crowd(frame: Frame, settings: Settings) -> Crowd | None:
+def _own_crowd(frame: Frame, settings: Settings) -> PersonIds | None:
     """The persons of a finished table, where pseudonyms tell them apart; None where nothing does."""
     if not settings.person or settings.person not in settings.pseudonyms:
         return None
     if settings.person not in frame.columns:
         return None
-    return read_crowd(frame, settings.person)
+    return read_person_ids(frame, settings.person)
 
 
-def promises(settings: Settings) -> dict[str, Any]:
+def audit_options(settings: Settings) -> dict[str, Any]:
     """What the audit proves, and how it reads values."""
     return {
         "quasi_identifiers": list(settings.quasi_identifiers),

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.audits.verdict import Audit
-from shoal.data.open import engine_for, open_large, open_table, stored_in
+from shoal.data.open import engine_for, open_large, open_table, table_in_database
 from shoal.encoding.closed import Closed
 from shoal.encoding.forms import Floats, Records
 from shoal.encoding.frames import FrameT
@@ -19,10 +19,10 @@ from shoal.encoding.source import Dialect
 from shoal.errors import InputError, raise_refusals
 from shoal.pipeline.carriers.base import Carrier
 from shoal.pipeline.carriers.memory import Memory
-from shoal.pipeline.carriers.released import Released
+from shoal.pipeline.carriers.released import ReleasedData
 from shoal.pipeline.estimate import compiling_for
-from shoal.pipeline.plan import Plan, formatted, prepare
-from shoal.pipeline.prove import judge_unprotected, judged, single_person_refusals
+from shoal.pipeline.plan import Plan, prepare, with_date_formats
+from shoal.pipeline.prove import judge_unprotected, single_person_refusals, with_verdict
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress, Watch, silent
 from shoal.risk.limits import group_notes
@@ -30,10 +30,10 @@ from shoal.settings.settings import Settings
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result(Generic[FrameT]):
+class RunResult(Generic[FrameT]):
     """What a run leaves: the released table where it is, and everything that is known of it."""
 
-    released: Released[FrameT] = field(repr=False)
+    released: ReleasedData[FrameT] = field(repr=False)
     settings: Settings  # that make the same release again
     audit: Audit
     closed: Closed = field(repr=False)
@@ -60,7 +60,7 @@ def run(
     beside: Path | None = None,
     previous: Any = None,
     planned: Callable[[Plan[Any]], None] | None = None,
-) -> Result[Any]:
+) -> RunResult[Any]:
     """Anonymize a frame, a file or an open source by complete settings.
 
     What a large table needs on disk goes `beside` its output. `planned` is told the plan before the work begins.
@@ -76,7 +76,7 @@ def run(
             closed = watch("closing", lambda: carrier.close(plan))
             watch("rendering", lambda: carrier.render(plan, closed))
             audit = watch("auditing", lambda: prove(plan, closed))
-        return Result(
+        return RunResult(
             released=carrier.released(plan, audit, closed),
             settings=plan.resolved_settings,
             audit=audit,
@@ -86,7 +86,7 @@ def run(
             persons=carrier.persons,
             history=carrier.history,
             removed=plan.roles.removed,
-            dialect=formatted(carrier.dialect, plan.settings),
+            dialect=with_date_formats(carrier.dialect, plan.settings),
             notes=(*notes, *_group_notes(plan)),
             reading_notes=plan.reading_notes,
             seconds=watch.seconds,
@@ -119,7 +119,7 @@ def open_carrier(
             "These settings are those of a series; give the earlier releases with previous= (--previous), or begin "
             "with previous=[] (--save-history alone)."
         )
-    table = stored_in(table, settings.reading)
+    table = table_in_database(table, settings.reading)
     name = engine_for(table, engine, memory)
     if name == "memory":
         source = watch("reading", lambda: open_table(table, settings.reading))
@@ -145,7 +145,7 @@ def prove(plan: Plan[Any], closed: Closed) -> Audit:
         carrier.released_columns, settings, plan.allowed, carrier.people(audit), carrier.identified
     )
     raise_refusals([*single_person_refusals(persons, settings), *refusals])
-    return judged(found, settings, unprotected, plan.allowed, persons).audit
+    return with_verdict(found, settings, unprotected, plan.allowed, persons).audit
 
 
 def _group_notes(plan: Plan[Any]) -> Sequence[str]:

@@ -8,13 +8,13 @@ from datetime import datetime
 
 from shoal.assess.histograms import Histogram
 from shoal.assess.risk import Risks
-from shoal.assess.singled import Kept
+from shoal.assess.singling_out import KeptColumns
 from shoal.audits.verdict import Persons, Verdict
 from shoal.solve.bounds.certificate import Certificate
 
 
 @dataclass(frozen=True)
-class Making:
+class RunFacts:
     """How a release was made, which is known of our own only."""
 
     notes: Sequence[str]
@@ -51,7 +51,7 @@ class ColumnRoles:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredLoss:
     """A measure of information loss on the whole release."""
 
     name: str
@@ -126,12 +126,12 @@ class Facts:
     person: str  # the column by which persons were to be counted, empty for none
     by_person: Persons | None  # what was counted of them
     roles: ColumnRoles
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptColumns, ...]
     method: str  # and how it was refined, empty where it is not known
     refined: str
-    making: Making | None
-    objective: Measured | None  # None where records were left out and it is not known which
-    measures: tuple[Measured, ...]
+    making: RunFacts | None
+    objective: MeasuredLoss | None  # None where records were left out and it is not known which
+    measures: tuple[MeasuredLoss, ...]
     columns: tuple[ColumnLoss, ...]
     sizes: Sizes
     risks: Risks

@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal import __version__
-from shoal.assess.comparison import Comparison, Printed
+from shoal.assess.comparison import Comparison, PrintedColumn
 from shoal.assess.distributions import Distributions
 from shoal.assess.risk import Risks
-from shoal.assess.scales import scale_of, texts_of
-from shoal.assess.singled import Kept, values_of
+from shoal.assess.scales import released_labels, scale_of
+from shoal.assess.singling_out import KeptColumns, values_of
 from shoal.audits.requirements.base import Requirement
 from shoal.audits.verdict import Examination, Places, Verdict
 from shoal.encoding.closed import Closed
@@ -31,9 +31,9 @@ from shoal.report.facts import (
     ColumnLoss,
     ColumnRoles,
     Facts,
-    Making,
-    Measured,
+    MeasuredLoss,
     Promise,
+    RunFacts,
     Sample,
     SizeClass,
     Sizes,
@@ -47,7 +47,7 @@ from shoal.report.words import (
 from shoal.settings.settings import Settings
 from shoal.settings.toml import content_of
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.measures import MEASURES, column_losses, loss
+from shoal.solve.measures import MEASURES, column_losses, compute_loss
 
 _LISTS = ("domain", "rows", "values", "protected")
 _MAKING = ("method", "output")  # sections
@@ -152,7 +152,7 @@ def shares_of_closures(form: Form, closures: Ints, sizes: Floats) -> CellShares:
     return _cells(exact, star | whole, sizes, half, scale.unit)
 
 
-def shares_of_texts(form: Form, printed: Printed) -> CellShares:
+def shares_of_texts(form: Form, printed: PrintedColumn) -> CellShares:
     """Summarize what a release prints where its closures do not read like it."""
     exact = [text is None or text in form.codes for text in printed.texts]
     hidden = [text == STAR for text in printed.texts]
@@ -171,12 +171,12 @@ COUNTING = ("c_avg",)  # measures that look at no original value
 SAMPLE, MOST_SAMPLED = 10, 12  # records and columns
 
 
-class Reported(Protocol):
+class ReportSource(Protocol):
     """What must be known of a release."""
 
     @property
     def shown(self) -> Frame: ...
-    def alone_in(self, columns: Sequence[str]) -> list[Kept]: ...
+    def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]: ...
     @property
     def settings(self) -> Settings: ...
     @property
@@ -190,11 +190,11 @@ class Reported(Protocol):
     @property
     def removed(self) -> Sequence[str]: ...
     @property
-    def making(self) -> Making | None: ...
+    def making(self) -> RunFacts | None: ...
 
 
 def gather_facts(
-    release: Reported, risks: Risks, distributions: Distributions, folder: Path
+    release: ReportSource, risks: Risks, distributions: Distributions, folder: Path
 ) -> Facts:
     """Compute what a report in `folder` says."""
     settings, closed, comparison = release.settings, release.closed, release.comparison
@@ -240,12 +240,12 @@ def gather_facts(
     )
 
 
-def _measured(closed: Closed, settings: Settings, name: str) -> Measured:
-    value = loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
-    return Measured(name, MEASURES[name].meaning, value, 2 if name in LINKING else 3)
+def _measured(closed: Closed, settings: Settings, name: str) -> MeasuredLoss:
+    value = compute_loss(closed, name, k=settings.k, weights=settings.weights, w=settings.w)
+    return MeasuredLoss(name, MEASURES[name].meaning, value, 2 if name in LINKING else 3)
 
 
-def _promises(release: Reported) -> tuple[Promise, ...]:
+def _promises(release: ReportSource) -> tuple[Promise, ...]:
     """k and what was required beyond it, each with what the least safe group reaches."""
     settings, examination = release.settings, release.examination
     required: list[Requirement | None] = [
@@ -278,7 +278,7 @@ def _promises(release: Reported) -> tuple[Promise, ...]:
     )
 
 
-def _roles(release: Reported) -> ColumnRoles:
+def _roles(release: ReportSource) -> ColumnRoles:
     settings = release.settings
     names = tuple(settings.quasi_identifiers)
     released = release.shown.columns
@@ -314,7 +314,7 @@ def _refined(settings: Settings, records: int) -> str:
     return "then improved by local search"
 
 
-def _column_losses(release: Reported, is_known: bool) -> tuple[ColumnLoss, ...]:
+def _column_losses(release: ReportSource, is_known: bool) -> tuple[ColumnLoss, ...]:
     settings, comparison = release.settings, release.comparison
     losses = column_losses(release.closed, settings.objective, w=settings.w) if is_known else {}
     found = []
@@ -363,7 +363,7 @@ def size_edges(smallest: int, largest: int, k: int) -> list[int]:
     return edges
 
 
-def _sample(release: Reported, roles: ColumnRoles) -> Sample:
+def _sample(release: ReportSource, roles: ColumnRoles) -> Sample:
     """A few released records, the same ones in whatever order the release is; no columns that nobody named.
 
     Columns that identify people are not shown either: a report may go where the release does not.
@@ -389,7 +389,7 @@ def _ranks(frame: Frame, name: str) -> Ints:
     except (pa.ArrowException, TypeError):
         nested = [None if value is None else str(value) for value in values.to_pylist()]
         encoded = pa.array(nested, type=pa.large_string()).dictionary_encode()
-    texts = texts_of(encoded.dictionary)
+    texts = released_labels(encoded.dictionary)
     rank = np.empty(len(texts) + 1, dtype=np.int32)
     rank[sorted(range(len(texts)), key=lambda i: texts[i])] = np.arange(len(texts))
     rank[-1] = len(texts)

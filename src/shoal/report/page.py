@@ -20,7 +20,7 @@ from shoal.data.files.table_file import write_text
 from shoal.errors import REASONS
 from shoal.report.facts import Facts
 from shoal.report.formats import counted, make_templates, percent, shorten, whole_percent
-from shoal.report.gather import Reported, gather_facts
+from shoal.report.gather import ReportSource, gather_facts
 
 TITLE, LABEL = 120, 24  # characters of the title, and of a name in a chart
 MOST_COLUMNS, MOST_CHARTS = 60, 24  # columns in a table, and those drawn
@@ -38,7 +38,7 @@ SECTIONS = {
 
 
 def write_report(
-    release: Reported,
+    release: ReportSource,
     risks: Risks,
     distributions: Distributions,
     path: str | os.PathLike[str],

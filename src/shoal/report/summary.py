@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
+from shoal.assess.association_rules import Agreement, AssociationRules
 from shoal.assess.distributions import Distributions
 from shoal.assess.queries import Errors
 from shoal.assess.risk import AttributeDisclosure, Risk, Risks
-from shoal.assess.rules import Agreement, Rules
-from shoal.assess.singled import Kept
+from shoal.assess.singling_out import KeptColumns
 from shoal.audits.verdict import Audit, Proof, Verdict
 from shoal.report.formats import counted, shorten
 from shoal.report.page import fill_template
@@ -19,7 +19,7 @@ from shoal.solve.bounds.certificate import Certificate
 from shoal.solve.measures import MeasureName
 
 
-class Summarized(Protocol):
+class SummarySource(Protocol):
     """What must be known of a release."""
 
     @property
@@ -39,14 +39,14 @@ class Summarized(Protocol):
     @property
     def seconds(self) -> dict[str, float]: ...
     @property
-    def singled_out(self) -> list[Kept]: ...
+    def singled_out(self) -> list[KeptColumns]: ...
     @property
     def loosening_cost(self) -> float: ...
     def loss(self, measure: MeasureName | None = None) -> float: ...
     def column_losses(self, measure: MeasureName | None = None) -> dict[str, float]: ...
 
 
-def brief_lines(release: Summarized) -> list[tuple[str, str]]:
+def brief_lines(release: SummarySource) -> list[tuple[str, str]]:
     """What was released, what is proved and what was lost, a name and a text each."""
     audit = release.audit
     left_out = f", {release.suppressed:,} left out" if release.suppressed else ""
@@ -68,7 +68,7 @@ def brief_lines(release: Summarized) -> list[tuple[str, str]]:
     ]
 
 
-def brief_html(release: Summarized) -> str:
+def brief_html(release: SummarySource) -> str:
     """The same lines as a table, as notebooks show it."""
     return lines_html(shorten(release.settings.title.strip()) or "Release", brief_lines(release))
 
@@ -83,7 +83,7 @@ def lines_html(title: str, lines: Sequence[tuple[str, str]]) -> str:
 
 
 def brief_facts(
-    release: Summarized, certificate: Certificate | None = None, reason: str = ""
+    release: SummarySource, certificate: Certificate | None = None, reason: str = ""
 ) -> dict[str, Any]:
     """The same for programs, ready for JSON; with a certificate, or the reason why there is none, if given."""
     audit = release.audit.to_dict()
@@ -124,7 +124,7 @@ def levels(proof: Proof) -> str:
     return f"{proof.reached:.4g} reached, {proof.required:.4g} required"
 
 
-def _size(release: Summarized) -> str:
+def _size(release: SummarySource) -> str:
     """What the smallest group has: records, or people where they are counted."""
     reached = release.audit.smallest
     if release.audit.by_person is not None:
@@ -132,7 +132,7 @@ def _size(release: Summarized) -> str:
     return counted(reached, "record")
 
 
-def _pseudonyms(release: Summarized) -> list[tuple[str, str]]:
+def _pseudonyms(release: SummarySource) -> list[tuple[str, str]]:
     """Columns that were replaced, and what that leaves possible."""
     names = release.settings.pseudonyms
     linked = "whoever has another release with the same key can join the two by it"
@@ -144,12 +144,12 @@ def coarsened_lines(settings: Settings) -> list[str]:
     return [f"{name} to {model.coarseness()}" for name, model in settings.coarsen.items()]
 
 
-def _coarsening(release: Summarized) -> dict[str, Any]:
+def _coarsening(release: SummarySource) -> dict[str, Any]:
     found = {name: model.coarseness() for name, model in release.settings.coarsen.items()}
     return {"coarsened": found} if found else {}
 
 
-def _kept(release: Summarized) -> list[tuple[str, str]]:
+def _kept(release: SummarySource) -> list[tuple[str, str]]:
     """Every column that is kept, and how many records it alone identifies."""
     return [
         (
@@ -161,7 +161,7 @@ def _kept(release: Summarized) -> list[tuple[str, str]]:
     ]
 
 
-def _loosened(release: Summarized) -> list[tuple[str, str]]:
+def _loosened(release: SummarySource) -> list[tuple[str, str]]:
     """That values were made more general than needed, and what it cost."""
     share = release.settings.loosen
     if not share:
@@ -170,12 +170,12 @@ def _loosened(release: Summarized) -> list[tuple[str, str]]:
     return [("loosened", f"about {100 * share:.4g} % of the values that are not exact, at {cost}")]
 
 
-def _loosening(release: Summarized) -> dict[str, Any]:
+def _loosening(release: SummarySource) -> dict[str, Any]:
     share = release.settings.loosen
     return {"loosen": share, "loosening_cost": release.loosening_cost} if share else {}
 
 
-class Evaluated(Protocol):
+class EvaluationSource(Protocol):
     """What must be known of an evaluation."""
 
     @property
@@ -185,7 +185,7 @@ class Evaluated(Protocol):
     @property
     def distributions(self) -> Distributions: ...
     @property
-    def rules(self) -> Rules: ...
+    def rules(self) -> AssociationRules: ...
     @property
     def queries(self) -> Any: ...
     @property
@@ -196,12 +196,12 @@ class Evaluated(Protocol):
     def population(self) -> Any: ...
 
 
-def evaluation_lines(found: Evaluated) -> list[tuple[str, str]]:
+def evaluation_lines(found: EvaluationSource) -> list[tuple[str, str]]:
     """Whether a release is safe and what is left of its use; names that belong to the one above begin with spaces."""
     return [*_verdict(found), *_risk(found), *_population(found), *_use(found)]
 
 
-def _verdict(found: Evaluated) -> Iterator[tuple[str, str]]:
+def _verdict(found: EvaluationSource) -> Iterator[tuple[str, str]]:
     """Lines about whether the release is safe, and what is required."""
     examination = found.release.examination
     yield "verdict", str(found.verdict)
@@ -215,7 +215,7 @@ def _verdict(found: Evaluated) -> Iterator[tuple[str, str]]:
         yield f"  {name}", f"{text}, MISSED" if miss else text
 
 
-def _risk(found: Evaluated) -> Iterator[tuple[str, str]]:
+def _risk(found: EvaluationSource) -> Iterator[tuple[str, str]]:
     """Lines about the risk, before and after."""
     both = found.risk.before, found.risk.after
     yield "risk", "before → after"
@@ -235,7 +235,7 @@ def _risk(found: Evaluated) -> Iterator[tuple[str, str]]:
         yield f"  {name} certain", _arrow(*(f"{_attribute(r, name).disclosed:.1%}" for r in both))
 
 
-def _population(found: Evaluated) -> Iterator[tuple[str, str]]:
+def _population(found: EvaluationSource) -> Iterator[tuple[str, str]]:
     """Lines about the risk among the people that the table was drawn from."""
     if found.population is None:
         return
@@ -254,7 +254,7 @@ def _attribute(risk: Risk, name: str) -> AttributeDisclosure:
     return next(attribute for attribute in risk.attributes if attribute.column == name)
 
 
-def _use(found: Evaluated) -> Iterator[tuple[str, str]]:
+def _use(found: EvaluationSource) -> Iterator[tuple[str, str]]:
     """Lines about what is left of the use."""
     yield "distributions", "total variation from the table's, 0 to 1"
     for column in found.distributions.columns:

@@ -13,20 +13,20 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.audits.verdict import Audit
-from shoal.data.files.table_file import formula_problems, read_texts, write
+from shoal.data.files.table_file import formula_problems, read_file_texts, write_file
 from shoal.data.open import open_table
 from shoal.encoding.forms import Records
 from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.other_columns import coarsened
-from shoal.encoding.render import assemble
-from shoal.encoding.rows import shuffled
+from shoal.encoding.render import assemble_frame
+from shoal.encoding.rows import random_order
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import Infeasible, InputError, raise_problems
-from shoal.pipeline.carriers.memory import Memory, group
+from shoal.pipeline.carriers.memory import Memory, group_and_refine
 from shoal.pipeline.plan import Plan, prepare
-from shoal.pipeline.prove import Known, examine, known_of
+from shoal.pipeline.prove import AuditEvidence, audit_evidence, audit_release
 from shoal.progress import Watch, silent
-from shoal.reuse.taking import NOBODY, Coverage, coverage_of, take
+from shoal.reuse.coverage import NOBODY, Coverage, assign_closures, coverage_of
 from shoal.risk.limits import compile_rules
 from shoal.risk.persons import People
 from shoal.settings.settings import Settings
@@ -70,7 +70,7 @@ class Batch(Generic[FrameT]):
     recoding: Recoding = field(repr=False)
     is_released: Any = field(repr=False)
     settings: Settings = field(repr=False)
-    known: Known = field(default_factory=Known, repr=False)
+    known: AuditEvidence = field(default_factory=AuditEvidence, repr=False)
     dialect: Dialect | None = field(default=None, repr=False)
 
     @property
@@ -87,7 +87,7 @@ class Batch(Generic[FrameT]):
             )
         data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
         raise_problems(formula_problems(data, Path(path), self.settings.allows))
-        write(
+        write_file(
             data,
             path,
             overwrite,
@@ -98,12 +98,12 @@ class Batch(Generic[FrameT]):
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the records that were held back, as they came, to a file that only its owner may read."""
         held = arrow_table(open_frame(self.held))
-        write(held, path, overwrite, self.dialect or Dialect(), private=True)
+        write_file(held, path, overwrite, self.dialect or Dialect(), private=True)
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the batch."""
-        texts = open_frame(read_texts(path, Input(dialect.encoding, dialect.delimiter)))
-        examine(texts, self.known, self.settings).prove()
+        texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
+        audit_release(texts, self.known, self.settings).prove()
 
     def to_dict(self) -> dict[str, Any]:
         """What was released, held back and proved, ready for JSON; no record is in it."""
@@ -164,7 +164,7 @@ def make_batch(
 def _released(batch: Batch[Any], plan: Plan[Memory], texts: Texts) -> Batch[Any]:
     """The batch with its records rendered and audited."""
     settings, kept = batch.settings, np.flatnonzero(batch.is_released)
-    order = np.arange(kept.size) if settings.keep_order else shuffled(kept.size)
+    order = np.arange(kept.size) if settings.keep_order else random_order(kept.size)
     released = replace(plan.carrier.given, data=plan.carrier.given.data[kept.tolist()])
     frame = coarsened(released, settings.coarsen, settings.reading).data
     generalized = {
@@ -172,9 +172,9 @@ def _released(batch: Batch[Any], plan: Plan[Memory], texts: Texts) -> Batch[Any]
         for name, own in texts.items()
     }
     pseudonyms = {name: own.take(pa.array(kept)) for name, own in plan.carrier.pseudonyms.items()}
-    rendered = assemble(frame, generalized, order, plan.roles.unchanged, pseudonyms)
-    known = known_of(frame, settings, order)
-    audit = examine(rendered, known, settings).prove()
+    rendered = assemble_frame(frame, generalized, order, plan.roles.unchanged, pseudonyms)
+    known = audit_evidence(frame, settings, order)
+    audit = audit_release(rendered, known, settings).prove()
     grown = batch.recoding.with_batch(rendered)
     return replace(
         batch,
@@ -202,7 +202,7 @@ def _taken(plan: Plan[Memory], settings: Settings, closures: Texts) -> Records:
         groups[records] = 0
         return bool(people.comply(groups)[0].all())
 
-    return take(coverage, complies)
+    return assign_closures(coverage, complies)
 
 
 def _regrouped(source: Source, settings: Settings, records: Records) -> Texts | None:
@@ -214,7 +214,7 @@ def _regrouped(source: Source, settings: Settings, records: Records) -> Texts | 
         plan = prepare(Memory(part), settings)
     except (Infeasible, InputError):  # what is left of a table may be too little or too much alike
         return None
-    partition, _ = group(plan, Watch(silent))
+    partition, _ = group_and_refine(plan, Watch(silent))
     _, closed = plan.carrier.close_groups(plan, partition.groups, partition.closing)
     found: Texts = {}
     for j, column in enumerate(closed.table.columns):

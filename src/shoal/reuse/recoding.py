@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.atomic import write_whole
-from shoal.audits.groups import examine_texts
-from shoal.audits.texts import texts_of
+from shoal.atomic import write_atomically
+from shoal.audits.groups import audit_texts
+from shoal.audits.texts import visible_texts
 from shoal.audits.verdict import Examination
-from shoal.data.files.formats import OwnFile, place_problems, read_own
+from shoal.data.files.formats import OwnFile, path_problems, read_own
 from shoal.encoding.frames import Frame
 from shoal.encoding.source import Input
 from shoal.errors import InputError, raise_problems
@@ -39,7 +39,7 @@ MOST = 10**12  # records that read the same: more are a mistake
 def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: bool) -> None:
     """Write a recoding."""
     target = Path(path)
-    raise_problems(place_problems(target, overwrite))
+    raise_problems(path_problems(target, overwrite))
     columns = recoding.rows.to_pydict()
     content = {
         "shoal": OWN.kind,
@@ -51,7 +51,7 @@ def write_content(recoding: Recoding, path: str | os.PathLike[str], overwrite: b
         "counts": list(recoding.counts),
     }
     text = json.dumps(content, ensure_ascii=False, indent=None) + "\n"
-    write_whole(
+    write_atomically(
         target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
     )
 
@@ -200,7 +200,7 @@ class Recoding:
         """Audit all that it stands for together, as if it was one release."""
         every = np.repeat(np.arange(self.rows.num_rows), np.asarray(self.counts, dtype=np.int64))
         settings = self.settings
-        return examine_texts(
+        return audit_texts(
             self.rows.take(pa.array(every)),
             list(settings.quasi_identifiers),
             settings.k,
@@ -269,7 +269,7 @@ def recoding_problems(settings: Settings) -> list[str]:
 def _counted(released: Frame, settings: Settings) -> tuple[pa.Table, list[int]]:
     """The distinct rows of a release in its quasi-identifiers and sensitive columns, and how often each occurs."""
     names = [*settings.quasi_identifiers, *settings.sensitive]
-    table = texts_of(released, names)
+    table = visible_texts(released, names)
     table = table.cast(pa.schema([(name, pa.large_string()) for name in names]))
     return _grouped(table, [1] * table.num_rows)
 

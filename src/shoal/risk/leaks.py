@@ -69,7 +69,7 @@ class _Column:
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeColumn:
     """What is known of a column in all records, where only some are looked at."""
 
     records: int
@@ -95,13 +95,13 @@ class Leaks:
         )
 
 
-def leaks(
+def find_leaks(
     frame: Frame,
     table: Table,
     kept: Sequence[str],
     allow: Allowed,
     limit: float = 0.0,
-    whole: Mapping[str, Whole] | None = None,
+    whole: Mapping[str, WholeColumn] | None = None,
 ) -> Leaks:
     """Find everything that kept and sensitive columns give away.
 
@@ -164,12 +164,12 @@ def kept_leaks(
 
 
 def _of_values(
-    name: str, column: _Column, is_sensitive: bool, whole: Whole | None
+    name: str, column: _Column, is_sensitive: bool, whole: WholeColumn | None
 ) -> Iterator[Refusal]:
     """What a column's own values give away."""
     if whole is None:
         alone = int(np.count_nonzero(column.counts == 1))
-        whole = Whole(column.codes.size, column.counts.size, alone)
+        whole = WholeColumn(column.codes.size, column.counts.size, alone)
     records, alone, own = whole.records, whole.alone, name[:LONGEST]
     if is_sensitive and alone >= max(NEARLY_UNIQUE * records, FEWEST_ALONE):
         yield Refusal(
@@ -210,7 +210,7 @@ def _identifying(column: _Column, name: str) -> str:
     return "contains texts that name people" if name_persons(texts) else ""
 
 
-def _is_free_text(values: pa.Array, whole: Whole) -> bool:
+def _is_free_text(values: pa.Array, whole: WholeColumn) -> bool:
     """Whether most values are several words long, and few of them repeat or some stand for one record only."""
     if whole.distinct < FEWEST_TEXTS or words_per_text(values) < WORDS:
         return False
@@ -232,7 +232,7 @@ def _of_pairs(name: str, column: _Column, known: Mapping[str, _Column]) -> Itera
         yield Refusal(name, "reveals", sentence)
 
 
-def tells(one: Codes, other: Codes, are_in_order: bool) -> bool:
+def predicts(one: Codes, other: Codes, are_in_order: bool) -> bool:
     """Whether the values of a column tell those of another, and not by chance; both are numbers from 0, by record.
 
     `are_in_order` says that the numbers of both follow the order of numbers or dates.

@@ -22,7 +22,7 @@ from shoal.kernels.shared.rules import Rules
 
 
 @dataclass(frozen=True)
-class Limits:
+class ColumnLimits:
     """The limits of one sensitive column: what kernels count in a group, and what the counts must keep."""
 
     entry: Ints  # what each code of the column is counted as
@@ -37,7 +37,7 @@ class Limits:
     edge: Floats = field(default_factory=lambda: np.zeros(0))
 
 
-def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Limits:
+def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> ColumnLimits:
     """Compile a requirement on a sensitive column to the limits that kernels enforce."""
     own = requirement.limits(secret.all_labels)
     if own is not None:
@@ -54,12 +54,12 @@ def limits_of(requirement: Requirement, column: str, secret: Sensitive) -> Limit
     raise TypeError(f"No limits are known for requirement '{requirement.name}'.")
 
 
-def _own_limits(asked: Mapping[str, Any], secret: Sensitive) -> Limits:
+def _own_limits(asked: Mapping[str, Any], secret: Sensitive) -> ColumnLimits:
     """The limits that a user's own requirement gives itself."""
     given = dict(asked)
     if "cap" in given:
         given["cap"] = np.broadcast_to(np.asarray(given["cap"], np.float64), secret.size).copy()
-    return Limits(_all_values(secret), secret.size, **given)
+    return ColumnLimits(_all_values(secret), secret.size, **given)
 
 
 def _all_values(secret: Sensitive) -> Ints:
@@ -67,29 +67,29 @@ def _all_values(secret: Sensitive) -> Ints:
     return np.arange(secret.size, dtype=np.int32)
 
 
-def _diversity(asked: LDiversity, secret: Sensitive) -> Limits:
+def _diversity(asked: LDiversity, secret: Sensitive) -> ColumnLimits:
     entry, size = _all_values(secret), secret.size
     match asked.kind:
         case "frequency":
-            return Limits(entry, size, cap=np.full(size, 1 / asked.l))
+            return ColumnLimits(entry, size, cap=np.full(size, 1 / asked.l))
         case "distinct":
-            return Limits(entry, size, distinct=int(asked.l))
+            return ColumnLimits(entry, size, distinct=int(asked.l))
         case "entropy":
-            return Limits(entry, size, entropy=math.log(asked.l))
-    return Limits(entry, size, depth=int(asked.l), factor=float(asked.c or 0.0))
+            return ColumnLimits(entry, size, entropy=math.log(asked.l))
+    return ColumnLimits(entry, size, depth=int(asked.l), factor=float(asked.c or 0.0))
 
 
-def _alpha(asked: AlphaK, secret: Sensitive) -> Limits:
+def _alpha(asked: AlphaK, secret: Sensitive) -> ColumnLimits:
     cap = np.full(secret.size, asked.alpha)
     if asked.values is not None:
         named = {value_key(label_of(value)) for value in asked.values}
         for code, label in enumerate(secret.all_labels):
             if label is None or value_key(label) not in named:
                 cap[code] = 1.0
-    return Limits(_all_values(secret), secret.size, cap=cap)
+    return ColumnLimits(_all_values(secret), secret.size, cap=cap)
 
 
-def _sensitivity(asked: PSensitive, column: str, secret: Sensitive) -> Limits:
+def _sensitivity(asked: PSensitive, column: str, secret: Sensitive) -> ColumnLimits:
     entry = _all_values(secret)
     if asked.hierarchy is not None:
         form, codes = _compiled(asked.hierarchy, column, secret)
@@ -101,24 +101,24 @@ def _sensitivity(asked: PSensitive, column: str, secret: Sensitive) -> Limits:
             if above != node and (strong[above] != above or labels[above] in asked.protected):
                 strong[node] = strong[above]
         entry = np.unique(strong[codes], return_inverse=True)[1].reshape(-1).astype(np.int32)
-    return Limits(entry, int(entry.max()) + 1, distinct=int(asked.p))
+    return ColumnLimits(entry, int(entry.max()) + 1, distinct=int(asked.p))
 
 
-def _closeness(asked: TCloseness, column: str, secret: Sensitive) -> Limits:
+def _closeness(asked: TCloseness, column: str, secret: Sensitive) -> ColumnLimits:
     entry, size = _all_values(secret), secret.size
     if asked.hierarchy is not None:
         form, entry = _compiled(asked.hierarchy, column, secret)
         height = form.heights
         edge = (height[form.parent] - height) / (2 * max(1.0, height[-1]))
-        return Limits(entry, form.size, distance=asked.t, parent=form.parent, edge=edge)
+        return ColumnLimits(entry, form.size, distance=asked.t, parent=form.parent, edge=edge)
     if asked.ground == "ordered":
         parent = np.minimum(np.arange(1, size + 1), size - 1).astype(np.int32)
         edge = np.full(size, 1 / max(1, size - 1))
         edge[-1] = 0.0
-        return Limits(entry, size, distance=asked.t, parent=parent, edge=edge)
+        return ColumnLimits(entry, size, distance=asked.t, parent=parent, edge=edge)
     parent = np.full(size + 1, size, np.int32)
     edge = np.append(np.full(size, 0.5), 0.0)
-    return Limits(entry, size, distance=asked.t, parent=parent, edge=edge)
+    return ColumnLimits(entry, size, distance=asked.t, parent=parent, edge=edge)
 
 
 def _compiled(tree: object, column: str, secret: Sensitive) -> tuple[TreeForm, Ints]:
@@ -142,7 +142,7 @@ def compile_rules(
 
     Also returns which of the counted values each record has in each tally: int32[records, tallies].
     """
-    limits: list[Limits] = []
+    limits: list[ColumnLimits] = []
     codes: list[Ints] = []
     problems: list[str] = []
     for requirement in requirements:

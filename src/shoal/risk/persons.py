@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.audits.persons import most_pairs
+from shoal.audits.persons import maximum_matching
 from shoal.audits.requirements import Requirement
 from shoal.audits.verdict import Persons
 from shoal.encoding.encode import Table
@@ -89,7 +89,7 @@ def person_numbers(frame: Frame, name: str, missing: Sequence[str], problems: li
     return np.asarray(folded.dictionary_encode().indices).astype(np.int64)
 
 
-def check_feasible_for(
+def check_feasible_by_persons(
     person: Records, table: Table, k: int, requirements: Sequence[Requirement] = ()
 ) -> None:
     """Refuse, with the numbers and the nearest setting that can be kept, what the persons of a table cannot meet.
@@ -117,7 +117,7 @@ def check_feasible_for(
                 remedy = requirement.remedy(column, counts, float(level[0]))
             else:
                 kind = np.array(kinds)[having % secret.size].tolist()
-                level = np.array([float(most_pairs(kind, (having // secret.size).tolist()))])
+                level = np.array([float(maximum_matching(kind, (having // secret.size).tolist()))])
                 remedy = (
                     f"only {level[0]:.0f} different persons have as many different values; choose "
                     f"{requirement.parameter} of at most {level[0]:.0f}"
@@ -152,7 +152,7 @@ def count_persons(
 
 
 @dataclass(frozen=True)
-class Likely:
+class LikelyPerson:
     """An identifier that may tell persons apart."""
 
     name: str
@@ -174,7 +174,7 @@ class Likely:
         return bool(by_chance < UNUSUAL * np.count_nonzero(found == 1))
 
 
-def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> Likely | None:
+def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> LikelyPerson | None:
     """The identifier that repeats as a person does who has several records, None if none does.
 
     For every identifier there is a number of each record's value, without gaps, and the record's quasi-identifiers.
@@ -197,7 +197,7 @@ def most_likely_person(numbered: Mapping[str, tuple[Records, Ints]]) -> Likely |
         return None
     best = max(ranks, key=lambda name: ranks[name])
     own = numbered[best][0]
-    return Likely(best, ranks[best][0] >= AGREEING, np.bincount(own) / own.size)
+    return LikelyPerson(best, ranks[best][0] >= AGREEING, np.bincount(own) / own.size)
 
 
 def agreement(person: Records, codes: Records) -> float | None:

@@ -92,7 +92,7 @@ def with_options(method: Method, options: Mapping[str, Any], problems: list[str]
 _IN_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
-def option_problems(method: Method) -> list[str]:
+def option_type_problems(method: Method) -> list[str]:
     """Options of another type than their default."""
     found = []
     for option in fields(method):  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def option_problems(method: Method) -> list[str]:
     return found
 
 
-def plain(value: Any) -> Any:
+def python_number(value: Any) -> Any:
     """A number of NumPy's as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -202,7 +202,7 @@ def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement,
 
 def _refinement(_: str, given: Any, problems: list[str]) -> Refine | bool:
     """How long to refine, False for not at all."""
-    found = read_refine(plain(given))
+    found = read_refine(python_number(given))
     if found is None:
         expected = "'quick', false, a number of seconds or shoal.Refine(…)"
         problems.append(wrong("refine", expected, given))
@@ -215,12 +215,12 @@ def _weights(name: str, given: Any, problems: list[str]) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         problems.append(wrong(name, "a dict of columns and numbers", given))
         return {}
-    return {column: plain(weight) for column, weight in given.items()}
+    return {column: python_number(weight) for column, weight in given.items()}
 
 
 # How the value of a setting is read, by its kind: its name, what was given, and a list for what is wrong with it.
 _READERS: dict[str, Callable[[str, Any, list[str]], Any]] = {
-    "plain": lambda _, given, problems: plain(given),
+    "plain": lambda _, given, problems: python_number(given),
     "names": read_names,
     "column": _column,
     "path": _path,

@@ -10,7 +10,7 @@ from shoal.encoding.models import Order
 from shoal.encoding.render import SINGLE, bound_names
 from shoal.errors import listed, near_miss, shown
 from shoal.settings.declaration import plain_problems, wrong
-from shoal.settings.kinds import is_weight, option_problems
+from shoal.settings.kinds import is_weight, option_type_problems
 from shoal.settings.settings import SETTINGS, Settings
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.measures.catalogue import MEASURES, check_measure, objectives
@@ -63,7 +63,7 @@ def _method_problems(settings: Settings) -> list[str]:
             f"Method '{method.name}'{which} can keep k only; "
             "choose another method or drop the requirements."
         )
-    options = option_problems(method) or method.problems()
+    options = option_type_problems(method) or method.problems()
     return found + (options or method.column_problems(settings.sensitive))
 
 

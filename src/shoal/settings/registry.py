@@ -15,7 +15,7 @@ from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Model
 from shoal.errors import listed, raise_problems, shown
 from shoal.solve.measures.additive import Additive
-from shoal.solve.measures.catalogue import MEASURES, Whole, add_measure
+from shoal.solve.measures.catalogue import MEASURES, ReleaseMeasure, add_measure
 from shoal.solve.methods import METHODS, Method
 
 Thing = TypeVar("Thing", bound=Callable[..., Any])
@@ -99,10 +99,10 @@ def register(
 
         def enter(function: Thing) -> Thing:
             raise_problems(_measure_problems(function, measure, meaning))
-            made: Additive | Whole = (
+            made: Additive | ReleaseMeasure = (
                 Additive(feature=function, aggregate=aggregate, monotone=monotone, **facts)  # type: ignore[arg-type]
                 if measure == "additive"
-                else Whole(compute=function, **facts)  # type: ignore[arg-type]
+                else ReleaseMeasure(compute=function, **facts)  # type: ignore[arg-type]
             )
             add_measure(function.__name__, made)
             return function

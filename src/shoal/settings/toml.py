@@ -13,14 +13,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from shoal.atomic import write_whole
+from shoal.atomic import write_atomically
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.encoding.source import Input
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.settings.declaration import Setting
-from shoal.settings.kinds import make_method, plain, read_allowed, unknown_keys
+from shoal.settings.kinds import make_method, python_number, read_allowed, unknown_keys
 from shoal.settings.reading import read_input
 from shoal.settings.registry import with_names, with_paths
 from shoal.settings.settings import SETTINGS, Settings
@@ -212,7 +212,7 @@ def _read_requirements(
 def _option(value: Any) -> Any:
     """An option of a method in plain numbers; one that has parts as a table."""
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: python_number(part) for key, part in value.items()}
     return value
 
 
@@ -338,7 +338,7 @@ def write_requirement(requirement: Requirement, folder: Path | None) -> dict[str
         if isinstance(value, Hierarchy):
             entry.update(write_hierarchy(value, folder))
         elif isinstance(value, tuple) and value:
-            entry[option.name] = [plain(item) for item in value]
+            entry[option.name] = [python_number(item) for item in value]
         elif value != option.default:
             entry[option.name] = value
     return {key: entry[key] for key in entry_keys(type(requirement)) if key in entry}
@@ -393,10 +393,10 @@ def read_model(
     tree = read_hierarchy(entry, where, folder, problems) if kind == "hierarchy" else None
     if kind == "hierarchy" and tree is None:
         return None
-    return made_model(kind, options, where, problems, tree)
+    return make_model(kind, options, where, problems, tree)
 
 
-def made_model(
+def make_model(
     kind: str,
     options: Mapping[str, Any],
     where: str,
@@ -436,7 +436,11 @@ def write_model(model: Model | None, folder: Path | None) -> dict[str, Any]:
         value = getattr(model, option.name)
         if option.name not in _OF_A_TREE and value is not None:
             listed = not isinstance(value, str) and hasattr(value, "__iter__")
-            items = [plain(item) for item in value if item is not None] if listed else plain(value)
+            items = (
+                [python_number(item) for item in value if item is not None]
+                if listed
+                else python_number(value)
+            )
             if listed or value != option.default:
                 entry[option.name] = items
     if model.name == "calendar" and tuple(entry["levels"]) == type(model)().levels:  # type: ignore[attr-defined]
@@ -475,6 +479,6 @@ def write_toml(content: Mapping[str, Any], path: str | os.PathLike[str]) -> None
     import tomli_w
 
     text = tomli_w.dumps(content)
-    write_whole(
+    write_atomically(
         Path(path), True, lambda file: file.write_text(text, encoding="utf-8", newline="\n")
     )

@@ -26,11 +26,11 @@ from shoal.kernels.splitting.mondrian import split_by_persons
 from shoal.progress import Progress
 from shoal.risk.persons import People
 from shoal.solve.local_search.budget import Clock, Refine
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
+from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.exact import best_partition, check_records
-from shoal.solve.methods.settle import suppressed_costs
 from shoal.solve.problem import Problem
 
 
@@ -100,7 +100,7 @@ HALVINGS = 6
 
 
 @dataclass(frozen=True)
-class Job:
+class PersonTask:
     """What is to be grouped, and how."""
 
     problem: Problem
@@ -118,7 +118,7 @@ class Job:
         return self.problem.close(partition.groups, partition.closing).groups
 
 
-def asked_again(job: Job, units: Units) -> Partition:
+def raise_k(job: PersonTask, units: Units) -> Partition:
     """Raise k until all groups comply, then look for the least k between that and the last that did not do."""
     low, high = job.problem.k, units.problem.table.records
     k, step = low, SLOWEST
@@ -147,12 +147,12 @@ def asked_again(job: Job, units: Units) -> Partition:
     return units.spread(replace(found, notes=(*found.notes, note)))
 
 
-def _asked(job: Job, units: Units, k: int) -> Partition:
+def _asked(job: PersonTask, units: Units, k: int) -> Partition:
     job.progress("counting persons", 0, 1)
     return job.method.partition(units.with_k(k), job.seed, job.progress)
 
 
-def cut_by_persons(job: Job, method: Mondrian) -> Partition | None:
+def cut_by_persons(job: PersonTask, method: Mondrian) -> Partition | None:
     """Mondrian with persons counted at every cut; None where groups that come to read the same do not comply."""
     job.progress("splitting groups", 0, 1)
     problem = job.problem
@@ -194,7 +194,7 @@ PASSES = 2  # of local search where no time is given
 
 
 @dataclass(frozen=True)
-class PersonSearch(Refined):
+class PersonSearch(SearchState):
     """A partition that changes while its persons are counted."""
 
     crowd: Crowd
@@ -224,7 +224,7 @@ def search_of(problem: Problem, people: People, groups: Ints) -> PersonSearch:
     return PersonSearch(problem, search, people.crowd)
 
 
-def mend(found: PersonSearch, progress: Progress) -> None:
+def repair_by_persons(found: PersonSearch, progress: Progress) -> None:
     """Unite or hand out groups that do not comply, the smallest first, until all do."""
     search = found.search
     sizes = search.s.size
@@ -241,7 +241,7 @@ def mend(found: PersonSearch, progress: Progress) -> None:
     reprice_all(search)
 
 
-def improve(found: PersonSearch, budget: Refine, progress: Progress) -> None:
+def improve_by_persons(found: PersonSearch, budget: Refine, progress: Progress) -> None:
     """Move, split and swap while that gains: a few passes, then for as long as there is time."""
     clock = Clock(budget, progress)
     passes = 0
@@ -288,7 +288,7 @@ def group_persons(
     every cut counts persons, and other methods, whose groups fit together, are asked again with a larger k. A table
     small enough for `exact` gets its optimum.
     """
-    job = Job(problem, people, method, seed, progress)
+    job = PersonTask(problem, people, method, seed, progress)
     chosen = method.choose(problem.table.records)
     if isinstance(chosen, Exact):
         return _settled(job, exact_partition(problem, people, method, progress))
@@ -296,7 +296,7 @@ def group_persons(
         return split
     units = Units.of(problem, people)
     if chosen.recoding != "local":
-        return asked_again(job, units)
+        return raise_k(job, units)
     partition = method.partition(units.problem, seed, progress)
     if budget is not None and chosen.may_be_refined():
         progress("refining", 0, 1)
@@ -305,25 +305,25 @@ def group_persons(
     partition = units.spread(partition)
     progress("counting persons", 0, 1)
     search = search_of(problem, people, partition.groups)
-    mend(search, progress)
+    repair_by_persons(search, progress)
     if budget is not None and chosen.may_be_refined():
-        improve(search, budget, progress)
+        improve_by_persons(search, budget, progress)
     return _settled(job, replace(partition, groups=search.groups))
 
 
-def _settled(job: Job, partition: Partition) -> Partition:
+def _settled(job: PersonTask, partition: Partition) -> Partition:
     """Unite groups that read the same, and mend what does not comply then, until nothing changes.
 
     Two groups of complying persons may make one that does not: a person may have another value in each.
     """
     while not job.complies(partition):
         search = search_of(job.problem, job.people, job.read(partition))
-        mend(search, job.progress)
+        repair_by_persons(search, job.progress)
         partition = replace(partition, groups=search.groups, closures=None)
     return partition
 
 
-def leave_out(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
+def suppress_by_persons(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
     """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply."""
     most = int(limit * problem.table.records)
     if not most:

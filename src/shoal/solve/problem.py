@@ -36,16 +36,16 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Closing:
+class ClosingRules:
     """How the closures of groups are made, where they are not simply the least that cover their members."""
 
     windows: Ints | None = None  # the records that each record's closure covers
     forms: Ints | None = None  # records × quasi-identifiers: values of equal number read the same
     closures: Ints | None = None  # slots × groups, chosen by the method
 
-    def of(self, records: Records) -> Closing:
+    def of(self, records: Records) -> ClosingRules:
         """The closing of some of the records; windows and chosen closures are those of all."""
-        return Closing(forms=None if self.forms is None else self.forms[records])
+        return ClosingRules(forms=None if self.forms is None else self.forms[records])
 
 
 @dataclass(frozen=True)
@@ -169,13 +169,13 @@ class Problem:
         np.add.at(counts, (self.classes[placed], groups[placed]), self.table.counts[placed])
         return closures, counts
 
-    def close(self, groups: Ints, closing: Closing | None = None) -> Closed:
+    def close(self, groups: Ints, closing: ClosingRules | None = None) -> Closed:
         """Close every group; groups that read the same become one.
 
         Unless `closing` says otherwise, a closure is the tightest that covers the group's members or, where costs may
         fall as closures grow, the node of a tree above it that costs least.
         """
-        how = closing or Closing()
+        how = closing or ClosingRules()
         if how.windows is not None:
             rows, width = how.windows.shape
             order, bounds = how.windows.reshape(-1), np.arange(rows + 1) * width

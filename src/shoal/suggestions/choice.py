@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import ALL_COLUMNS, Input
+from shoal.encoding.type_inference import infer
 from shoal.report.formats import percent
-from shoal.risk.leaks import tells
+from shoal.risk.leaks import predicts
 from shoal.suggestions import words
-from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, Verdict
+from shoal.suggestions.findings import DROP, KEEP, QUASI, SENSITIVE, RoleGuess
 from shoal.suggestions.profile import DATE, NUMBER, Profile
 from shoal.suggestions.reading import LEAST, Counts
-from shoal.suggestions.singling import Grouping, greedy, grouped, sample_of
+from shoal.suggestions.singling_out import Grouping, greedy_columns, group_by, sample_of
 
 MOST_QUASI = 10  # quasi-identifiers that are suggested
 MORE_QUASI = 15  # the same of a table with many records, which can bear more
@@ -30,10 +30,13 @@ class Chooser:
     """Roles for all columns of a table, decided step by step."""
 
     def __init__(
-        self, profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict | None], input: Input
+        self,
+        profiles: Mapping[str, Profile],
+        verdicts: Mapping[str, RoleGuess | None],
+        input: Input,
     ) -> None:
         self.profiles = profiles
-        self.found: dict[str, Verdict] = {n: v for n, v in verdicts.items() if v is not None}
+        self.found: dict[str, RoleGuess] = {n: v for n, v in verdicts.items() if v is not None}
         self.undecided = [name for name, verdict in verdicts.items() if verdict is None]
         self.input = input
         self.records = next((p.records for p in profiles.values()), 0)
@@ -60,7 +63,7 @@ class Chooser:
     def _role(self, name: str) -> str | None:
         return self.found[name].role if name in self.found else None
 
-    def choose(self) -> dict[str, Verdict]:
+    def choose(self) -> dict[str, RoleGuess]:
         """A verdict for every column."""
         self._leave_out_copies()
         self._limit_known()
@@ -78,14 +81,14 @@ class Chooser:
             for other in known[:place]:
                 if self._role(other) == QUASI and self._are_copies(name, other):
                     reason = f"{self.found[name].reason}; left out, since '{_short(other)}' tells the same"
-                    self.found[name] = Verdict(DROP, reason, is_sure=False)
+                    self.found[name] = RoleGuess(DROP, reason, is_sure=False)
                     break
 
     def _are_copies(self, name: str, other: str) -> bool:
         one, two = self.profiles[name], self.profiles[other]
         if one.distinct != two.distinct:
             return False
-        return tells(self._ranks(name), self._ranks(other), False) and tells(
+        return predicts(self._ranks(name), self._ranks(other), False) and predicts(
             self._ranks(other), self._ranks(name), False
         )
 
@@ -96,15 +99,15 @@ class Chooser:
         chosen: list[str] = []
         for about in dict.fromkeys((*ABOUT, *(self.found[name].about for name in known))):
             same = [name for name in known if self.found[name].about == about]
-            start, first = greedy(start, self.codes, same, min(1, self.most - len(chosen)))
+            start, first = greedy_columns(start, self.codes, same, min(1, self.most - len(chosen)))
             chosen += [name for name, _ in first]
         rest = [name for name in known if name not in chosen]
-        _, more = greedy(start, self.codes, rest, self.most - len(chosen))
+        _, more = greedy_columns(start, self.codes, rest, self.most - len(chosen))
         chosen += [name for name, _ in more]
         for name in known:
             if name not in chosen:
                 reason = f"{self.found[name].reason}; left out beyond {self.most} quasi-identifiers"
-                self.found[name] = Verdict(DROP, reason, is_sure=False)
+                self.found[name] = RoleGuess(DROP, reason, is_sure=False)
 
     def _leave_out_the_rest(self) -> None:
         """Nothing says what these columns mean, so somebody might know them."""
@@ -114,7 +117,7 @@ class Chooser:
             what = f"unknown column with {profile.distinct:,} values"
             if rare:
                 what += f"; {percent(rare / self.records)} of the records have a rare one"
-            self.found[name] = Verdict(DROP, what, is_sure=False, is_unknown=True)
+            self.found[name] = RoleGuess(DROP, what, is_sure=False, is_unknown=True)
 
     def _protect_what_betrays(self) -> bool:
         """Generalize or leave out unchanged columns that tell a quasi-identifier or follow from one."""
@@ -133,7 +136,7 @@ class Chooser:
             if verdict.role == SENSITIVE:
                 reason = f"{verdict.reason}, but {reason}"
             role = QUASI if len(quasi) < self.most else DROP
-            self.found[name] = Verdict(role, reason, is_sure=False)
+            self.found[name] = RoleGuess(role, reason, is_sure=False)
             if role == QUASI:
                 quasi.append(name)
         return changed
@@ -141,7 +144,7 @@ class Chooser:
     def _betrays(self, name: str, other: str) -> bool:
         one, two = self._ranks(name), self._ranks(other)
         in_order = self._is_in_order(name) and self._is_in_order(other)
-        return tells(one, two, in_order) or tells(two, one, in_order)
+        return predicts(one, two, in_order) or predicts(two, one, in_order)
 
     def _is_in_order(self, name: str) -> bool:
         return self.profiles[name].kind in (NUMBER, DATE) and is_ordered(self.profiles[name].typed)
@@ -175,13 +178,13 @@ class Chooser:
             if verdict.role == DROP and not verdict.is_sure and self.profiles[name].distinct > 1
         ]
         known = [name for name in unsure if not self.found[name].is_unknown]
-        _, added = greedy(self._grouping([]), self.codes, known or unsure, 3)
+        _, added = greedy_columns(self._grouping([]), self.codes, known or unsure, 3)
         for name, _ in added:
             reason = f"{self.found[name].reason}; nothing else can be generalized"
-            self.found[name] = Verdict(QUASI, reason, is_sure=False)
+            self.found[name] = RoleGuess(QUASI, reason, is_sure=False)
 
     def _grouping(self, names: list[str]) -> Grouping:
-        return grouped(self.codes, names, self.compared)
+        return group_by(self.codes, names, self.compared)
 
 
 def _short(name: str) -> str:
@@ -196,7 +199,7 @@ RELEASED = (QUASI, SENSITIVE)  # roles whose missing values are told
 
 def missing_texts(
     profiles: Mapping[str, Profile],
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, RoleGuess],
     given: Input,
 ) -> tuple[Missing, list[str]]:
     """Texts that stand for a missing value, added to those given, and remarks on those of some columns only.
@@ -252,12 +255,12 @@ def about_persons(profiles: Mapping[str, Profile], persons: list[str]) -> list[s
     ]
 
 
-def about_kept(chooser: Chooser, verdicts: Mapping[str, Verdict]) -> list[str]:
+def about_kept(chooser: Chooser, verdicts: Mapping[str, RoleGuess]) -> list[str]:
     """How much all columns that are released unchanged would tell somebody who knows them."""
     kept = [name for name, verdict in verdicts.items() if verdict.role == KEEP]
     if not kept:
         return []
-    alone = grouped(chooser.codes, kept, chooser.compared).singled()
+    alone = group_by(chooser.codes, kept, chooser.compared).singled()
     if alone.unique < TOLD:
         return []
     return [

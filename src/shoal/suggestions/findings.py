@@ -67,7 +67,7 @@ def abbreviations(name: str) -> list[str]:
     return _DOTTED.findall(folded(name))
 
 
-def apart(part: str, known: frozenset[str]) -> tuple[str, ...]:
+def split_known_words(part: str, known: frozenset[str]) -> tuple[str, ...]:
     """A run of letters as the known words that it joins, or nothing: hhsize is hh and size.
 
     Examples
@@ -94,7 +94,7 @@ def _split(part: str, known: frozenset[str], most: int) -> tuple[str, ...]:
     return ()
 
 
-def first_of(concepts: Iterable[Concept], name: str) -> Concept | None:
+def first_concept(concepts: Iterable[Concept], name: str) -> Concept | None:
     """The first concept that a name, as words, is about."""
     return next((concept for concept in concepts if concept.found_in(name)), None)
 
@@ -117,7 +117,7 @@ FEW = 20  # records or values, from which on numbers tell something
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RoleGuess:
     """What a column probably is, and why.
 
     `about` says what a quasi-identifier tells of a person, and which identifiers stand for one. `is_unknown` marks a
@@ -134,6 +134,6 @@ class Verdict:
     coarsen: Mapping[str, Any] = field(default_factory=dict)
 
 
-def says(concept: Concept) -> str:
+def name_says(concept: Concept) -> str:
     """What a name says, for a reason."""
     return f"its name says {concept.plain}"

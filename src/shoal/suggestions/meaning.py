@@ -22,10 +22,10 @@ from shoal.suggestions.findings import (
     QUASI,
     SENSITIVE,
     Concept,
-    Verdict,
-    says,
+    RoleGuess,
+    name_says,
 )
-from shoal.suggestions.models import coarse_options, numbers_of, widest
+from shoal.suggestions.models import coarse_options, numbers_of, widest_options
 from shoal.suggestions.profile import BANDS, CATEGORY, CODE, DATE, FLAG, NUMBER, Profile, are_years
 
 MANY_ALONE = (
@@ -120,7 +120,7 @@ FITS: Mapping[Concept, Callable[[Profile], bool]] = {
 }  # what values must be like for a name to be believed; other concepts hold for any
 
 
-def meant(concepts: Iterable[Concept], profile: Profile) -> Concept | None:
+def meant_concept(concepts: Iterable[Concept], profile: Profile) -> Concept | None:
     """The first concept that a column's name is about and that its values fit."""
     for concept in concepts:
         fits = FITS.get(concept)
@@ -129,7 +129,7 @@ def meant(concepts: Iterable[Concept], profile: Profile) -> Concept | None:
     return None
 
 
-def weight_of_a_survey(profile: Profile) -> Verdict | None:
+def weight_of_a_survey(profile: Profile) -> RoleGuess | None:
     """Weights of records: named so, or fractions around 1 that are named weight."""
     if profile.distinct <= FEW or profile.kind == DATE:
         return None
@@ -143,60 +143,62 @@ def weight_of_a_survey(profile: Profile) -> Verdict | None:
     if not by_name and not around_one:
         return None
     reason = "it looks like the weight of a survey, which tells the stratum and often the record"
-    return Verdict(DROP, reason, is_sure=False)
+    return RoleGuess(DROP, reason, is_sure=False)
 
 
-def date(profile: Profile) -> Verdict | None:
+def date(profile: Profile) -> RoleGuess | None:
     """Dates are known to outsiders, except when a record was written."""
     if profile.kind != DATE:
         return None
     if words.BIRTH.found_in(profile.words):
-        return Verdict(QUASI, f"{says(words.BIRTH)}: outsiders know it", about=words.BIRTH.plain)
+        return RoleGuess(
+            QUASI, f"{name_says(words.BIRTH)}: outsiders know it", about=words.BIRTH.plain
+        )
     if words.WRITTEN.found_in(profile.words):
-        return Verdict(DROP, "it says when the record was written, as logs do", is_sure=False)
-    return Verdict(QUASI, "dates of events, which outsiders may know", about="a date")
+        return RoleGuess(DROP, "it says when the record was written, as logs do", is_sure=False)
+    return RoleGuess(QUASI, "dates of events, which outsiders may know", about="a date")
 
 
-def core(profile: Profile) -> Verdict | None:
+def core(profile: Profile) -> RoleGuess | None:
     """Birth, age, sex, place, origin, and what stands for one value of them: male, black."""
     if words.PARENT.found_in(profile.words):
         return None
-    concept = meant(words.CORE, profile)
+    concept = meant_concept(words.CORE, profile)
     if concept is not None:
-        return Verdict(QUASI, f"{says(concept)}: outsiders know it", about=concept.plain)
+        return RoleGuess(QUASI, f"{name_says(concept)}: outsiders know it", about=concept.plain)
     return _dummy(profile)
 
 
-def _dummy(profile: Profile) -> Verdict | None:
+def _dummy(profile: Profile) -> RoleGuess | None:
     if profile.distinct > DUMMY:
         return None
     parts = frozenset(profile.words.split())
     for concept, values in words.DUMMIES:
         if parts & values:
             reason = f"its name says one kind of {concept.plain}: outsiders know it"
-            return Verdict(QUASI, reason, about=concept.plain)
+            return RoleGuess(QUASI, reason, about=concept.plain)
     return None
 
 
-def served(profile: Profile) -> Verdict | None:
+def served(profile: Profile) -> RoleGuess | None:
     """Insurer and ward, whose names often have a word for illness: Krankenkasse, Krankenhaus."""
-    concept = meant((words.INSURER, words.CARE), profile)
+    concept = meant_concept((words.INSURER, words.CARE), profile)
     if concept is None:
         return None
-    return Verdict(QUASI, f"{says(concept)}: outsiders may know it", about=concept.plain)
+    return RoleGuess(QUASI, f"{name_says(concept)}: outsiders may know it", about=concept.plain)
 
 
-def sensitive(profile: Profile) -> Verdict | None:
+def sensitive(profile: Profile) -> RoleGuess | None:
     """What must not be learned about a person; nearly unique numbers are coarsened."""
-    concept = meant(words.SENSITIVE, profile)
-    return None if concept is None else secret(profile, says(concept))
+    concept = meant_concept(words.SENSITIVE, profile)
+    return None if concept is None else secret(profile, name_says(concept))
 
 
-def secret(profile: Profile, reason: str) -> Verdict:
+def secret(profile: Profile, reason: str) -> RoleGuess:
     """Release a column as sensitive where its values repeat, else coarsened or not at all."""
     share = profile.alone / max(1, profile.records)
     if share < MANY_ALONE or profile.known <= FEW:
-        return Verdict(SENSITIVE, reason)
+        return RoleGuess(SENSITIVE, reason)
     alone = f"{percent(share)} of the records have a value of their own"
     coarse = coarse_options(profile)
     if coarse is None:
@@ -205,11 +207,11 @@ def secret(profile: Profile, reason: str) -> Verdict:
             if profile.kind == NUMBER
             else "which may name persons"
         )
-        return Verdict(DROP, f"{reason}, but {alone}, {why}", is_sure=False)
-    return Verdict(SENSITIVE, f"{reason}; {alone}, so it is coarsened", coarsen=coarse)
+        return RoleGuess(DROP, f"{reason}, but {alone}, {why}", is_sure=False)
+    return RoleGuess(SENSITIVE, f"{reason}; {alone}, so it is coarsened", coarsen=coarse)
 
 
-def illness_or_drug(profile: Profile) -> Verdict | None:
+def illness_or_drug(profile: Profile) -> RoleGuess | None:
     """Values that are diagnoses or drugs, whatever their column is called."""
     if profile.distinct < FEWEST_ILLNESSES or not profile.is_text or profile.kind == DATE:
         return None
@@ -220,15 +222,15 @@ def illness_or_drug(profile: Profile) -> Verdict | None:
     return None
 
 
-def known_to_outsiders(profile: Profile) -> Verdict | None:
+def known_to_outsiders(profile: Profile) -> RoleGuess | None:
     """Work, family, body, and parts of dates."""
-    concept = meant(words.OUTSIDERS_KNOW, profile)
+    concept = meant_concept(words.OUTSIDERS_KNOW, profile)
     if concept is not None:
-        return Verdict(QUASI, f"{says(concept)}: outsiders may know it", about=concept.plain)
+        return RoleGuess(QUASI, f"{name_says(concept)}: outsiders may know it", about=concept.plain)
     return None
 
 
-def part_of_a_date(profile: Profile) -> Verdict | None:
+def part_of_a_date(profile: Profile) -> RoleGuess | None:
     """A year, month or day of something: named so, with values that can be one."""
     is_part = (
         (words.YEAR.search(profile.words) and _are_parts(profile, YEARS))
@@ -237,7 +239,7 @@ def part_of_a_date(profile: Profile) -> Verdict | None:
     )
     if not is_part:
         return None
-    return Verdict(QUASI, "a part of a date, which outsiders may know", about="a date")
+    return RoleGuess(QUASI, "a part of a date, which outsiders may know", about="a date")
 
 
 def _are_parts(profile: Profile, most: int) -> bool:
@@ -252,11 +254,11 @@ def _are_parts(profile: Profile, most: int) -> bool:
     return ends[0] >= 0 and (ends[1] <= most or profile.distinct <= most + UNKNOWN_PARTS)
 
 
-def open_answer(profile: Profile) -> Verdict | None:
+def open_answer(profile: Profile) -> RoleGuess | None:
     """Texts that somebody wrote because no answer fitted."""
     is_text = profile.is_text and profile.kind not in (FLAG, CODE, DATE, NUMBER)
     if is_text and words.OPEN_ANSWER.found_in(profile.words):
-        return Verdict(DROP, "its name says an open answer, which may name or describe persons")
+        return RoleGuess(DROP, "its name says an open answer, which may name or describe persons")
     return None
 
 
@@ -270,7 +272,7 @@ FEWEST_ALIKE = 4  # columns with the same scale and no number that make one
 LONGEST_SCALE = 15  # values of a scale of answers
 SAME = 0.7  # share of values that two scales have in common
 
-Verdicts = Mapping[str, Verdict | None]
+Verdicts = Mapping[str, RoleGuess | None]
 
 
 @dataclass(frozen=True)
@@ -288,7 +290,7 @@ class Battery:
 
 def with_batteries(
     profiles: Mapping[str, Profile], verdicts: Verdicts
-) -> dict[str, Verdict | None]:
+) -> dict[str, RoleGuess | None]:
     """The verdicts of single columns, and for the columns of each battery the same one."""
     found = dict(verdicts)
     open_names = [name for name, verdict in verdicts.items() if _is_open(verdict)]
@@ -297,7 +299,7 @@ def with_batteries(
     return found
 
 
-def _is_open(verdict: Verdict | None) -> bool:
+def _is_open(verdict: RoleGuess | None) -> bool:
     """Whether a battery may change what a column's own name and values say."""
     if verdict is None or verdict.role == SENSITIVE:
         return True
@@ -343,26 +345,26 @@ def _is_same(one: frozenset[str], two: frozenset[str]) -> bool:
     return len(one & two) > SAME * len(one | two) or one == two
 
 
-def _decided(battery: Battery, columns: Sequence[Profile]) -> dict[str, Verdict | None]:
+def _decided(battery: Battery, columns: Sequence[Profile]) -> dict[str, RoleGuess | None]:
     """One verdict for all columns: sensitive where a word says what they hold, else left out."""
-    concept = next((c for column in columns if (c := meant(words.SENSITIVE, column))), None)
+    concept = next((c for column in columns if (c := meant_concept(words.SENSITIVE, column))), None)
     is_answer = battery.has_scale and (
         words.ANSWER.found_in(columns[0].words) or columns[0].kind in (BANDS, CATEGORY)
     )
     if concept is None and not is_answer:
         reason = f"{len(columns)} similar columns of unknown meaning"
-        unknown = Verdict(DROP, reason, is_sure=False, is_unknown=True, battery=battery.label)
+        unknown = RoleGuess(DROP, reason, is_sure=False, is_unknown=True, battery=battery.label)
         return dict.fromkeys(battery.names, unknown)
-    reason = says(concept) if concept else "answers on one scale"
+    reason = name_says(concept) if concept else "answers on one scale"
     single = [secret(column, reason) for column in columns]
     usual = next((v for v in single if v.role == DROP), single[0])
     if usual.role == SENSITIVE:
         coarse = [verdict.coarsen for verdict in single if verdict.coarsen]
-        how = widest(coarse) if coarse else {}
+        how = widest_options(coarse) if coarse else {}
         reason += f"; decided together for {len(columns)} columns, taken as unknown to outsiders"
         if how:
             reason += " and coarsened, because most values would occur once"
-        usual = Verdict(SENSITIVE, reason, is_sure=concept is not None, coarsen=how)
+        usual = RoleGuess(SENSITIVE, reason, is_sure=concept is not None, coarsen=how)
     return dict.fromkeys(battery.names, replace(usual, battery=battery.label))
 
 
@@ -370,6 +372,6 @@ def _short(name: str) -> str:
     return name if len(name) <= 24 else f"{name[:23]}…"
 
 
-def in_short(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
+def names_with_batteries(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
     """Names for a list, with one entry for each battery."""
     return list(dict.fromkeys(labels.get(name) or name for name in names))

@@ -102,7 +102,7 @@ def numbers_of(profile: Profile) -> Floats | None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelRule:
     """A model for a kind of column: its name, options for a column or None where it does not fit, and why."""
 
     model: str
@@ -111,34 +111,34 @@ class Choice:
 
 
 _FINER = 'a value or *; finer: model = "hierarchy" and hierarchy = "FILE.csv"'
-_SUPPRESSION = Choice("suppression", _FINER)
-MODEL_RULES: Mapping[str, tuple[Choice, ...]] = {
+_SUPPRESSION = ModelRule("suppression", _FINER)
+MODEL_RULES: Mapping[str, tuple[ModelRule, ...]] = {
     DATE: (
-        Choice("calendar", "day, month, quarter, year, decade", _are_dates),
-        Choice("interval", "from a day to another", _is_read_in_order),
+        ModelRule("calendar", "day, month, quarter, year, decade", _are_dates),
+        ModelRule("interval", "from a day to another", _is_read_in_order),
         _SUPPRESSION,
     ),
     NUMBER: (
-        Choice(
+        ModelRule(
             "interval",
             "bins like 20–24, since ends of ranges would print values that one record alone has",
             _bins,
         ),
-        Choice("interval", "numbers have an order: 24–30", _is_read_in_order),
+        ModelRule("interval", "numbers have an order: 24–30", _is_read_in_order),
         _SUPPRESSION,
     ),
     CODE: (
-        Choice("prefix", "the first signs say the larger unit: 021**", _are_codes),
-        Choice("suppression", f"codes have no order: {_FINER}"),
+        ModelRule("prefix", "the first signs say the larger unit: 021**", _are_codes),
+        ModelRule("suppression", f"codes have no order: {_FINER}"),
     ),
-    BANDS: (Choice("order", "categories with an order", _bands), _SUPPRESSION),
-    FLAG: (Choice("suppression", "a value or *"),),
+    BANDS: (ModelRule("order", "categories with an order", _bands), _SUPPRESSION),
+    FLAG: (ModelRule("suppression", "a value or *"),),
     CATEGORY: (_SUPPRESSION,),
 }  # the first model that this version knows and that fits is taken
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenModel:
     """The model that was chosen for a column."""
 
     name: str
@@ -149,16 +149,16 @@ class Chosen:
         return MODELS[self.name](**self.options)
 
 
-def model_for(profile: Profile, has_order: bool = False) -> Chosen:
+def model_for(profile: Profile, has_order: bool = False) -> ChosenModel:
     """Choose a model by the kind of a column; one whose categories have an order themselves keeps it."""
     if has_order:
-        return Chosen(
+        return ChosenModel(
             "order", {}, "low .. high, in the order that the categories have in the table"
         )
     for choice in MODEL_RULES[profile.kind]:
         options = choice.options(profile)
         if options is not None:
-            return Chosen(choice.model, options, choice.why)
+            return ChosenModel(choice.model, options, choice.why)
     raise AssertionError(f"no model for {profile.kind}")
 
 
@@ -189,7 +189,7 @@ def coarse_options(profile: Profile) -> Mapping[str, Any] | None:
     return None
 
 
-def widest(options: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def widest_options(options: list[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The options for columns that are coarsened alike: the widest bins, and the same end for all."""
     step = max(found["step"] for found in options)
     ends = [found["high"] for found in options if "high" in found]

@@ -10,18 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.found import infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import infer
 from shoal.suggestions import words
 from shoal.suggestions.reading import (
     Counts,
-    Found,
+    NumberedColumn,
     has_thousands,
     is_decimal_comma,
     number_codes,
     rank_of,
-    type_of,
+    value_type,
 )
 
 LONGEST = 24  # characters of a shape that is shown
@@ -99,7 +99,7 @@ class Profile:
 
     name: str
     words: str
-    found: Found  # without missing values
+    found: NumberedColumn  # without missing values
     kind: str
     missing: tuple[str, ...] = ()  # what stands for a missing value
     maybe_missing: tuple[str, ...] = ()  # what may do so
@@ -156,7 +156,7 @@ class Profile:
 
 
 def profile_of(
-    found: Found,
+    found: NumberedColumn,
     name: str,
     markers: tuple[str, ...],
     input: Input,
@@ -172,7 +172,7 @@ def profile_of(
     values = column.values
     said = input.of_column(found.name)
     is_said = input.is_text(found.name)
-    typed = values.type if is_said else type_of(values, said)
+    typed = values.type if is_said else value_type(values, said)
     if is_delimited and input.decimal == "," and pa.types.is_floating(values.type):
         typed = pa.large_string()  # what the file is read as next time
     doubts = [] if is_said else _doubts(column, typed)
@@ -201,7 +201,7 @@ def profile_of(
     )
 
 
-def _doubts(column: Found, typed: pa.DataType) -> list[str]:
+def _doubts(column: NumberedColumn, typed: pa.DataType) -> list[str]:
     """What stands in the way of reading numbers as such."""
     if is_ordered(typed):
         return []
@@ -236,7 +236,7 @@ def _whole(values: pa.Array, typed: pa.DataType, input: Input) -> pa.Array | Non
     return None
 
 
-def _kind(column: Found, typed: pa.DataType, name: str) -> str:
+def _kind(column: NumberedColumn, typed: pa.DataType, name: str) -> str:
     values, distinct = column.values, len(column.values)
     if pa.types.is_temporal(typed):
         return DATE

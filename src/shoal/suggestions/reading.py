@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.found import date_formats, in_words, infer
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import date_format_in_words, date_formats, infer
 from shoal.risk.patterns import word_set
 
 Counts = npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ _THOUSANDS = r"^-?[0-9]{1,3}([.,' ][0-9]{3})+([.,][0-9]+)?$"
 
 
 @dataclass(frozen=True)
-class Found:
+class NumberedColumn:
     """A column's distinct values, in the order of appearance, with the records of each; −1 stands for null."""
 
     name: str
@@ -79,11 +79,11 @@ class Found:
     def is_text(self) -> bool:
         return bool(pa.types.is_large_string(self.values.type))
 
-    def as_text(self) -> Found:
+    def as_text(self) -> NumberedColumn:
         """The same with texts in place of numbers or dates."""
         return replace(self, values=self.values.cast(pa.large_string()))
 
-    def without(self, missing: Sequence[str]) -> Found:
+    def without(self, missing: Sequence[str]) -> NumberedColumn:
         """The same with some texts taken for missing values."""
         if not missing or not len(self.values):
             return self
@@ -92,12 +92,12 @@ class Found:
         if stays.all():
             return self
         rank = np.append(np.where(stays, np.cumsum(stays) - 1, -1), -1)
-        return Found(
+        return NumberedColumn(
             self.name, self.values.filter(pa.array(stays)), self.counts[stays], rank[self.codes]
         )
 
 
-def found_column(name: str, array: pa.ChunkedArray) -> Found:
+def number_column(name: str, array: pa.ChunkedArray) -> NumberedColumn:
     """Number a column's values."""
     encoded = array.combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
@@ -107,10 +107,10 @@ def found_column(name: str, array: pa.ChunkedArray) -> Found:
     encoded = encoded.dictionary_encode()
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
     counts = np.bincount(codes[codes >= 0], minlength=len(encoded.dictionary))
-    return Found(name, encoded.dictionary, counts, codes)
+    return NumberedColumn(name, encoded.dictionary, counts, codes)
 
 
-def text_markers(column: Found) -> tuple[str, ...]:
+def text_markers(column: NumberedColumn) -> tuple[str, ...]:
     """Texts of a column that stand for a missing value: ?, NA, 99.99.9999; "unknown" among numbers and dates."""
     if not column.is_text or not len(column.values):
         return ()
@@ -131,18 +131,18 @@ def text_markers(column: Found) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _are_letters(column: Found, length: int) -> bool:
+def _are_letters(column: NumberedColumn, length: int) -> bool:
     """Whether most texts are so many letters."""
     fits = pc.match_substring_regex(column.values, rf"^[A-Z]{{{length}}}$")
     return bool(pc.mean(fits.cast(pa.int8())).as_py() > 0.8) and len(column.values) > 3
 
 
-def _is_read(column: Found) -> bool:
+def _is_read(column: NumberedColumn) -> bool:
     """Whether texts can be read as numbers or dates in any form."""
     if not len(column.values):
         return False
     return bool(
-        is_ordered(type_of(column.values, Input()))
+        is_ordered(value_type(column.values, Input()))
         or _all(column.values, _COMMA)
         or date_formats(column.values)
     )
@@ -195,7 +195,7 @@ def has_thousands(values: pa.Array) -> bool:
     return bool(some) and _all(values, f"{_THOUSANDS}|{plain}")
 
 
-def type_of(values: pa.Array, input: Input) -> pa.DataType:
+def value_type(values: pa.Array, input: Input) -> pa.DataType:
     """The type of a column's values, of texts the one they can be read as; whole numbers may be dates: 20241231."""
     if not len(values):
         return values.type
@@ -210,7 +210,7 @@ def _all(values: pa.Array, regex: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Writing:
+class TableWriting:
     """How a table is written, as far as its values tell, with what is unsure about it."""
 
     input: Input
@@ -218,14 +218,14 @@ class Writing:
     remarks: tuple[str, ...]
 
 
-def writing_of(columns: Sequence[Found], input: Input) -> Writing:
+def writing_of(columns: Sequence[NumberedColumn], input: Input) -> TableWriting:
     """Find out decimal sign and date formats of a table from its columns, without their missing values.
 
     What `input` says already is left as it is.
     """
     remarks: list[str] = []
     with_comma = [c.name for c in columns if c.is_text and is_decimal_comma(c.values)]
-    with_point = [c.name for c in columns if pa.types.is_floating(type_of(c.values, Input()))]
+    with_point = [c.name for c in columns if pa.types.is_floating(value_type(c.values, Input()))]
     if input.decimal == "." and len(with_comma) > len(with_point):
         input = replace(input, decimal=",")
         remarks.append(f"Numbers have decimal commas ({_columns(with_comma)}).")
@@ -235,7 +235,7 @@ def writing_of(columns: Sequence[Found], input: Input) -> Writing:
         if found:
             formats[column.name] = found
     if not formats:
-        return Writing(input, {}, tuple(remarks))
+        return TableWriting(input, {}, tuple(remarks))
     votes = Counter(form for found in formats.values() for form in found)
     most = max(votes.values())
     best = next(form for form in votes if votes[form] == most)  # days come before months
@@ -247,21 +247,23 @@ def writing_of(columns: Sequence[Found], input: Input) -> Writing:
         input = input.with_formats(chosen)
     for form in dict.fromkeys(chosen.values()):
         own = [name for name, taken in chosen.items() if taken == form]
-        remarks.append(f"Dates are written {in_words(form)} ({_columns(own)}).")
+        remarks.append(f"Dates are written {date_format_in_words(form)} ({_columns(own)}).")
     doubts = {}
     for name, form in chosen.items():
         doubt = _doubt(form, formats[name], votes)
         if doubt:
             doubts[name] = doubt
-    return Writing(input, doubts, tuple(remarks))
+    return TableWriting(input, doubts, tuple(remarks))
 
 
-def _formats_of(column: Found, input: Input) -> list[str]:
+def _formats_of(column: NumberedColumn, input: Input) -> list[str]:
     """The forms of a column's dates that are not ISO dates, where nothing is said about them that fits."""
     if not len(column.values) or not (column.is_text or pa.types.is_integer(column.values.type)):
         return []
     said = input.of_column(column.name)
-    is_known = said.date_format is not None and pa.types.is_temporal(type_of(column.values, said))
+    is_known = said.date_format is not None and pa.types.is_temporal(
+        value_type(column.values, said)
+    )
     return [] if is_known else date_formats(column.values)
 
 

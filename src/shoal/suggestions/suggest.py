@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.data.databases import is_address, reading_of
-from shoal.data.files.header import BelowTitles, TotalBelow
+from shoal.data.files.header import HeaderBelowTitles, TotalRowBelow
 from shoal.data.files.table_file import formula_columns
 from shoal.data.files.text import guess_encoding
 from shoal.data.open import open_table
-from shoal.encoding.frames import Frame, arrow_column, order_of
+from shoal.encoding.frames import Frame, arrow_column, category_order
 from shoal.encoding.models import Interval, Model
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems, shown
@@ -23,13 +23,26 @@ from shoal.settings.reading import read_input
 from shoal.settings.settings import Settings
 from shoal.suggestions import words
 from shoal.suggestions.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts
-from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, Verdict
+from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE, RoleGuess
 from shoal.suggestions.meaning import with_batteries
-from shoal.suggestions.models import Chosen, model_for
+from shoal.suggestions.models import ChosenModel, model_for
 from shoal.suggestions.profile import PLAIN, Profile, profile_of
-from shoal.suggestions.reading import LEAST, Found, Writing, found_column, text_markers, writing_of
-from shoal.suggestions.rules import verdict_of
-from shoal.suggestions.singling import Singled, greedy, grouped, person_columns, ranking
+from shoal.suggestions.reading import (
+    LEAST,
+    NumberedColumn,
+    TableWriting,
+    number_column,
+    text_markers,
+    writing_of,
+)
+from shoal.suggestions.role_rules import guess_role
+from shoal.suggestions.singling_out import (
+    Singled,
+    greedy_columns,
+    group_by,
+    person_columns,
+    ranking,
+)
 
 USUAL_K = 10
 
@@ -115,14 +128,14 @@ class Suggestions:
 
     def to_toml(self, title: str = "a table") -> str:
         """These suggestions as a settings file, with every reason as a comment."""
-        from shoal.suggestions.toml import settings_text
+        from shoal.suggestions.toml import suggested_settings_text
 
-        return settings_text(self, title)
+        return suggested_settings_text(self, title)
 
     def __str__(self) -> str:
-        from shoal.suggestions.toml import printed
+        from shoal.suggestions.toml import suggestions_text
 
-        return printed(self)
+        return suggestions_text(self)
 
 
 def suggest(
@@ -186,12 +199,12 @@ def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
     while True:
         try:
             return open_table(table, given), given, remarks
-        except BelowTitles as error:  # which is raised only where nothing is said of the row
+        except HeaderBelowTitles as error:  # which is raised only where nothing is said of the row
             given = replace(given, header_row=error.row)
             remarks.append(
                 f"The column names are in row {error.row}; the rows above it are skipped (header_row)."
             )
-        except TotalBelow:
+        except TotalRowBelow:
             given = replace(given, skip_last=1)
             remarks.append("The last row looks like a total; it is left out (skip_last).")
         except InputError:
@@ -205,19 +218,19 @@ def _opened(table: Any, given: Input) -> tuple[Source, Input, list[str]]:
             )
 
 
-def _columns(frame: Frame, given: Input) -> tuple[dict[str, Found], dict[str, str]]:
+def _columns(frame: Frame, given: Input) -> tuple[dict[str, NumberedColumn], dict[str, str]]:
     """The columns that can be read, and for the others a sentence why not."""
 
-    def read(name: str) -> Found | str:
+    def read(name: str) -> NumberedColumn | str:
         try:
-            found = found_column(name, arrow_column(frame, name))
+            found = number_column(name, arrow_column(frame, name))
             return found.as_text() if given.is_text(name) else found
         except InputError as error:
             return error.problems[0]
 
     with ThreadPoolExecutor() as threads:
         found = dict(zip(frame.columns, threads.map(read, frame.columns), strict=True))
-    usable = {name: column for name, column in found.items() if isinstance(column, Found)}
+    usable = {name: column for name, column in found.items() if isinstance(column, NumberedColumn)}
     return usable, {name: why for name, why in found.items() if isinstance(why, str)}
 
 
@@ -225,7 +238,7 @@ def _suggested(
     source: Source,
     given: Input,
     k: int | None,
-    usable: Mapping[str, Found],
+    usable: Mapping[str, NumberedColumn],
     broken: Mapping[str, str],
     remarks: list[str],
 ) -> Suggestions:
@@ -237,7 +250,7 @@ def _suggested(
     chooser = Chooser(profiles, with_batteries(profiles, single), input)
     verdicts = chooser.choose()
     models = {
-        name: model_for(profiles[name], order_of(frame, name) is not None)
+        name: model_for(profiles[name], category_order(frame, name) is not None)
         for name in chooser.quasi_identifiers
     }
     models |= {
@@ -279,8 +292,8 @@ def _suggested(
 
 
 def _looked_at(
-    source: Source, given: Input, usable: Mapping[str, Found]
-) -> tuple[Writing, dict[str, tuple[Profile, Verdict | None]]]:
+    source: Source, given: Input, usable: Mapping[str, NumberedColumn]
+) -> tuple[TableWriting, dict[str, tuple[Profile, RoleGuess | None]]]:
     """How the table is written, and of each usable column its profile and what that says on its own."""
     names = words.names_in_words(source.data.columns)
     usable = {name: found.without(given.missing_in(name)) for name, found in usable.items()}
@@ -296,7 +309,7 @@ def _looked_at(
         told = [found for name, found in plain.items() if not given.is_text(name)]
         writing = writing_of(told, given)
 
-        def look(name: str) -> tuple[Profile, Verdict | None]:
+        def look(name: str) -> tuple[Profile, RoleGuess | None]:
             profile = profile_of(
                 usable[name],
                 names[name],
@@ -305,7 +318,7 @@ def _looked_at(
                 writing.doubts.get(name),
                 source.dialect is not None,
             )
-            return profile, _formulas(usable[name]) or verdict_of(profile)
+            return profile, _formulas(usable[name]) or guess_role(profile)
 
         return writing, dict(zip(usable, threads.map(look, usable), strict=True))
 
@@ -314,11 +327,11 @@ def _usual_k(records: int) -> int:
     return USUAL_K if records >= 3 * USUAL_K else max(2, records // 3)
 
 
-def _formulas(column: Found) -> Verdict | None:
+def _formulas(column: NumberedColumn) -> RoleGuess | None:
     """A column that no CSV file may hold."""
     if column.is_text and formula_columns(pa.table({"column": column.values})):
         reason = "it holds texts that a spreadsheet would run as a formula"
-        return Verdict(DROP, reason, is_sure=False)
+        return RoleGuess(DROP, reason, is_sure=False)
     return None
 
 
@@ -326,7 +339,7 @@ def _unreadable(name: str, why: str) -> ColumnSuggestion:
     return ColumnSuggestion(name, DROP, why, is_sure=False)
 
 
-def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnSuggestion:
+def _column(profile: Profile, verdict: RoleGuess, model: ChosenModel | None) -> ColumnSuggestion:
     return ColumnSuggestion(
         name=profile.name,
         role=verdict.role,
@@ -346,11 +359,11 @@ def _column(profile: Profile, verdict: Verdict, model: Chosen | None) -> ColumnS
     )
 
 
-def _coarse(options: Mapping[str, Any], encoding: str | None) -> Chosen:
+def _coarse(options: Mapping[str, Any], encoding: str | None) -> ChosenModel:
     """The bins of a sensitive number; without an open end where the file cannot hold its sign."""
     ends = () if _can_write("≥", encoding) else ("high",)
     kept = {name: value for name, value in options.items() if name not in ends}
-    return Chosen(Interval.name, kept, "wide enough for values to repeat")
+    return ChosenModel(Interval.name, kept, "wide enough for values to repeat")
 
 
 def _can_write(text: str, encoding: str | None) -> bool:
@@ -364,13 +377,13 @@ def _can_write(text: str, encoding: str | None) -> bool:
 
 def _together(chooser: Chooser) -> tuple[Singled, ...]:
     """Quasi-identifiers added one by one, those first that single out most; counted on all records."""
-    _, order = greedy(
-        grouped(chooser.codes, [], chooser.compared),
+    _, order = greedy_columns(
+        group_by(chooser.codes, [], chooser.compared),
         chooser.codes,
         chooser.quasi_identifiers,
         len(chooser.profiles),
     )
-    found, steps = grouped({}, [], chooser.records), []
+    found, steps = group_by({}, [], chooser.records), []
     for name, _ in order:
         found = found.with_column(name, chooser.profiles[name].found.codes)
         steps.append(found.singled())

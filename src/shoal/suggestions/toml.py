@@ -14,7 +14,7 @@ from shoal.report.formats import percent
 from shoal.settings.settings import SETTINGS
 from shoal.settings.toml import written
 from shoal.suggestions.findings import DROP, IDENTIFIER, KEEP, QUASI, SENSITIVE
-from shoal.suggestions.meaning import in_short
+from shoal.suggestions.meaning import names_with_batteries
 
 if TYPE_CHECKING:
     from shoal.suggestions.suggest import ColumnSuggestion, Suggestions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 30  # characters of a name
 
 
-def printed(suggestions: Suggestions) -> str:
+def suggestions_text(suggestions: Suggestions) -> str:
     """All columns, one per line, then what the quasi-identifiers single out, then remarks."""
     rows = [("column", "role", "model", "values", "why")]
     for column in suggestions.columns:
@@ -33,7 +33,7 @@ def printed(suggestions: Suggestions) -> str:
                 column.role + ("" if column.is_sure else " ?"),
                 column.model or "",
                 f"{column.values:,}",
-                why(column),
+                reason_line(column),
             )
         )
     widths = [max(len(row[place]) for row in rows) for place in range(4)]
@@ -60,7 +60,7 @@ def short_lists(suggestions: Suggestions) -> dict[str, list[str]]:
         "Unsure": unsure,
         "Removed, identifiers": suggestions.of(IDENTIFIER),
     }
-    return {title: in_short(names, labels) for title, names in lists.items() if names}
+    return {title: names_with_batteries(names, labels) for title, names in lists.items() if names}
 
 
 def list_lines(suggestions: Suggestions) -> list[str]:
@@ -70,7 +70,7 @@ def list_lines(suggestions: Suggestions) -> list[str]:
     ]
 
 
-def why(column: ColumnSuggestion) -> str:
+def reason_line(column: ColumnSuggestion) -> str:
     """The reason in one line, with the shape of values and doubts."""
     parts = [column.reason]
     if column.shapes:
@@ -135,7 +135,7 @@ _DIVERSITY = """\
 _LISTS = {"identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEEP}  # settings and roles
 
 
-def settings_text(suggestions: Suggestions, title: str) -> str:
+def suggested_settings_text(suggestions: Suggestions, title: str) -> str:
     """The whole file."""
     columns = "".join(_list(suggestions, key, role) for key, role in _LISTS.items())
     return "".join(
@@ -178,7 +178,7 @@ def _list(suggestions: Suggestions, key: str, role: str) -> str:
 def _person(suggestions: Suggestions) -> str:
     if suggestions.person is None:
         return ""
-    return f"person = {quoted(suggestions.person)}  # k counts its values: its persons have several records\n"
+    return f"person = {toml_name(suggestions.person)}  # k counts its values: its persons have several records\n"
 
 
 def _others(suggestions: Suggestions) -> str:
@@ -201,9 +201,9 @@ def _listed(columns: Sequence[ColumnSuggestion]) -> list[str]:
     """Names with their reasons; many columns with the same reason share it."""
     by_reason: dict[str, list[str]] = {}
     for column in columns:
-        by_reason.setdefault(_why(column), []).append(f"{quoted(column.name)},")
+        by_reason.setdefault(_why(column), []).append(f"{toml_name(column.name)},")
     few = [
-        (f"{quoted(column.name)},", reason)
+        (f"{toml_name(column.name)},", reason)
         for column in columns
         if len(by_reason[reason := _why(column)]) < MANY
     ]
@@ -231,7 +231,7 @@ def _quasi_identifiers(suggestions: Suggestions) -> str:
     if not columns:
         return "# No quasi-identifier was found; name at least one: [quasi_identifiers.COLUMN]\n"
     return "\n".join(
-        f"[quasi_identifiers.{quoted(column.name)}]  # {column.values:,} values; {_why(column)}\n"
+        f"[quasi_identifiers.{toml_name(column.name)}]  # {column.values:,} values; {_why(column)}\n"
         f"{_model(column)}"
         for column in columns
     )
@@ -240,7 +240,7 @@ def _quasi_identifiers(suggestions: Suggestions) -> str:
 def _coarsened(suggestions: Suggestions) -> str:
     """Sensitive and kept columns that have a model, which makes them coarser in all records alike."""
     lines = [
-        f"{quoted(column.name)} = {_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
+        f"{toml_name(column.name)} = {_value({'model': column.model, **column.options})}  # {column.model_reason}\n"
         for column in suggestions.columns
         if column.role in (SENSITIVE, KEEP) and column.model
     ]
@@ -254,7 +254,7 @@ def _model(column: ColumnSuggestion) -> str:
 
 def _why(column: ColumnSuggestion) -> str:
     unsure = not column.is_sure or column.doubts
-    return f"UNSURE: {why(column)}" if unsure else why(column)
+    return f"UNSURE: {reason_line(column)}" if unsure else reason_line(column)
 
 
 def _comments(lines: Sequence[str]) -> str:
@@ -283,13 +283,13 @@ def _value(value: Any) -> str:
         return f"[{', '.join(_value(item) for item in value)}]"
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{_key(key)} = {_value(item)}' for key, item in value.items())} }}"
-    return quoted(value) if isinstance(value, str) else json.dumps(value)
+    return toml_name(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_name(name)
 
 
-def quoted(name: str) -> str:
+def toml_name(name: str) -> str:
     """A name as TOML: like JSON, which leaves DEL as it is."""
     return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -10,9 +10,15 @@ from collections.abc import Sequence
 from functools import cache
 
 from shoal.risk.patterns import word_set, words_of
-from shoal.suggestions.findings import Concept, abbreviations, apart, concept, first_of
+from shoal.suggestions.findings import (
+    Concept,
+    abbreviations,
+    concept,
+    first_concept,
+    split_known_words,
+)
 
-__all__ = ["Concept", "first_of", "names_in_words", "word_set", "words_of"]
+__all__ = ["Concept", "first_concept", "names_in_words", "word_set", "words_of"]
 
 # Identifiers: a word is enough.
 PERSON_NAME = concept(
@@ -302,7 +308,7 @@ def names_in_words(names: Sequence[str]) -> dict[str, str]:
 
 def _in_words(name: str) -> str:
     plain = words_of(name)
-    joined = [word for part in plain.split() for word in apart(part, _vocabulary())]
+    joined = [word for part in plain.split() for word in split_known_words(part, _vocabulary())]
     spelled_out = [_spelled_out(part) for part in abbreviations(name)]
     return " ".join(part for part in (plain, *joined, *spelled_out) if part)
 

@@ -32,12 +32,12 @@ def tasks() -> dict[str, Callable[..., dict[str, Any]]]:
         "single": look.single,
         "estimate": run.estimate,
         "check": run.check,
-        "build": tables.build,
-        "write": tables.write,
+        "build": tables.build_hierarchy,
+        "write": tables.write_outline,
         "tree": tables.tree,
         "model": tables.model,
-        "key": key,
-        "run": run.run,
+        "key": check_key,
+        "run": run.run_release,
     }
 
 
@@ -48,7 +48,7 @@ def _refuse_imports() -> None:
     refuse_imports()
 
 
-def key(answer: Any, project: str, path: str = "") -> dict[str, Any]:
+def check_key(answer: Any, project: str, path: str = "") -> dict[str, Any]:
     """Check the key in a file, by default the project's own, which is made where there is none."""
     from shoal.encoding.other_columns import read_key, write_key
 

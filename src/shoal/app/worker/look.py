@@ -16,15 +16,15 @@ from shoal.app.projects import read_toml_file, write_json, write_toml_file
 from shoal.app.worker.tables import codes_of, column_of, input_of, open_project, path_of
 from shoal.atomic import make_private_folder
 from shoal.encoding.encode import encode_column
-from shoal.encoding.found import infer
 from shoal.encoding.models import Suppression
 from shoal.encoding.models.base import is_ordered
 from shoal.encoding.source import Input, Source
+from shoal.encoding.type_inference import infer
 from shoal.errors import InputError, raise_problems
 from shoal.settings.settings import Settings
 from shoal.settings.toml import content_of
 from shoal.solve.measures import MEASURES
-from shoal.suggestions.singling import grouped
+from shoal.suggestions.singling_out import group_by
 from shoal.suggestions.suggest import Suggestions, suggest
 from shoal.suggestions.toml import short_lists
 
@@ -244,6 +244,6 @@ def single(answer: Any, project: str, columns: list[str]) -> dict[str, Any]:
     codes, records = codes_of(source, columns, how), source.data.shape[0]
     steps = []
     for number in range(1, len(columns) + 1):
-        found = grouped(codes, columns[:number], records).singled()
+        found = group_by(codes, columns[:number], records).singled()
         steps.append({"column": columns[number - 1], "unique": found.unique})
     return {"records": records, "steps": steps}

@@ -24,7 +24,7 @@ from shoal.pipeline.estimate import estimate_run
 from shoal.pipeline.plan import Plan, prepare
 from shoal.settings.settings import Settings, make_settings
 from shoal.solve.methods import Method, Mondrian, TopDown
-from shoal.suggestions.singling import grouped
+from shoal.suggestions.singling_out import group_by
 
 # Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer overstate the loss: on the
 # census of 299,285 people, 50,000 of them lose twice what all lose.
@@ -95,7 +95,7 @@ def _before(source: Source, settings: Settings) -> dict[str, Any]:
     """The risks of the table as it is, of all its records."""
     columns = list(settings.quasi_identifiers)
     codes = codes_of(source, columns, settings.reading)
-    sizes = grouped(codes, columns, source.data.shape[0]).sizes()
+    sizes = group_by(codes, columns, source.data.shape[0]).sizes()
     return {
         "unique_before": int(np.count_nonzero(sizes == 1)),
         "highest_before": 1 / int(sizes.min()),
@@ -170,7 +170,7 @@ class _Telling:
             self.answer("progress", {"stage": stage, "done": int(done), "total": int(total)})
 
 
-def run(answer: Any, project: str, run: str) -> dict[str, Any]:
+def run_release(answer: Any, project: str, run: str) -> dict[str, Any]:
     """Make the release of a run: its files first, then the report, at last the Excel file."""
     folder, start, tell = Path(run), time.perf_counter(), _Telling(answer)
     settings = make_settings(folder / "settings.toml")

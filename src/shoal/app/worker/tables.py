@@ -78,7 +78,9 @@ INDENT = "  "
 MOST_LINES = 5_000  # of an outline; larger trees are edited as a file
 
 
-def build(answer: Any, project: str, column: str, target: str, how: str) -> dict[str, Any]:
+def build_hierarchy(
+    answer: Any, project: str, column: str, target: str, how: str
+) -> dict[str, Any]:
     """Make a hierarchy from the column's own values and write it."""
     how_read = input_of(project)
     source = open_project(project, how_read)
@@ -105,7 +107,9 @@ def _others(project: str, column: str) -> list[str] | None:
     return [name for name in names if name != column] or None
 
 
-def write(answer: Any, project: str, column: str, target: str, outline: str) -> dict[str, Any]:
+def write_outline(
+    answer: Any, project: str, column: str, target: str, outline: str
+) -> dict[str, Any]:
     """Write a hierarchy that was given as an outline."""
     Hierarchy.from_dict(read_outline(outline)).save(Path(project) / target, overwrite=True)
     return tree(answer, project, column, target)

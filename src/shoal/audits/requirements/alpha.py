@@ -16,12 +16,12 @@ from shoal.audits.requirements.base import (
     Floats,
     Labels,
     Requirement,
-    ceil,
+    is_finite,
     is_list_of,
-    is_number,
+    round_up_to_four,
     share_above,
 )
-from shoal.audits.texts import moment, same_value, written
+from shoal.audits.texts import moment, released_text, same_value
 from shoal.errors import shown
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ t][0-9]{2}:")
@@ -55,7 +55,7 @@ class AlphaK(Requirement):
 
     def problems(self) -> list[str]:
         found = super().problems()
-        if not (is_number(self.alpha) and 0 < self.alpha <= 1):
+        if not (is_finite(self.alpha) and 0 < self.alpha <= 1):
             found.append(
                 f"'alpha' must be a number above 0 and at most 1. Got {shown(self.alpha)} instead."
             )
@@ -86,14 +86,14 @@ class AlphaK(Requirement):
     ) -> Floats:
         share = counts / (counts.sum(axis=1) if heads is None else heads)[:, None]
         if self.values is not None:
-            meant = {_meaning(written(value)) for value in self.values}
+            meant = {_meaning(released_text(value)) for value in self.values}
             share = share[:, [label is not None and _meaning(label) in meant for label in labels]]
         return np.asarray(share.max(axis=1, initial=0.0))
 
     def _absent(self, labels: Sequence[str]) -> int:
         """The number of named values that no label stands for."""
         known = set(map(_meaning, labels))
-        return len({_meaning(written(value)) for value in self.values or ()} - known)
+        return len({_meaning(released_text(value)) for value in self.values or ()} - known)
 
     def promise(self) -> str:
         what = "share a value" if self.values is None else "have the same one of the named values"
@@ -107,7 +107,8 @@ class AlphaK(Requirement):
         return f"a share of at most {self.alpha:g} for {which} of '{column}'"
 
     def remedy(self, column: str, table: Floats, reached: float) -> str:
-        return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {ceil(reached)}"
+        least = round_up_to_four(reached)
+        return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {least}"
 
 
 def _meaning(text: str) -> str | tuple[datetime, str]:

@@ -15,17 +15,17 @@ from shoal.audits.texts import same_value
 from shoal.errors import shown
 
 
-def floor(value: float) -> str:
+def round_down(value: float) -> str:
     """Round down to four decimals."""
     return _short(math.floor(value * 1e4 + 1e-6))
 
 
-def ceil(value: float) -> str:
+def round_up_to_four(value: float) -> str:
     """Round up to four decimals."""
     return _short(math.ceil(value * 1e4 - 1e-6))
 
 
-def above(value: float) -> str:
+def next_above(value: float) -> str:
     """The next number with four decimals that is larger."""
     return _short(math.floor(value * 1e4 + 1e-6) + 1)
 
@@ -35,7 +35,7 @@ def _short(ten_thousandths: int) -> str:
 
 
 @runtime_checkable
-class Tree(Protocol):
+class HierarchyLike(Protocol):
     """What requirements know of a `shoal.Hierarchy`: the labels of its nodes and the parent of each."""
 
     @property
@@ -51,14 +51,14 @@ class Tree(Protocol):
     def aliases(self) -> Mapping[str, int]: ...
 
 
-def places(tree: Tree, labels: Labels) -> list[int]:
+def places(tree: HierarchyLike, labels: Labels) -> list[int]:
     """The leaf of each label, the root for null, which no other set holds, and −1 for what the tree lacks."""
     place = {same_value(label): node for node, label in enumerate(tree.leaves)}
     root = len(tree.parent) - 1
     return [root if label is None else place.get(same_value(label), -1) for label in labels]
 
 
-def outside(tree: Tree | None, column: str, labels: Sequence[str]) -> list[str]:
+def values_outside(tree: HierarchyLike | None, column: str, labels: Sequence[str]) -> list[str]:
     """Sentences if a column has values that its hierarchy lacks, or cannot tell apart."""
     if tree is None:
         return []
@@ -81,7 +81,7 @@ def outside(tree: Tree | None, column: str, labels: Sequence[str]) -> list[str]:
 def hierarchy_problems(requirement: Requirement, tree: Any) -> list[str]:
     """Sentences for what is no hierarchy, or not of one column."""
     found = []
-    if not isinstance(tree, Tree):
+    if not isinstance(tree, HierarchyLike):
         found.append(
             f"'hierarchy' of {requirement.name} must be a shoal.Hierarchy. Got {shown(tree)} instead."
         )
@@ -232,7 +232,7 @@ def is_list_of(kind: type | tuple[type, ...], given: Any) -> bool:
     return isinstance(given, tuple) and bool(given) and all(isinstance(g, kind) for g in given)
 
 
-def is_number(value: Any) -> bool:
+def is_finite(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

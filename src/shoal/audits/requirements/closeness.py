@@ -9,13 +9,13 @@ import numpy as np
 
 from shoal.audits.requirements.base import (
     Floats,
+    HierarchyLike,
     Labels,
     Requirement,
-    Tree,
     hierarchy_problems,
-    is_number,
-    outside,
+    is_finite,
     places,
+    values_outside,
 )
 from shoal.errors import shown
 
@@ -43,7 +43,7 @@ class TCloseness(Requirement):
 
     t: float
     ground: str = "equal"
-    hierarchy: Tree | None = None
+    hierarchy: HierarchyLike | None = None
 
     name = "closeness"
     summary = "sensitive values are spread in every group almost as in the whole table"
@@ -60,7 +60,7 @@ class TCloseness(Requirement):
 
     def problems(self) -> list[str]:
         found = super().problems()
-        if not (is_number(self.t) and 0 <= self.t <= 1):
+        if not (is_finite(self.t) and 0 <= self.t <= 1):
             found.append(
                 f"'t' of closeness must be a number from 0 to 1. Got {shown(self.t)} instead."
             )
@@ -82,7 +82,7 @@ class TCloseness(Requirement):
                 f"Column '{column}' is no number or date, and ordered closeness needs an order; "
                 "choose ground 'equal' or 'hierarchical'."
             ]
-        return outside(self.hierarchy, column, labels)
+        return values_outside(self.hierarchy, column, labels)
 
     def levels(
         self, counts: Floats, labels: Labels, shares: Floats, heads: Floats | None = None
@@ -106,7 +106,7 @@ class TCloseness(Requirement):
         return "choose a larger t"  # the whole table has distance 0
 
 
-def _hierarchical_distance(tree: Tree, gap: Floats, labels: Labels) -> Floats:
+def _hierarchical_distance(tree: HierarchyLike, gap: Floats, labels: Labels) -> Floats:
     """Li et al. 2007 §6: what can be evened out below a node, and not lower down, moves at its height."""
     nodes = len(tree.parent)
     surplus, lack = np.zeros((len(gap), nodes)), np.zeros((len(gap), nodes))

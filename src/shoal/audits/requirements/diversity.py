@@ -12,9 +12,9 @@ from shoal.audits.requirements.base import (
     Floats,
     Labels,
     Requirement,
-    above,
-    floor,
-    is_number,
+    is_finite,
+    next_above,
+    round_down,
     share_above,
 )
 from shoal.errors import shown
@@ -68,13 +68,13 @@ class LDiversity(Requirement):
             found.append(
                 f"'kind' of diversity must be one of {', '.join(KINDS)}. Got {shown(self.kind)} instead."
             )
-        if not is_number(self.l) or self.l < 1:
+        if not is_finite(self.l) or self.l < 1:
             found.append(
                 f"'l' of diversity must be a number of at least 1. Got {shown(self.l)} instead."
             )
         elif self.kind in ("distinct", "recursive") and self.l != int(self.l):
             found.append(f"'l' of {self.kind} diversity must be whole. Got {self.l} instead.")
-        if self.kind == "recursive" and not (is_number(self.c) and self.c > 0):  # type: ignore[operator]
+        if self.kind == "recursive" and not (is_finite(self.c) and self.c > 0):  # type: ignore[operator]
             found.append(
                 f"'c' of recursive diversity must be a number above 0. Got {shown(self.c)} instead."
             )
@@ -135,11 +135,13 @@ class LDiversity(Requirement):
         values = np.count_nonzero(table)
         match self.kind:
             case "frequency":
-                return f"its most frequent value allows ℓ0 = {reached:.4f}; choose l of at most {floor(reached)}"
+                return f"its most frequent value allows ℓ0 = {reached:.4f}; choose l of at most {round_down(reached)}"
             case "distinct":
                 return f"it has {values} distinct values; choose l of at most {values}"
             case "entropy":
-                return f"its entropy allows {reached:.4f}; choose l of at most {floor(reached)}"
+                return (
+                    f"its entropy allows {reached:.4f}; choose l of at most {round_down(reached)}"
+                )
         if values < self.l:
             return f"it has {values} distinct values; choose l of at most {values}"
-        return f"it allows only c above {reached:.4f}; choose c of at least {above(reached)}"
+        return f"it allows only c above {reached:.4f}; choose c of at least {next_above(reached)}"

@@ -9,14 +9,14 @@ import numpy as np
 
 from shoal.audits.requirements.base import (
     Floats,
+    HierarchyLike,
     Labels,
     Requirement,
-    Tree,
     hierarchy_problems,
+    is_finite,
     is_list_of,
-    is_number,
-    outside,
     places,
+    values_outside,
 )
 from shoal.errors import shown
 
@@ -39,7 +39,7 @@ class PSensitive(Requirement):
     """
 
     p: int
-    hierarchy: Tree | None = None
+    hierarchy: HierarchyLike | None = None
     protected: Sequence[str] = ()
 
     name = "sensitivity"
@@ -47,7 +47,7 @@ class PSensitive(Requirement):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.hierarchy, Tree) and is_list_of(str, self.protected):
+        if isinstance(self.hierarchy, HierarchyLike) and is_list_of(str, self.protected):
             names = self.hierarchy.leaves + self.hierarchy.inner
             second = {label: names[node] for label, node in self.hierarchy.aliases.items()}
             own = tuple(second.get(label, label) for label in self.protected)
@@ -59,7 +59,7 @@ class PSensitive(Requirement):
 
     def problems(self) -> list[str]:
         found = super().problems()
-        if not is_number(self.p) or self.p < 1 or self.p != int(self.p):
+        if not is_finite(self.p) or self.p < 1 or self.p != int(self.p):
             found.append(
                 f"'p' of sensitivity must be a whole number of at least 1. Got {shown(self.p)} instead."
             )
@@ -71,7 +71,7 @@ class PSensitive(Requirement):
             found += hierarchy_problems(self, self.hierarchy)
             if not is_list_of(str, self.protected):
                 found.append("'protected' of sensitivity must be a list of labels.")
-            elif isinstance(self.hierarchy, Tree):
+            elif isinstance(self.hierarchy, HierarchyLike):
                 known = {*self.hierarchy.leaves, *self.hierarchy.inner}
                 unknown = len(set(self.protected) - known)
                 if unknown:
@@ -82,7 +82,7 @@ class PSensitive(Requirement):
         return found
 
     def value_problems(self, column: str, labels: Sequence[str], ordered: bool) -> list[str]:
-        return outside(self.hierarchy, column, labels)
+        return values_outside(self.hierarchy, column, labels)
 
     def kinds(self, labels: Labels) -> list[int]:
         """A number for each value: its own, or that of the protected subtree it is in."""

@@ -95,7 +95,7 @@ class DatabaseTable:
     @property
     def parts(self) -> tuple[str, ...]:
         """The name of the table in its parts: perhaps a schema, and the table."""
-        return parts_of(self.table or "")
+        return split_name(self.table or "")
 
     @property
     def name(self) -> str:
@@ -225,13 +225,13 @@ def name_problems(name: object) -> list[str]:
     if not isinstance(name, str):
         return [f"The name of a table must be text. Got {shown(name)} instead."]
     try:
-        parts_of(name)
+        split_name(name)
     except InputError as error:
         return list(error.problems)
     return []
 
 
-def parts_of(name: str) -> tuple[str, ...]:
+def split_name(name: str) -> tuple[str, ...]:
     """A name in its parts, at dots outside of double quotes.
 
     Examples

@@ -257,7 +257,7 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:20]) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
 
 
-def exists_already(target: DatabaseTable, database: Database) -> str:
+def table_exists_problem(target: DatabaseTable, database: Database) -> str:
     """Say that a table exists."""
     return (
         f"The table {target.table!r} exists in '{database}'; choose another name or pass --if-exists replace "
@@ -265,7 +265,7 @@ def exists_already(target: DatabaseTable, database: Database) -> str:
     )
 
 
-def is_source(target: DatabaseTable, database: Database) -> str:
+def is_source_problem(target: DatabaseTable, database: Database) -> str:
     """Say that a table is the source, which is never changed."""
     return (
         f"The table {target.table!r} in '{database}' is read to make this release and would be lost; name another "

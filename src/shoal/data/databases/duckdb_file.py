@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 
-from shoal.atomic import write_whole
+from shoal.atomic import write_atomically
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     Connection,
     IfExists,
     StoredColumn,
-    exists_already,
     file_identity,
     file_problems,
-    is_source,
+    is_source_problem,
     quoted,
     selected,
+    table_exists_problem,
     text_in_sql,
 )
 from shoal.data.databases.error_messages import (
@@ -36,7 +36,7 @@ from shoal.data.databases.error_messages import (
     QUERY,
     READ_ONLY,
     UNOPENED,
-    speaking_of,
+    driver_errors,
 )
 from shoal.data.staging import folder_beside
 from shoal.encoding.source import Relation
@@ -110,7 +110,7 @@ class DuckDBFile(Connection):
         if not replaces():
             fill(database)
             return
-        with speaking_of(database):
+        with driver_errors(database):
             _rewrite(database, fill)
 
     def __init__(self, database: Database, writes: bool) -> None:
@@ -202,9 +202,9 @@ class DuckDBFile(Connection):
         if kind is None:
             return []
         if self._is_read(f"{schema}.{target.parts[-1]}".lower(), read):
-            return [is_source(target, self.database)]
+            return [is_source_problem(target, self.database)]
         if if_exists != "replace":
-            return [exists_already(target, self.database)]
+            return [table_exists_problem(target, self.database)]
         if kind != "BASE TABLE":
             return [
                 f"{target.table!r} in '{self.database}' is a view and is not replaced; name another."
@@ -266,7 +266,7 @@ def _rewrite(database: Database, change: Callable[[Database], None]) -> None:
             file.unlink()  # an empty file is none of DuckDB's
             _copy(connection, changed, file)
 
-        write_whole(database.path, True, fill, suffix=database.path.suffix, folder=folder)
+        write_atomically(database.path, True, fill, suffix=database.path.suffix, folder=folder)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shoal.errors import in_our_words
+from shoal.errors import translate_errors
 
 if TYPE_CHECKING:
     from shoal.data.databases.address import Database
@@ -39,9 +39,9 @@ MEMORY = "needs more memory than there is; read fewer columns or records"
 
 
 @contextmanager
-def speaking_of(database: Database) -> Iterator[None]:
+def driver_errors(database: Database) -> Iterator[None]:
     """Turn what a driver raises into one sentence, from which nothing of its own words can be had."""
-    with in_our_words(
+    with translate_errors(
         lambda error: _is_foreign(error, database.kind.library),
         lambda error: f"The database '{database}' {database.kind.reason(error)}.",
     ):

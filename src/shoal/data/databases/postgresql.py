@@ -14,11 +14,11 @@ from shoal.data.databases.connection import (
     AdbcConnection,
     IfExists,
     StoredColumn,
-    exists_already,
-    is_source,
+    is_source_problem,
     quoted,
     selected,
     streamed,
+    table_exists_problem,
     text_in_sql,
 )
 from shoal.data.databases.error_messages import (
@@ -411,9 +411,9 @@ class PostgreSQL(AdbcConnection):
     ) -> list[str]:
         """Sentences for why a table that exists cannot be replaced."""
         if read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])}:
-            return [is_source(target, self.database)]
+            return [is_source_problem(target, self.database)]
         if if_exists != "replace":
-            return [exists_already(target, self.database)]
+            return [table_exists_problem(target, self.database)]
         what = f"The table {target.table!r} in '{self.database}'"
         if row["kind"] != _ORDINARY or row["is_parted"]:
             return [f"{what} is a view, has parts or is one, and is not replaced; name another."]

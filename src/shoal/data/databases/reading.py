@@ -10,13 +10,13 @@ import pyarrow as pa
 
 from shoal.data.databases.address import DatabaseTable
 from shoal.data.databases.connection import Connection, StoredColumn, connect
-from shoal.data.databases.error_messages import speaking_of
+from shoal.data.databases.error_messages import driver_errors
 from shoal.data.databases.types import Digits
+from shoal.data.files.column_types import columns_as_text
 from shoal.data.files.header import check_names
 from shoal.data.files.streams import batches_of, schema_of, write_part
-from shoal.data.files.types import texts_of
-from shoal.encoding.frames import plain
-from shoal.encoding.source import Relation, Source, Stored
+from shoal.encoding.frames import plain_table
+from shoal.encoding.source import Origin, Relation, Source
 from shoal.errors import InputError, raise_problems
 
 Tell = Callable[[int], None]  # is told the number of records read so far
@@ -36,10 +36,10 @@ def open_stored(table: DatabaseTable) -> Source:
 
 def read_stored_texts(table: DatabaseTable) -> pa.Table:
     """Read a table with every value as text."""
-    return texts_of(open_stored(table).data)
+    return columns_as_text(open_stored(table).data)
 
 
-def stored_to_parquet(table: DatabaseTable, target: Path, tell: Tell) -> Stored:
+def stored_to_parquet(table: DatabaseTable, target: Path, tell: Tell) -> Origin:
     """Write the records of a table into one Parquet file, a batch at a time."""
     with _opened(table) as connection:
         columns = _columns(connection, table)
@@ -80,7 +80,7 @@ def relations_of(table: DatabaseTable) -> frozenset[Relation]:
         return connection.relations(table.source)
 
 
-def size_of(table: DatabaseTable) -> int:
+def stored_bytes(table: DatabaseTable) -> int:
     """About how many bytes the records of a table have, 0 where nobody knows."""
     with _opened(table) as connection:
         return connection.size(table.source)
@@ -91,7 +91,7 @@ def read_all(
 ) -> pa.Table:
     """Read what stands behind FROM in an open transaction; exact numbers are decimals."""
     asked = connection.columns(source) if columns is None else columns
-    table = plain(connection.read(source, asked).read_all())
+    table = plain_table(connection.read(source, asked).read_all())
     numbers = {own.name: Digits() for own in asked if own.is_number_text}
     for name, digits in numbers.items():
         digits.add(table[name])
@@ -116,7 +116,7 @@ def _plain_batches(
 ) -> Iterator[pa.RecordBatch]:
     records = 0
     for batch in reader:
-        table = plain(pa.Table.from_batches([batch]))
+        table = plain_table(pa.Table.from_batches([batch]))
         _check_texts(table)
         for name, own in digits.items():
             own.add(table[name])
@@ -127,9 +127,9 @@ def _plain_batches(
 
 def _stored(
     connection: Connection, table: DatabaseTable, columns: Sequence[StoredColumn]
-) -> Stored:
+) -> Origin:
     types = {own.name: own.type for own in columns}
-    return Stored(connection.name, types, connection.relations(table.source))
+    return Origin(connection.name, types, connection.relations(table.source))
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def _opened(table: DatabaseTable) -> Iterator[Connection]:
     """A transaction in which a table is known to exist."""
     raise_problems(table.problems())
     database = table.database
-    with speaking_of(database), connect(database) as connection:
+    with driver_errors(database), connect(database) as connection:
         if table.table is not None and not connection.has(table):
             raise InputError(connection.missing(table))
         yield connection

@@ -14,13 +14,13 @@ from shoal.data.databases.connection import (
     AdbcConnection,
     IfExists,
     StoredColumn,
-    exists_already,
     file_identity,
     file_problems,
-    is_source,
+    is_source_problem,
     quoted,
     selected,
     streamed,
+    table_exists_problem,
 )
 from shoal.data.databases.error_messages import (
     BROKEN,
@@ -33,7 +33,7 @@ from shoal.data.databases.error_messages import (
     UNOPENED,
 )
 from shoal.data.databases.types import fitted_type
-from shoal.data.files.types import type_problems
+from shoal.data.files.column_types import type_problems
 from shoal.encoding.source import Relation
 from shoal.errors import raise_problems
 
@@ -210,9 +210,9 @@ class SQLite(AdbcConnection):
         if row is None:
             return []
         if (*file_identity(self.database), name.lower()) in read:
-            return [is_source(target, self.database)]
+            return [is_source_problem(target, self.database)]
         if if_exists != "replace":
-            return [exists_already(target, self.database)]
+            return [table_exists_problem(target, self.database)]
         if row["type"] != "table":
             return [
                 f"{target.table!r} in '{self.database}' is a view and is not replaced; name another."

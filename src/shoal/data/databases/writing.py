@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from shoal.atomic import write_whole
+from shoal.atomic import write_atomically
 from shoal.data.databases.address import Database, DatabaseTable, name_problems
 from shoal.data.databases.connection import (
     IF_EXISTS,
@@ -18,12 +18,12 @@ from shoal.data.databases.connection import (
     library_problems,
     quoted,
 )
-from shoal.data.databases.error_messages import speaking_of
+from shoal.data.databases.error_messages import driver_errors
 from shoal.data.databases.reading import read_all
-from shoal.data.files.formats import place_problems
+from shoal.data.files.formats import path_problems
 from shoal.data.staging import folder_beside
-from shoal.encoding.frames import plain, plain_schema
-from shoal.encoding.source import Relation, Stored
+from shoal.encoding.frames import plain_schema, plain_table
+from shoal.encoding.source import Origin, Relation
 from shoal.errors import InputError, ShoalError, raise_problems, shown
 
 COUNT = "_shoal_count"
@@ -33,7 +33,7 @@ _RECORDS = 65_536  # of a batch
 
 
 @dataclass(frozen=True)
-class Written:
+class StagedTable:
     """A staged table, to be read back while nobody else sees it."""
 
     connection: Connection
@@ -60,7 +60,7 @@ class Written:
         return read_all(self.connection, f"({counted}) AS shoal_counted")
 
 
-Prove = Callable[[Written], None]
+Prove = Callable[[StagedTable], None]
 
 
 def target_problems(
@@ -106,7 +106,7 @@ def target_problems(
     if database.is_new:
         return [*found, *_new_problems(target)]
     try:
-        with speaking_of(database), connect(database, writes=True) as connection:
+        with driver_errors(database), connect(database, writes=True) as connection:
             how: IfExists = "replace" if if_exists == "replace" else "fail"
             found += connection.target_problems(target, how, read)
     except InputError as error:
@@ -119,20 +119,20 @@ def write_stored(
     target: DatabaseTable,
     prove: Prove,
     if_exists: IfExists = "fail",
-    stored: Stored | None = None,
+    stored: Origin | None = None,
     unchanged: Sequence[str] = (),
 ) -> None:
     """Write a table, whole or not at all; `prove` reads back what was written, and may raise.
 
     Columns that are `unchanged` get the types that they have in the database they come from, if it is of this kind.
     """
-    values = plain(table)
+    values = plain_table(table)
     read = stored.read if stored else frozenset()
     raise_problems(target_problems(target, if_exists, values, read))
     batches = values.to_batches(max_chunksize=_RECORDS)
 
     def check(connection: Connection, source: str) -> None:
-        prove(Written(connection, source))
+        prove(StagedTable(connection, source))
 
     _publish(values.schema, batches, target, if_exists, stored, unchanged, check, [])
 
@@ -143,7 +143,7 @@ def write_stored_batches(
     target: DatabaseTable,
     prove: ProveStream,
     if_exists: IfExists = "fail",
-    stored: Stored | None = None,
+    stored: Origin | None = None,
     unchanged: Sequence[str] = (),
 ) -> None:
     """The same for records that come a batch at a time, and are read back so."""
@@ -163,7 +163,7 @@ def _publish(
     batches: Iterable[pa.RecordBatch],
     target: DatabaseTable,
     if_exists: IfExists,
-    stored: Stored | None,
+    stored: Origin | None,
     unchanged: Sequence[str],
     check: Callable[[Connection, str], None],
     problems: Sequence[ShoalError],
@@ -175,7 +175,7 @@ def _publish(
         types = {name: kind for name, kind in stored.types.items() if name in unchanged}
 
     def fill(place: Database) -> None:
-        with speaking_of(database), connect(place, writes=True) as connection:
+        with driver_errors(database), connect(place, writes=True) as connection:
             read = stored.read if stored else frozenset()
             raise_problems(connection.target_problems(target, if_exists, read))
             kinds = pa.schema(
@@ -197,7 +197,7 @@ def _publish(
         database.kind.change(database, fill, lambda: _replaces(target, if_exists, stored))
         return
     with folder_beside(database.path) as folder:
-        write_whole(
+        write_atomically(
             database.path,
             False,
             lambda file: fill(replace(database, uri=str(file))),
@@ -206,12 +206,12 @@ def _publish(
         )
 
 
-def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Stored | None) -> bool:
+def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Origin | None) -> bool:
     """Whether a table is about to be replaced, once it is sure that it may be."""
     if if_exists != "replace":
         return False
     database = target.database
-    with speaking_of(database), connect(database, writes=True) as connection:
+    with driver_errors(database), connect(database, writes=True) as connection:
         read = stored.read if stored else frozenset()
         raise_problems(connection.target_problems(target, if_exists, read))
         return connection.has(target)
@@ -219,7 +219,7 @@ def _replaces(target: DatabaseTable, if_exists: IfExists, stored: Stored | None)
 
 def _new_problems(target: DatabaseTable) -> list[str]:
     """Sentences for why a new file with a table cannot be made."""
-    found = place_problems(target.database.path, False)
+    found = path_problems(target.database.path, False)
     found += target.database.kind.name_problems(target.parts[-1])
     if len(target.parts) > 1 and target.parts[0].lower() != "main":
         found.append(
@@ -231,7 +231,7 @@ def _new_problems(target: DatabaseTable) -> list[str]:
 def _cast(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Records in the types of a database."""
     for batch in batches:
-        yield from plain(pa.Table.from_batches([batch])).cast(schema).to_batches()
+        yield from plain_table(pa.Table.from_batches([batch])).cast(schema).to_batches()
 
 
 def _looked_at(

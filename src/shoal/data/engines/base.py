@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.encoding.frames import Frame
-from shoal.errors import InputError, in_our_words, shown
-from shoal.solve.counted.remote import Elsewhere
+from shoal.errors import InputError, shown, translate_errors
+from shoal.solve.counted.remote import RemoteSolver
 
 RESERVED = "_shoal_"  # how names of columns begin that only the way itself uses
 
@@ -25,7 +25,7 @@ _SPELLED = f"{RESERVED}named_"
 _SIGN = re.compile(r"_([0-9a-f]+)_")
 
 
-def inner(name: str) -> str:
+def inner_name(name: str) -> str:
     """The name of a column inside an engine.
 
     Examples
@@ -38,7 +38,7 @@ def inner(name: str) -> str:
     return _SPELLED + "".join(sign if sign.isalnum() else f"_{ord(sign):x}_" for sign in name)
 
 
-def outer(name: str) -> str:
+def outer_name(name: str) -> str:
     """The name of a column in the table, from its name inside an engine.
 
     Examples
@@ -79,11 +79,11 @@ class Backend(ABC):
 
     def inward(self, native: Any) -> Lazy:
         """A frame of the engine with the names that columns have inside of it."""
-        return nw.from_native(self.named(native, inner))
+        return nw.from_native(self.named(native, inner_name))
 
     def outward(self, frame: Lazy) -> Any:
         """A frame of the engine with the names that columns have in the table."""
-        return self.named(frame.to_native(), outer)
+        return self.named(frame.to_native(), outer_name)
 
     @abstractmethod
     def table(self, data: pa.Table) -> Lazy:
@@ -116,7 +116,7 @@ class Backend(ABC):
         """Bring a small frame of numbers into memory as Arrow."""
         return self.collect(frame).to_arrow()
 
-    def elsewhere(self) -> Elsewhere | None:
+    def elsewhere(self) -> RemoteSolver | None:
         """Another place than this process where parts of rounds can be solved."""
         return None
 
@@ -129,9 +129,9 @@ class Backend(ABC):
         }
 
 
-def speaking_of(engine: str) -> AbstractContextManager[None]:
+def engine_errors(engine: str) -> AbstractContextManager[None]:
     """Turn what a library raises into one sentence; its own words may show cells."""
-    return in_our_words(_is_foreign, lambda error: _why(error, engine))
+    return translate_errors(_is_foreign, lambda error: _why(error, engine))
 
 
 def _is_foreign(error: BaseException) -> bool:
@@ -204,7 +204,7 @@ def free_memory() -> int:
     return max(_LEAST, min(free, default=4 * 10**9))
 
 
-def most_at_once(memory: int) -> int:
+def records_at_once(memory: int) -> int:
     """Records that can be solved at once."""
     return int(min(MOST, max(FEWEST, (1 - ENGINES_SHARE) * memory / BYTES_TO_SOLVE)))
 
@@ -214,6 +214,6 @@ def most_rows(memory: int, columns: int) -> int:
     return int((1 - ENGINES_SHARE) * memory / (BYTES_OF_A_CODE * (columns + 2)))
 
 
-def for_engine(memory: int) -> int:
+def memory_for_engine(memory: int) -> int:
     """Bytes that an engine may use."""
     return int(ENGINES_SHARE * memory)

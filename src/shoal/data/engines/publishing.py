@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from shoal.atomic import exists_already, reason, write_whole
+from shoal.atomic import output_exists_problem, system_reason, write_atomically
 from shoal.data.databases import DatabaseTable, IfExists, write_stored_batches
 from shoal.data.engines.base import Lazy
-from shoal.data.files.blocks import Read, texts_to_parquet
 from shoal.data.files.formats import output_problems, suffix_of
+from shoal.data.files.large_text import ReadTexts, texts_to_parquet
 from shoal.data.files.streams import (
     Spelled,
     batches_of,
@@ -25,7 +25,7 @@ from shoal.data.files.streams import (
     stream_problems,
     write_part,
 )
-from shoal.data.open import RELEASE, Opened
+from shoal.data.open import RELEASE, LargeTable
 from shoal.data.staging import folder_beside
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError, raise_problems
@@ -34,7 +34,7 @@ Prove = Callable[[Lazy], None]
 
 
 def publish_file(
-    opened: Opened,
+    opened: LargeTable,
     target: Path,
     overwrite: bool,
     dialect: Dialect,
@@ -48,7 +48,7 @@ def publish_file(
     kinds = opened.kinds(unchanged)
     raise_problems(stream_problems(schema_of(staged, kinds), target))
     suffix = suffix_of(target)
-    texts = opened.texts or Read()
+    texts = opened.texts or ReadTexts()
     types = {name: kind for name, kind in texts.types.items() if name in unchanged}
     numbers = [name for name in texts.numbers if name in unchanged]
 
@@ -66,7 +66,7 @@ def publish_file(
                 again.unlink()
 
     with folder_beside(target) as folder:
-        write_whole(
+        write_atomically(
             target,
             overwrite,
             lambda file: copy_to(staged, file, suffix, dialect, types, numbers, spelled, kinds),
@@ -77,7 +77,7 @@ def publish_file(
 
 
 def publish_folder(
-    opened: Opened, target: Path, overwrite: bool, prove: Prove, unchanged: Sequence[str]
+    opened: LargeTable, target: Path, overwrite: bool, prove: Prove, unchanged: Sequence[str]
 ) -> None:
     """Write a folder of Parquet files, whole or not at all."""
     publish_written(
@@ -89,7 +89,7 @@ def publish_folder(
 
 
 def publish_stored(
-    opened: Opened,
+    opened: LargeTable,
     target: DatabaseTable,
     if_exists: IfExists,
     prove: Prove,
@@ -128,10 +128,10 @@ def publish_written(
     """Let a folder appear under its name once it is written and checked; one that is replaced stays until then."""
     real = Path(os.path.realpath(target))
     if real.exists() and not (overwrite and real.is_dir()):
-        raise InputError(exists_already(target))
+        raise InputError(output_exists_problem(target))
     if not real.parent.is_dir():
         raise InputError(f"The folder '{real.parent}' does not exist; make it first.")
-    restore(real)
+    restore_folder(real)
     with folder_beside(real) as folder:
         fresh, old = folder / "fresh", real.with_name(f".{real.name}.{secrets.token_hex(4)}.old")
         try:
@@ -142,13 +142,13 @@ def publish_written(
             fresh.rename(real)
             return
         except OSError as error:
-            why = reason(error)
+            why = system_reason(error)
         finally:
-            restore(real)
+            restore_folder(real)
     raise InputError(f"'{target}' cannot be written: {why}; choose another place.")
 
 
-def restore(target: Path) -> None:
+def restore_folder(target: Path) -> None:
     """Bring back the folder that a killed run had just moved out of the way, or remove it if it was replaced."""
     for old in target.parent.glob(f".{target.name}.*.old"):
         if target.exists():

@@ -21,11 +21,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812, as everybody calls them
 
 from shoal import __version__
-from shoal.atomic import exists_already
-from shoal.data.engines.base import RESERVED, Backend, Lazy, speaking_of
+from shoal.atomic import output_exists_problem
+from shoal.data.engines.base import RESERVED, Backend, Lazy, engine_errors
 from shoal.data.engines.publishing import publish_written
-from shoal.data.open import Opened
-from shoal.data.staging import Staging, runs
+from shoal.data.open import LargeTable
+from shoal.data.staging import Staging, process_runs
 from shoal.encoding.frames import Frame, open_frame
 from shoal.errors import InputError
 
@@ -218,7 +218,7 @@ def _left_behind(session: Any) -> list[str]:
     """The tables of processes of this machine that were killed."""
     begin = _of_this_machine()
     names = [row.tableName for row in session.sql(f"SHOW TABLES LIKE '{begin}*'").collect()]
-    return [name for name in names if not runs(name.removeprefix(begin).partition("_")[0])]
+    return [name for name in names if not process_runs(name.removeprefix(begin).partition("_")[0])]
 
 
 def _drop(session: Any, names: list[str]) -> None:
@@ -279,9 +279,9 @@ def _quoted(name: str) -> str:
     return f"`{name.replace('`', '``')}`"
 
 
-def open_spark(table: Any, memory: int, most: int | None) -> Opened:
+def open_spark(table: Any, memory: int, most: int | None) -> LargeTable:
     """Open a DataFrame in its session, or Parquet files in the session of the environment."""
-    with speaking_of("spark"):
+    with engine_errors("spark"):
         if isinstance(table, str | Path):
             session = SparkSession.builder.getOrCreate()
             if not str(table).rstrip("/").endswith(".parquet"):
@@ -293,11 +293,11 @@ def open_spark(table: Any, memory: int, most: int | None) -> Opened:
             native = table
         tables = Tables(native.sparkSession)
         engine = Spark(native.sparkSession, tables)
-        return Opened(engine, engine.inward(native), memory, tables, most=most)
+        return LargeTable(engine, engine.inward(native), memory, tables, most=most)
 
 
 def publish(
-    opened: Opened, target: str, staged: Lazy, overwrite: bool, prove: Callable[[Lazy], None]
+    opened: LargeTable, target: str, staged: Lazy, overwrite: bool, prove: Callable[[Lazy], None]
 ) -> None:
     """Write a release to a table of the catalogue, or to a folder of Parquet files."""
     engine = opened.engine
@@ -326,7 +326,7 @@ def _publish_table(
     session = engine.session
     is_there = session.catalog.tableExists(target)
     if is_there and not overwrite:
-        raise InputError(exists_already(Path(target)))
+        raise InputError(output_exists_problem(Path(target)))
     prove(engine.inward(engine.tables.write_table(engine.outward(staged), "out")))
     fresh = engine.tables.names[-1]
     schema, _, name = target.rpartition(".")

@@ -18,17 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.data.files import text
+from shoal.data.files.column_types import typed_without_loss, types_of_text
 from shoal.data.files.header import (
-    BelowTitles,
+    HeaderBelowTitles,
     HeaderCheck,
-    TotalBelow,
+    TotalRowBelow,
     check_header,
     check_names,
     check_total,
     is_total_word,
     likely_header_row,
 )
-from shoal.data.files.types import typed_without_loss, types_of_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, shown
 
@@ -38,7 +38,7 @@ _A_MOMENT = datetime(2001, 12, 31, 13, 14, 15)
 _SAME_DAY_LATER = _A_MOMENT.replace(year=2029)  # the same weekday and week of the year
 
 
-def option_problems(input: Input) -> list[str]:
+def csv_option_problems(input: Input) -> list[str]:
     """Say in sentences which options of reading cannot be used."""
     found = text.codec_problems(input.encoding)
     if input.delimiter is not None and not _is_delimiter(delimiter_of(input)):
@@ -98,7 +98,7 @@ _BLOCK_BYTES = 1 << 24  # also the longest record that Arrow surely accepts
 
 def read(path: Path, input: Input) -> Source:
     """Read a CSV file whose first row, or another one, names the columns, typed where nothing is lost."""
-    dialect, tables = _read(text.load(path, input.encoding), input, check_header)
+    dialect, tables = _read(text.load_text(path, input.encoding), input, check_header)
     (table,) = tables
     check_total(path, table, input)
     with ThreadPoolExecutor() as threads:  # Arrow works outside of Python's lock
@@ -109,14 +109,14 @@ def read(path: Path, input: Input) -> Source:
 
 def read_texts(path: Path, input: Input) -> pa.Table:
     """Read a CSV file as the texts that stand in it, whatever its columns are called."""
-    found = text.load(path, input.encoding)
+    found = text.load_text(path, input.encoding)
     (table,) = _read(found, input, lambda path, names, _: check_names(path, names))[1]
     return table
 
 
 def read_large(path: Path, input: Input) -> tuple[Dialect, Iterator[pa.Table]]:
     """Read a CSV file that may outgrow memory as texts, a part at a time, as strictly as any."""
-    return _read(text.load(path, input.encoding, is_large=True), input, check_header)
+    return _read(text.load_text(path, input.encoding, is_large=True), input, check_header)
 
 
 def _read(found: text.Text, input: Input, check: HeaderCheck) -> tuple[Dialect, Iterator[pa.Table]]:
@@ -168,7 +168,7 @@ def _refuse_titles(path: Path, data: bytes, input: Input) -> None:
     if input.header_row is None and text.is_utf8(data):
         row = guess_header_row(data, delimiter_of(input))
         if row is not None:
-            raise BelowTitles(path, row) from None
+            raise HeaderBelowTitles(path, row) from None
 
 
 def guess_header_row(data: bytes, delimiter: str | None = None) -> int | None:
@@ -344,7 +344,7 @@ class _Records:
             )
         row, fields = ragged[0]
         if len(ragged) == 1 and last is not None and self._is_short_total(last, fields):
-            return TotalBelow(self.text.path, f"it has {fields} fields instead of {self.width}")
+            return TotalRowBelow(self.text.path, f"it has {fields} fields instead of {self.width}")
         others = f", and {len(ragged) - 1} more rows are ragged" if len(ragged) > 1 else ""
         return InputError(
             f"'{self.text.path}' is torn: row {row} (counting the header, not blank lines) has {fields} fields "

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.data.files import text
-from shoal.data.files.types import encoding_problems, type_problems
-from shoal.encoding.found import has_time
+from shoal.data.files.column_types import type_problems, unencodable_problems
 from shoal.encoding.source import Dialect
+from shoal.encoding.type_inference import has_time
 
 TEXT = pa.large_string()  # a batch of long texts may have more than 2 GB
 BATCH = 1 << 16  # records that are joined at a time
 
 
-def joined(parts: list[pa.Array | str], by: str = "") -> pa.Array:
+def join_texts(parts: list[pa.Array | str], by: str = "") -> pa.Array:
     """Join texts, element by element; a plain text stands in every element."""
     texts = [pa.scalar(part, TEXT) if isinstance(part, str) else part for part in parts]
     return pc.binary_join_element_wise(*texts, pa.scalar(by, TEXT))
@@ -46,7 +46,7 @@ _SIGNS = "+-.: "  # in numbers, dates and times, besides letters and digits
 def problems(table: pa.Table, path: Path, dialect: Dialect | None) -> list[str]:
     """Say what a CSV file in this dialect cannot hold."""
     encoding = (dialect or Dialect()).encoding
-    return [*type_problems(table.schema, path), *encoding_problems(table, path, encoding)]
+    return [*type_problems(table.schema, path), *unencodable_problems(table, path, encoding)]
 
 
 def write(table: pa.Table, path: Path, suffix: str, dialect: Dialect | None) -> None:
@@ -95,8 +95,8 @@ def _records(batch: pa.RecordBatch, delimiter: str, dialect: Dialect) -> pa.Buff
         _fields(column, delimiter, dialect, dialect.format_of(name))
         for name, column in zip(batch.schema.names, batch.columns, strict=True)
     ]
-    fields[-1] = joined([fields[-1], dialect.line_end])
-    return content(joined(fields, delimiter))
+    fields[-1] = join_texts([fields[-1], dialect.line_end])
+    return content(join_texts(fields, delimiter))
 
 
 def _fields(
@@ -128,7 +128,7 @@ def _quoted(fields: pa.Array, delimiter: str) -> pa.Array:
     must = pc.equal(pc.binary_length(texts), 0)
     for mark in marks:
         must = pc.or_(must, pc.match_substring(texts, mark))
-    enclosed = joined(['"', pc.replace_substring(texts, '"', '""'), '"'])
+    enclosed = join_texts(['"', pc.replace_substring(texts, '"', '""'), '"'])
     return pc.if_else(must, enclosed, texts).take(codes.indices)
 
 

@@ -21,23 +21,23 @@ from zipfile import ZipFile
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.data.files.column_types import (
+    ErrorCell,
+    columns_as_text,
+    finite_problems,
+    is_text,
+    table_from_values,
+    type_problems,
+)
 from shoal.data.files.header import (
     LEAST,
-    BelowTitles,
+    HeaderBelowTitles,
     HeaderCheck,
-    TotalBelow,
+    TotalRowBelow,
     check_header,
     check_names,
     check_total,
     likely_header_row,
-)
-from shoal.data.files.types import (
-    ErrorCell,
-    finite_problems,
-    is_text,
-    table_from_values,
-    texts_of,
-    type_problems,
 )
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import LONGEST, InputError, near_miss
@@ -60,7 +60,7 @@ def read(path: Path, input: Input) -> Source:
 
 def read_texts(path: Path, input: Input) -> pa.Table:
     """Read every cell as text, whatever the columns are called."""
-    return texts_of(_read(path, input, lambda path, names, _: check_names(path, names)))
+    return columns_as_text(_read(path, input, lambda path, names, _: check_names(path, names)))
 
 
 def _read(path: Path, input: Input, check: HeaderCheck) -> pa.Table:
@@ -159,13 +159,13 @@ def _table(path: Path, rows: list[list[Any]], input: Input, check: HeaderCheck) 
         columns.append(_retype(values))
     names = ["" if name is None or isinstance(name, ErrorCell) else str(name) for name in header]
     if input.skip_last is None and (name := _text_below_numbers(names, columns)) is not None:
-        raise TotalBelow(path, f"column '{name[:LONGEST]}' holds text there and none above")
+        raise TotalRowBelow(path, f"column '{name[:LONGEST]}' holds text there and none above")
     try:
         check(path, names, [_texts_in(column) for column in columns])
     except InputError:
         if row is None:
             raise
-        raise BelowTitles(path, row) from None
+        raise HeaderBelowTitles(path, row) from None
     return table_from_values(path, dict(zip(names, columns, strict=True)))
 
 

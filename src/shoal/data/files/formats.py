@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shoal.atomic import exists_already, real_target, reason
+from shoal.atomic import output_exists_problem, real_target, system_reason
 from shoal.data.files import csv, csv_output, excel, json_lines, parquet, statistics
-from shoal.data.files.types import texts_of
+from shoal.data.files.column_types import columns_as_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError
 
@@ -34,7 +34,7 @@ class Format:
     def read_texts(self, path: Path, input: Input) -> pa.Table:
         """Read every value as text."""
         if self.own_texts is None:
-            return texts_of(self.read(path, input).data)
+            return columns_as_text(self.read(path, input).data)
         return self.own_texts(path, input)
 
 
@@ -129,10 +129,10 @@ def output_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
     target = Path(path)
     if _is_unwritable_name(target):
         return [_bad_name("output")]
-    return [*suffix_problems(target), *place_problems(path, overwrite)]
+    return [*suffix_problems(target), *path_problems(path, overwrite)]
 
 
-def place_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
+def path_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
     """Say in sentences why no file could be written to this path, whatever its format."""
     target = Path(path)
     if _is_unwritable_name(target):
@@ -145,7 +145,7 @@ def place_problems(path: str | os.PathLike[str], overwrite: bool) -> list[str]:
     try:
         return _target_problems(target, overwrite)
     except OSError as error:
-        return [f"The output '{target}' cannot be used: {reason(error)}; choose another."]
+        return [f"The output '{target}' cannot be used: {system_reason(error)}; choose another."]
 
 
 def space_problems(bytes_needed: int, path: str | os.PathLike[str]) -> list[str]:
@@ -178,7 +178,7 @@ def _target_problems(target: Path, overwrite: bool) -> list[str]:
     if not os.access(folder, os.W_OK | os.X_OK):
         found.append(f"The folder '{folder}' is not writable; choose another.")
     if mode is not None and not overwrite:
-        found.append(exists_already(target))
+        found.append(output_exists_problem(target))
     return found
 
 
@@ -195,7 +195,7 @@ def _missing(path: Path, error: OSError) -> list[str]:
         return [f"'{path}' is a link that leads to itself; name the file."]
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return [f"'{path}' does not exist; check the path.", *suffix_problems(path)]
-    return [f"'{path}' cannot be read: {reason(error)}; check its permissions and its disk."]
+    return [f"'{path}' cannot be read: {system_reason(error)}; check its permissions and its disk."]
 
 
 def _is_unwritable_name(path: Path) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.data.files.types import is_text
-from shoal.encoding.found import infer
+from shoal.data.files.column_types import is_text
 from shoal.encoding.source import Input
+from shoal.encoding.type_inference import infer
 from shoal.errors import LONGEST, InputError, raise_problems
 
 _NUMBER = re.compile(r"\s*[-+]?[\d.,]*\d[.,]?([eE][-+]?\d+)?\s*%?\s*")
@@ -27,7 +27,7 @@ LOOKED_AT = 200  # rows that show which columns a table has
 HeaderCheck = Callable[[Path, Sequence[str], Sequence[pa.ChunkedArray]], None]
 
 
-class BelowTitles(InputError):
+class HeaderBelowTitles(InputError):
     """A file cannot be read from its first row, and its column names seem to be in the row `row`."""
 
     def __init__(self, path: Path, row: int) -> None:
@@ -129,7 +129,7 @@ _TOTAL = re.compile(
 _ID = r"^[A-Za-z]{0,4}[-_/ ]?[0-9]+([-_/ ]?[0-9A-Za-z]+)*$"
 
 
-class TotalBelow(InputError):
+class TotalRowBelow(InputError):
     """The last row of a file looks like a total."""
 
     def __init__(self, path: Path, why: str) -> None:
@@ -145,7 +145,7 @@ def check_total(path: Path, table: pa.Table, input: Input) -> None:
         return
     why = total_sign(table, input)
     if why:
-        raise TotalBelow(path, why)
+        raise TotalRowBelow(path, why)
 
 
 def total_sign(table: pa.Table, input: Input) -> str | None:

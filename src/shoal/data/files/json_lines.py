@@ -11,9 +11,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from shoal.data.files import text
-from shoal.data.files.csv_output import BATCH, TEXT, content, joined
-from shoal.data.files.header import check_names
-from shoal.data.files.types import (
+from shoal.data.files.column_types import (
     NumberToken,
     Types,
     as_text,
@@ -25,7 +23,9 @@ from shoal.data.files.types import (
     types_of_date,
     types_of_text,
 )
-from shoal.encoding.frames import NUMBER_MARK, is_number
+from shoal.data.files.csv_output import BATCH, TEXT, content, join_texts
+from shoal.data.files.header import check_names
+from shoal.encoding.frames import NUMBER_MARK, is_number_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError
 
@@ -39,7 +39,7 @@ def read(path: Path, input: Input) -> Source:
     columns, fields = [], []
     for field, column in zip(table.schema, table.columns, strict=True):
         typed = typed_without_loss(column, possible_types(field, input), SEPARATOR)
-        keeps_tokens = is_number(field) and is_text(typed.type)
+        keeps_tokens = is_number_text(field) and is_text(typed.type)
         columns.append(typed)
         fields.append(
             pa.field(field.name, typed.type, metadata=NUMBER_MARK if keeps_tokens else None)
@@ -49,7 +49,7 @@ def read(path: Path, input: Input) -> Source:
 
 def possible_types(field: pa.Field, input: Input) -> Types:
     """The types that a column may have: those of number tokens, and of dates unless they are written otherwise."""
-    if is_number(field):
+    if is_number_text(field):
         return types_of_text
     is_date = is_text(field.type) and input.format_of(field.name) is None
     return types_of_date if is_date else lambda first: []
@@ -79,7 +79,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], path: Path, suffix: str) ->
 
 
 def _read(path: Path, input: Input) -> pa.Table:
-    (table,) = tables_of(text.load(path, input.encoding))
+    (table,) = tables_of(text.load_text(path, input.encoding))
     return table
 
 
@@ -144,14 +144,14 @@ def _lines(batch: pa.RecordBatch) -> pa.Array:
     parts: list[pa.Array | str] = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
         parts += [", " if parts else "{", f"{_encode(field.name)}: ", _as_json(field, column)]
-    return joined([*parts, "}\n"])
+    return join_texts([*parts, "}\n"])
 
 
 def _as_json(field: pa.Field, column: pa.Array) -> pa.Array:
     """Numbers and truth values bare, everything else as a JSON text."""
     kind = column.type
     is_bare = pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if is_bare or pa.types.is_decimal(kind) or is_number(field):
+    if is_bare or pa.types.is_decimal(kind) or is_number_text(field):
         return as_text(column).cast(TEXT).fill_null("null")
     codes = as_text(column, SEPARATOR).dictionary_encode()
     tokens = [_encode(value) for value in codes.dictionary.to_pylist()]

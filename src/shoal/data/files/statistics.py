@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.data.files.column_types import is_text
 from shoal.data.files.header import check_names
-from shoal.data.files.types import is_text
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import LONGEST, InputError
 

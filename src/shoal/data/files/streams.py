@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.data.files import csv_output, json_lines
+from shoal.data.files.column_types import finite_problems, type_problems, unencodable_problems
 from shoal.data.files.csv_output import BATCH
 from shoal.data.files.formats import suffix_of
 from shoal.data.files.table_file import formula_columns
-from shoal.data.files.types import encoding_problems, finite_problems, type_problems
-from shoal.encoding.frames import NUMBER_MARK, plain
+from shoal.encoding.frames import NUMBER_MARK, plain_table
 from shoal.encoding.source import Dialect
 from shoal.errors import raise_problems
 
@@ -35,7 +35,7 @@ def batches_of(sources: Sequence[Path], kinds: Types | None = None) -> Iterator[
     for source in sources:
         with ParquetFile(source) as file:
             for batch in file.iter_batches(BATCH):
-                for own in plain(pa.Table.from_batches([batch])).to_batches():
+                for own in plain_table(pa.Table.from_batches([batch])).to_batches():
                     yield own.cast(_with_types(own.schema, kinds)) if kinds else own
 
 
@@ -112,7 +112,7 @@ def write_part(
     """Write one Parquet file as `shoal.data.files.parquet` does."""
     from pyarrow.parquet import ParquetWriter
 
-    plain_schema = plain(schema.empty_table()).schema
+    plain_schema = plain_table(schema.empty_table()).schema
     with ParquetWriter(
         target, plain_schema, compression="zstd", write_page_checksum=True
     ) as writer:
@@ -125,7 +125,11 @@ def stream_problems(schema: pa.Schema, target: Path) -> list[str]:
     suffix = suffix_of(target)
     if suffix == ".xlsx":
         return [f"A large table does not fit into '{target}'; write .parquet or .csv."]
-    return [] if suffix == ".parquet" else type_problems(plain(schema.empty_table()).schema, target)
+    return (
+        []
+        if suffix == ".parquet"
+        else type_problems(plain_table(schema.empty_table()).schema, target)
+    )
 
 
 def formulas_in(sources: Sequence[Path]) -> list[str]:
@@ -142,7 +146,7 @@ def _encodable(
     """The records, refused where an encoding cannot hold them."""
     for batch in batches:
         table = spelled(pa.Table.from_batches([batch]))
-        raise_problems(encoding_problems(table, target, encoding))
+        raise_problems(unencodable_problems(table, target, encoding))
         yield from table.to_batches()
 
 

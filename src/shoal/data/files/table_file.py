@@ -13,21 +13,21 @@ from typing import TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.atomic import reason, write_whole
-from shoal.data.files.csv import option_problems
+from shoal.atomic import system_reason, write_atomically
+from shoal.data.files.column_types import is_text
+from shoal.data.files.csv import csv_option_problems
 from shoal.data.files.formats import (
     Format,
     format_of,
     input_problems,
     output_problems,
-    place_problems,
+    path_problems,
     row_problems,
     suffix_of,
     suffix_problems,
 )
 from shoal.data.files.header import check_names
-from shoal.data.files.types import is_text
-from shoal.encoding.frames import is_number, plain, plain_schema
+from shoal.encoding.frames import is_number_text, plain_schema, plain_table
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import InputError, Reason, raise_problems
 
@@ -49,12 +49,12 @@ def formula_columns(table: pa.Table) -> list[str]:
     >>> formula_columns(pa.table({"a": ["=1+1"], "b": ["-5"], "c": ["+49 (30) 1234"]}))
     ['a']
     """
-    values = plain(table)
+    values = plain_table(table)
     return [
         field.name
         for field, column in zip(values.schema, values.columns, strict=True)
         if _has_formula(pa.array([field.name]))
-        or (is_text(field.type) and not is_number(field) and _has_formula(column))
+        or (is_text(field.type) and not is_number_text(field) and _has_formula(column))
     ]
 
 
@@ -67,10 +67,12 @@ def formula_problems(table: pa.Table, path: Path, allows: Allows) -> list[str]:
     """Sentences for columns of a release that a spreadsheet would run in a file, unless somebody allowed them."""
     if not runs_formulas(path):
         return []
-    return problems_of(formula_columns(table), path, allows, ".xlsx or .parquet")
+    return formula_sentences(formula_columns(table), path, allows, ".xlsx or .parquet")
 
 
-def problems_of(columns: Iterable[str], path: Path, allows: Allows, instead: str) -> list[str]:
+def formula_sentences(
+    columns: Iterable[str], path: Path, allows: Allows, instead: str
+) -> list[str]:
     """Sentences for columns that hold formulas, with the formats to write instead."""
     return [
         f"Column '{name}' holds texts that a spreadsheet would run as formulas when it opens '{path.name}'; "
@@ -89,11 +91,11 @@ def _has_formula(texts: pa.ChunkedArray | pa.Array) -> bool:
 Found = TypeVar("Found")
 
 
-def read(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
+def read_file(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
     """Read a table from a file.
 
     Types come from the file (Parquet, Excel). Columns of CSV and JSON lines are typed where that loses
-    nothing, and are text where it would (see `shoal.data.files.types`). The table is complete and its
+    nothing, and are text where it would (see `shoal.data.files.column_types`). The table is complete and its
     columns have distinct names, or one `InputError` says what is wrong, without any cell's content.
 
     Parameters
@@ -119,13 +121,13 @@ def read(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
 def open_file(path: str | os.PathLike[str], input: Input | None = None) -> Source:
     """Read a table from a file, with the way the file was written.
 
-    The table is that of `read`. A text column of JSON lines that holds number tokens has the field
-    metadata ``{b"shoal": b"number"}``, and `write` then writes them as they were.
+    The table is that of `read_file`. A text column of JSON lines that holds number tokens has the field
+    metadata ``{b"shoal": b"number"}``, and `write_file` then writes them as they were.
     """
     return _open(path, input, lambda form, source, how: form.read(source, how))
 
 
-def read_texts(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
+def read_file_texts(path: str | os.PathLike[str], input: Input | None = None) -> pa.Table:
     """Read a table from a file with every value as the text that stands in it; null is missing.
 
     Values of Parquet and Excel files become texts, different values different ones.
@@ -142,7 +144,7 @@ def read_texts(path: str | os.PathLike[str], input: Input | None = None) -> pa.T
     return _open(path, input, lambda form, source, how: form.read_texts(source, how))
 
 
-def write(
+def write_file(
     table: pa.Table,
     path: str | os.PathLike[str],
     overwrite: bool = False,
@@ -157,7 +159,7 @@ def write(
     table
         What is written.
     path
-        A new file, unless `overwrite`; its suffix names the format, as in `read`.
+        A new file, unless `overwrite`; its suffix names the format, as in `read_file`.
     overwrite
         Replace an existing file in one step; it keeps its permissions, and a link stays a link.
     dialect
@@ -184,9 +186,9 @@ def write(
     raise_problems(output_problems(target, overwrite))
     check_names(target, table.column_names)
     form, suffix = format_of(target), suffix_of(target)
-    values = plain(table)
+    values = plain_table(table)
     raise_problems(form.problems(values, target, dialect))
-    write_whole(
+    write_atomically(
         target,
         overwrite,
         lambda file: form.write(values, file, suffix, dialect),
@@ -199,8 +201,8 @@ def write(
 def write_text(text: str, path: str | os.PathLike[str], overwrite: bool = False) -> None:
     """Write a text to a file in UTF-8, whole or not at all."""
     target = Path(path)
-    raise_problems(place_problems(target, overwrite))
-    write_whole(
+    raise_problems(path_problems(target, overwrite))
+    write_atomically(
         target,
         overwrite,
         lambda file: file.write_text(text, "utf-8", newline="\n"),
@@ -208,7 +210,7 @@ def write_text(text: str, path: str | os.PathLike[str], overwrite: bool = False)
     )
 
 
-def holding_problems(
+def file_content_problems(
     table: pa.Schema | pa.Table, path: str | os.PathLike[str], dialect: Dialect | None = None
 ) -> list[str]:
     """Say in sentences what a file of this format could not hold, before anything is computed.
@@ -225,7 +227,9 @@ def holding_problems(
     target = Path(path)
     if suffix_problems(target):  # output_problems says so
         return []
-    values = plain_schema(table).empty_table() if isinstance(table, pa.Schema) else plain(table)
+    values = (
+        plain_schema(table).empty_table() if isinstance(table, pa.Schema) else plain_table(table)
+    )
     return format_of(target).problems(values, target, dialect)
 
 
@@ -236,10 +240,12 @@ def _open(
 ) -> Found:
     source, how = Path(path), input or Input()
     try:
-        raise_problems([*option_problems(how), *input_problems(source), *row_problems(source, how)])
+        raise_problems(
+            [*csv_option_problems(how), *input_problems(source), *row_problems(source, how)]
+        )
         with source.open("rb"):
             pass
         return read_as(format_of(source), source, how)
     except OSError as error:
-        why = reason(error)
+        why = system_reason(error)
     raise InputError(f"'{source}' cannot be read: {why}; check its permissions and its disk.")

@@ -74,7 +74,7 @@ class Text:
         return (feeds if has_feeds else returns) + 1
 
 
-def load(path: Path, encoding: str | None = None, is_large: bool = False) -> Text:
+def load_text(path: Path, encoding: str | None = None, is_large: bool = False) -> Text:
     """Read a text file, decompressed, or its beginning; without a mark or a given encoding it must be UTF-8."""
     name, has_mark = _encoding_of(path, encoding)
     pieces = _decoded(path, name, has_mark, PIECE if is_large else -1)

@@ -102,7 +102,7 @@ _PLAIN = {AT_LEAST: ">= ", AT_MOST: "<= "}
 _NUMBER = re.compile(r"<?[0-9]+(?:[.,][0-9]+)?")
 
 
-def joined(low: str, high: str) -> str:
+def join_range(low: str, high: str) -> str:
     """The range from one end to another.
 
     Examples
@@ -114,7 +114,7 @@ def joined(low: str, high: str) -> str:
     return f"{low}{DASH if is_plain else _SPACED}{high}"
 
 
-def ends_of(released: str) -> tuple[str, str] | None:
+def split_range(released: str) -> tuple[str, str] | None:
     """The two ends of a range in either spelling, None where a text is none.
 
     Examples
@@ -134,7 +134,7 @@ def ends_of(released: str) -> tuple[str, str] | None:
     return None
 
 
-def end_of(released: str, sign: str) -> str | None:
+def open_end(released: str, sign: str) -> str | None:
     """The end of `≥ 90` or `≤ 17` in either spelling, None where a text does not begin with the sign."""
     for written in (sign, _PLAIN[sign]):
         if released.startswith(written):
@@ -143,7 +143,7 @@ def end_of(released: str, sign: str) -> str | None:
     return f"{bare}{released[2:]}" if released.startswith(f"{bare} ") else None
 
 
-def plainly(released: str) -> str:
+def plain_spelling(released: str) -> str:
     """The plain spelling of a range, or of a text with one end.
 
     Examples
@@ -154,9 +154,9 @@ def plainly(released: str) -> str:
     for sign, written in _PLAIN.items():
         if released.startswith(sign) and DASH not in released:
             return written + released[len(sign) :]
-    ends = ends_of(released) if DASH in released else None
+    ends = split_range(released) if DASH in released else None
     if ends is None:
         return released
-    low, high = (plainly(end) for end in ends)
+    low, high = (plain_spelling(end) for end in ends)
     begin = f"({low[1:]}" if low[:1] == ">" and low[1:2] != "=" else f"[{low}"
     return f"{begin}, {high[1:]})" if high[:1] == "<" and high[1:2] != "=" else f"{begin}, {high}]"

@@ -17,10 +17,10 @@ from shoal.encoding.forms.base import (
     Floats,
     Form,
     Ints,
-    end_of,
-    ends_of,
-    joined,
-    plainly,
+    join_range,
+    open_end,
+    plain_spelling,
+    split_range,
 )
 
 
@@ -113,7 +113,7 @@ class RangeForm(Form):
 
     def joined(self, low: str, high: str) -> str:
         """How the closure from one value to another reads."""
-        return joined(low, high)
+        return join_range(low, high)
 
     def at_least(self, low: str) -> str:
         """How the closure of a value and all above it reads."""
@@ -125,14 +125,14 @@ class RangeForm(Form):
 
     def end(self, released: str, sign: str) -> str | None:
         """The text that `at_least` or `at_most` was given, None where it was not."""
-        return end_of(released, sign)
+        return open_end(released, sign)
 
     def ends(self, released: str) -> tuple[str, str] | None:
-        """The two texts that `joined` joined, None where it did not."""
-        return ends_of(released)
+        """The two texts that `join_range` joined, None where it did not."""
+        return split_range(released)
 
     def plainly(self, released: str | None) -> str | None:
-        return None if released is None else plainly(released)
+        return None if released is None else plain_spelling(released)
 
     def parse(self, released: str | None) -> Sequence[int] | None:
         if released == STAR:
@@ -267,7 +267,7 @@ class RangeForm(Form):
 
 def _coded(texts: Sequence[str]) -> dict[str | None, int]:
     """The code of each text in either spelling."""
-    plain: dict[str | None, int] = {plainly(text): code for code, text in enumerate(texts)}
+    plain: dict[str | None, int] = {plain_spelling(text): code for code, text in enumerate(texts)}
     return plain | {text: code for code, text in enumerate(texts)}
 
 

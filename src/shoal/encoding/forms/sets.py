@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.encoding.forms.base import STAR, Floats, Form, Ints, plainly
+from shoal.encoding.forms.base import STAR, Floats, Form, Ints, plain_spelling
 
 _BITS = 31  # codes in a slot: an int32 without its sign
 _BLOCK = 4096  # closures unpacked at a time, to bound memory
@@ -21,7 +21,7 @@ _MEMBER = re.compile(rf'"(?:[^"\\]|\\.)*"|{_PLAIN.pattern}')
 _MEMBERS = re.compile(rf"\s*(?:{_MEMBER.pattern})(?:\s*,\s*(?:{_MEMBER.pattern}))*\s*")
 
 
-def members_of(released: str) -> list[str]:
+def set_members(released: str) -> list[str]:
     """The values that a text in braces lists, none where it is no set."""
     if released[:1] != "{" or released[-1:] != "}" or not _MEMBERS.fullmatch(released[1:-1]):
         return []
@@ -80,13 +80,15 @@ class SetForm(Form):
     def plainly(self, released: str | None) -> str | None:
         for code in self.fixed:
             label = self.labels[code]
-            released = None if released is None else released.replace(label, plainly(label))
+            released = None if released is None else released.replace(label, plain_spelling(label))
         return released
 
     @cached_property
     def codes(self) -> dict[str | None, int]:
         """The code of each value as text, in either spelling; None is null."""
-        plain: dict[str | None, int] = {plainly(self.labels[code]): code for code in self.fixed}
+        plain: dict[str | None, int] = {
+            plain_spelling(self.labels[code]): code for code in self.fixed
+        }
         return {**plain, **super().codes}
 
     def parse(self, released: str | None) -> Sequence[int] | None:
@@ -94,7 +96,7 @@ class SetForm(Form):
             return self.pack([self.codes[released]])
         if released == STAR:
             return self.pack(range(self.size))
-        labels = members_of(released) if released else []
+        labels = set_members(released) if released else []
         if labels and all(label in self.codes for label in labels):
             return self.pack(self.codes[label] for label in labels)
         return None

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.encoding.forms.base import AT_LEAST, AT_MOST, STAR, Floats, Form, Ints, plainly
+from shoal.encoding.forms.base import AT_LEAST, AT_MOST, STAR, Floats, Form, Ints, plain_spelling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class TreeForm(Form):
 
     def plainly(self, released: str | None) -> str | None:
         is_own = self.own_words or (released is not None and released[:2] in (AT_LEAST, AT_MOST))
-        return plainly(released) if is_own and released is not None else released
+        return plain_spelling(released) if is_own and released is not None else released
 
     def text(self, closures: Ints) -> list[str | None]:
         null: list[str | None] = [None] if self.has_null else []

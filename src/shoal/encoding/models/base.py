@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shoal.encoding.forms import STAR, Form, Ints, SetForm, TreeForm
-from shoal.encoding.models.ends import Cut, cut, end_problems
+from shoal.encoding.models.ends import ClippedValues, clip_ends, end_problems
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
@@ -190,20 +190,20 @@ def _labelled(
     """The allowed values as text, the code of each of `values`, and the codes of folded ones."""
     if model.needs_numbers and not is_ordered(values.type):
         raise InputError(
-            f"Column '{column}' holds {describe(values.type)}, and 'low' and 'high' need numbers or dates; "
+            f"Column '{column}' holds {describe_type(values.type)}, and 'low' and 'high' need numbers or dates; "
             "leave them out."
         )
-    values, codes = within(column, values, model.domain)
-    ends = cut_by(model, column, values)
+    values, codes = codes_in_domain(column, values, model.domain)
+    ends = clip_by_model(model, column, values)
     return ends.label(labels_of(ends.values)), ends.codes[codes], ends.fixed
 
 
-def cut_by(model: Any, column: str, values: pa.Array) -> Cut:
+def clip_by_model(model: Any, column: str, values: pa.Array) -> ClippedValues:
     """Fold values beyond the ends of a model that has any."""
     if model.low is None and model.high is None:
-        return Cut(values, np.arange(len(values), dtype=np.int32), None, None)
+        return ClippedValues(values, np.arange(len(values), dtype=np.int32), None, None)
     refuse_infinite(column, values)
-    return cut(column, values, model.low, model.high)
+    return clip_ends(column, values, model.low, model.high)
 
 
 def refuse_infinite(column: str, values: pa.Array) -> None:
@@ -216,7 +216,7 @@ def refuse_infinite(column: str, values: pa.Array) -> None:
         )
 
 
-def is_number(value: Any) -> bool:
+def is_finite_number(value: Any) -> bool:
     """Whether a value is a finite number."""
     number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
     return number and isfinite(value)
@@ -231,7 +231,7 @@ def is_ordered(kind: pa.DataType) -> bool:
     return bool(number or t.is_date(kind) or t.is_timestamp(kind))
 
 
-def describe(kind: pa.DataType) -> str:
+def describe_type(kind: pa.DataType) -> str:
     """Say in plain words what an Arrow type holds."""
     import pyarrow as pa
 
@@ -262,7 +262,9 @@ def label_of(value: Any) -> str:
     return value if isinstance(value, str) else labels_of(pa.array([value]))[0]
 
 
-def within(column: str, values: pa.Array, domain: Sequence[Any] | None) -> tuple[pa.Array, Ints]:
+def codes_in_domain(
+    column: str, values: pa.Array, domain: Sequence[Any] | None
+) -> tuple[pa.Array, Ints]:
     """Place the values of a column in its declared domain, in order."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -297,7 +299,7 @@ _MIXED = "The values mix types, or are no numbers, dates or texts; give those of
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedValues:
     """The distinct values of a column in ascending order, as they are and as text, and the records that have each."""
 
     values: pa.Array
@@ -311,12 +313,12 @@ class Counted:
         return sum(self.counts)
 
 
-def counted(values: Any, missing: Collection[str] = ()) -> Counted:
+def counted_values(values: Any, missing: Collection[str] = ()) -> CountedValues:
     """Count the values of a list, or of a pandas, polars or Arrow column; `missing` are texts that stand for none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if isinstance(values, Counted):
+    if isinstance(values, CountedValues):
         return values
     array = arrow_of(values)
     try:
@@ -331,7 +333,7 @@ def counted(values: Any, missing: Collection[str] = ()) -> Counted:
     known = iter(labels)
     texts = [None if is_null else next(known) for is_null in distinct.is_null().to_pylist()]
     kept = [i for i in order if texts[i] is not None and texts[i] not in missing]
-    return Counted(
+    return CountedValues(
         values=distinct.take(pa.array(kept, pa.int64())),
         labels=tuple(str(texts[i]) for i in kept),
         counts=tuple(counts[i] for i in kept),

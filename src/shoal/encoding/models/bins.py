@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shoal.encoding.forms import Floats, Ints
-from shoal.encoding.forms.base import AT_LEAST, AT_MOST, joined
+from shoal.encoding.forms.base import AT_LEAST, AT_MOST, join_range
 from shoal.encoding.models.ends import (
     EPOCH,
     Key,
-    days_of,
-    ends_of,
-    exact,
+    decimal_text,
+    end_keys,
+    fraction_of,
     keys_of,
+    local_days,
     moments,
     per_day,
     ticks_of,
-    written,
 )
 from shoal.encoding.models.periods import Period, period_of
 from shoal.errors import InputError
@@ -61,7 +61,7 @@ def fold_dates(column: str, values: pa.Array, unit: str, low: Any, high: Any) ->
     """Fold dates onto days, weeks, months, quarters, years or decades."""
     kind, ticks = values.type, per_day(values.type)
     lowest, highest = end_periods(column, kind, unit, low, high)
-    days = days_of(values)
+    days = local_days(values)
     period_at = {day: clipped(period_of(unit, day), lowest, highest) for day in set(days)}
     periods = [period_at[day] for day in days]
     found = {}
@@ -94,7 +94,7 @@ def end_periods(
 ) -> tuple[Period | None, Period | None]:
     """The lowest and the highest period of folded dates, which must be whole ones."""
     found: list[Period | None] = []
-    first, last = ends_of(column, kind, low, high, by_weeks)
+    first, last = end_keys(column, kind, low, high, by_weeks)
     for name, key in (("low", first), ("high", last)):
         if key is None:
             found.append(None)
@@ -117,8 +117,8 @@ def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any,
     """Fold numbers onto the bins of a grid: from one multiple of a step, counted from `start`, to below the next."""
     import pyarrow as pa
 
-    first, last = ends_of(column, values.type, low, high)
-    grid = _Grid(exact(step), exact(start), first, last, _are_whole(values))
+    first, last = end_keys(column, values.type, low, high)
+    grid = _Grid(fraction_of(step), fraction_of(start), first, last, _are_whole(values))
     if pa.types.is_float64(values.type):
         places = grid.places(np.asarray(values))
     else:
@@ -129,12 +129,12 @@ def fold_numbers(column: str, values: pa.Array, step: Any, start: Any, low: Any,
         if place == grid.LOW:
             after = [place.number - 1 for place in distinct if place.side == 0]
             number = min([grid.number(grid.low), *after])
-            text = written(grid.low)
+            text = decimal_text(grid.low)
             found[place] = _Bin(f"{AT_MOST}{text}", text, text, number, grid.low, grid.low)
         elif place == grid.HIGH:
             before = [one.position + 1 for one in found.values()]
             number = max([grid.number(grid.high), *before])
-            text = written(grid.high)
+            text = decimal_text(grid.high)
             found[place] = _Bin(f"{AT_LEAST}{text}", text, text, number, grid.high, grid.high)
         else:
             found[place] = grid.bin(place.number)
@@ -209,7 +209,7 @@ class _Grid:
             numbers.tolist(), np.floor(steps).tolist(), near, below, above, strict=True
         ):
             if is_near:
-                found.append(self.place(exact(number)))
+                found.append(self.place(fraction_of(number)))
             else:
                 found.append(self.LOW if is_low else self.HIGH if is_high else _Place(0, int(at)))
         return found
@@ -224,11 +224,11 @@ class _Grid:
             first = floor(self.low) + 1 if is_cut else ceil(low)
             last = ceil(high) - 1
             begins, ends = str(first), str(last)
-            label = begins if first == last else joined(begins, ends)
+            label = begins if first == last else join_range(begins, ends)
             return _Bin(label, begins, ends, number, Fraction(first), Fraction(last))
         low = self.low if is_cut else low
-        begins, ends = f"{'>' if is_cut else ''}{written(low)}", f"<{written(high)}"
-        return _Bin(joined(begins, ends), begins, ends, number, low, high)
+        begins, ends = f"{'>' if is_cut else ''}{decimal_text(low)}", f"<{decimal_text(high)}"
+        return _Bin(join_range(begins, ends), begins, ends, number, low, high)
 
 
 def _float(bound: Fraction) -> float:
@@ -237,7 +237,7 @@ def _float(bound: Fraction) -> float:
         found = float(bound)
     except OverflowError:
         return inf if bound > 0 else -inf
-    return found if isinf(found) or exact(found) >= bound else nextafter(found, inf)
+    return found if isinf(found) or fraction_of(found) >= bound else nextafter(found, inf)
 
 
 def _numbers(found: Sequence[Fraction], kind: pa.DataType, is_whole: bool) -> pa.Array:
@@ -245,7 +245,7 @@ def _numbers(found: Sequence[Fraction], kind: pa.DataType, is_whole: bool) -> pa
     import pyarrow as pa
 
     if pa.types.is_decimal(kind):
-        return pa.array([Decimal(written(number)) for number in found])
+        return pa.array([Decimal(decimal_text(number)) for number in found])
     if not (is_whole and pa.types.is_integer(kind)):
         return pa.array([_float(number) for number in found])
     numbers = [int(number) for number in found]

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.encoding.forms import Form, Ints
-from shoal.encoding.forms.base import plainly
-from shoal.encoding.models.base import Model, describe
+from shoal.encoding.forms.base import plain_spelling
+from shoal.encoding.models.base import Model, describe_type
 from shoal.encoding.models.bins import clipped, end_periods, label_of_end
-from shoal.encoding.models.ends import days_of, end_problems
+from shoal.encoding.models.ends import end_problems, local_days
 from shoal.encoding.models.periods import UNITS, Period, period_of
-from shoal.encoding.models.trees import form_of_paths, heights_of
+from shoal.encoding.models.trees import form_of_paths, label_heights
 from shoal.errors import InputError, near_miss, raise_problems
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Calendar(Model):
         object.__setattr__(self, "levels", tuple(unit for unit in UNITS if unit in levels))
 
     def plainly(self, released: str | None) -> str | None:
-        return None if released is None else plainly(released)
+        return None if released is None else plain_spelling(released)
 
     @property
     def needs_numbers(self) -> bool:
@@ -102,12 +102,12 @@ class Calendar(Model):
 
         if not (pa.types.is_date(values.type) or pa.types.is_timestamp(values.type)):
             raise InputError(
-                f"Column '{column}' holds {describe(values.type)}, and a calendar needs dates; convert it, or say how "
-                "its dates are written (date_format)."
+                f"Column '{column}' holds {describe_type(values.type)}, and a calendar needs dates; convert it, or say "
+                "how its dates are written (date_format)."
             )
         unit, by_weeks = self._units[0], self._by_weeks
         lowest, highest = end_periods(column, values.type, unit, self.low, self.high, by_weeks)
-        days = days_of(values)
+        days = local_days(values)
         period_at = {
             day: clipped(period_of(unit, day, by_weeks), lowest, highest) for day in set(days)
         }
@@ -119,7 +119,7 @@ class Calendar(Model):
             paths[period] = [label_of_end(period, lowest, highest), *above]
         place = {period: code for code, period in enumerate(paths)}
         codes = np.array([place[period] for period in found], dtype=np.int32)
-        heights, top = heights_of(paths.values()), len(self._units)
+        heights, top = label_heights(paths.values()), len(self._units)
         return form_of_paths(column, paths, has_null, heights, top, own_words=True), codes
 
     def path(self, day: date) -> list[str]:

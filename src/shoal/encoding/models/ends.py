@@ -49,7 +49,7 @@ def _kind(end: Any) -> str:
     return "moment" if isinstance(end, datetime) else "date" if isinstance(end, date) else "number"
 
 
-class Cut(NamedTuple):
+class ClippedValues(NamedTuple):
     """Values with all up to a lowest and all from a highest one folded into one."""
 
     values: Any  # Arrow, ascending; folded ones are their ends
@@ -73,12 +73,12 @@ class Cut(NamedTuple):
         return frozenset([*first, *([len(self.values) - 1] if self.high is not None else [])])
 
 
-def cut(column: str, values: pa.Array, low: Any, high: Any) -> Cut:
+def clip_ends(column: str, values: pa.Array, low: Any, high: Any) -> ClippedValues:
     """Fold all values up to `low` into one, and all from `high` on."""
     import pyarrow as pa
 
     keys = keys_of(values)
-    first, last = ends_of(column, values.type, low, high)
+    first, last = end_keys(column, values.type, low, high)
     is_low = np.array([first is not None and key <= first for key in keys], dtype=np.bool_)
     is_high = np.array([last is not None and key >= last for key in keys], dtype=np.bool_)
     inner = ~(is_low | is_high)
@@ -91,7 +91,7 @@ def cut(column: str, values: pa.Array, low: Any, high: Any) -> Cut:
     if pa.types.is_decimal(values.type):
         scale = max(part.type.scale for part in parts)
         parts = [part.cast(pa.decimal128(38, scale)) for part in parts]
-    return Cut(
+    return ClippedValues(
         pa.concat_arrays(parts),
         np.where(is_low, 0, codes).astype(np.int32),
         f"{AT_MOST}{end_text(low, True, values.type)}" if is_low.any() else None,
@@ -112,13 +112,13 @@ def end_text(end: Any, is_last: bool, kind: pa.DataType | None = None) -> str:
     """How an end reads: a number without needless digits, a day as ISO, a time as a column of its type writes it."""
     day = _moment(end, is_last)
     if day is None:
-        return written(exact(end))
+        return decimal_text(fraction_of(end))
     if isinstance(day, datetime) and kind is not None:
         return str(moments([ticks_of(day, kind)], kind)[0].as_py())
     return day.isoformat()
 
 
-def ends_of(
+def end_keys(
     column: str, kind: pa.DataType, low: Any, high: Any, by_weeks: bool = False
 ) -> tuple[Key | None, Key | None]:
     """The ends as keys like those of values of a type.
@@ -154,7 +154,7 @@ def _key_of(end: Any, kind: pa.DataType, is_last: bool, by_weeks: bool) -> Key |
         return key + per_day(kind) - 1 if is_last and not isinstance(moment, datetime) else key
     if isinstance(end, bool) or not isinstance(end, int | float | Decimal):
         return None
-    number = exact(end)
+    number = fraction_of(end)
     return None if pa.types.is_integer(kind) and number.denominator > 1 else number
 
 
@@ -174,7 +174,7 @@ def _moment(end: Any, is_last: bool, by_weeks: bool = False) -> date | None:
     return end if isinstance(end, date) else None
 
 
-def exact(number: int | float | Decimal) -> Fraction:
+def fraction_of(number: int | float | Decimal) -> Fraction:
     """A number as people write it, as a fraction: 0.1 is one tenth."""
     return Fraction(Decimal(repr(float(number))) if isinstance(number, float) else number)
 
@@ -187,7 +187,7 @@ def keys_of(values: pa.Array) -> list[Key]:
     kind = values.type
     if not pa.types.is_temporal(kind):
         plain = pa.types.is_integer(kind)
-        return [number if plain else exact(number) for number in values.to_pylist()]
+        return [number if plain else fraction_of(number) for number in values.to_pylist()]
     ahead = _ahead(kind)
     if ahead is None:
         values, ahead = pc.local_timestamp(values), 0
@@ -231,7 +231,7 @@ def ticks_of(moment: date, kind: pa.DataType) -> int:
     return day + (seconds * 1_000_000 + clock.microsecond) * per_day(kind) // TICKS["us"]
 
 
-def days_of(values: pa.Array) -> list[date]:
+def local_days(values: pa.Array) -> list[date]:
     """The day of each date or time, in the column's own zone."""
     ticks = per_day(values.type)
     return [date.fromordinal(EPOCH + int(key) // ticks) for key in keys_of(values)]
@@ -251,7 +251,7 @@ def moments(ticks: Sequence[int], kind: pa.DataType) -> pa.Array:
     return pc.assume_timezone(local, kind.tz, ambiguous="earliest", nonexistent="earliest")
 
 
-def written(number: Fraction) -> str:
+def decimal_text(number: Fraction) -> str:
     """A fraction of powers of ten as a decimal number, with no digit too many.
 
     Examples

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from shoal.encoding.forms.base import AT_LEAST, AT_MOST
-from shoal.encoding.models.ends import end_problems, end_text, exact
+from shoal.encoding.models.ends import end_problems, end_text, fraction_of
 from shoal.encoding.models.periods import read_period
 from shoal.encoding.models.trees import LabelledSets, Tree, hang_sets
 from shoal.errors import InputError
 
 
-def coarsen(
+def make_monotone(
     leaves: Sequence[str], inner: Sequence[str], parent: Sequence[int], counts: Mapping[str, int]
 ) -> dict[str, object]:
     """Merge nodes of a tree until entropy is monotone on it for a column with these value counts.
@@ -96,15 +96,15 @@ def names_above(tree: Tree) -> list[list[str]]:
     return above[: len(tree.leaves)]
 
 
-def paths_of(tree: Tree) -> list[list[str]]:
+def label_paths(tree: Tree) -> list[list[str]]:
     """The names of each value from its own up to the last one of the whole."""
     whole = _own_names(tree)[-1]
     return [[*path, *whole] for path in names_above(tree)]
 
 
-def rows_of(tree: Tree) -> list[list[str]]:
+def tree_rows(tree: Tree) -> list[list[str]]:
     """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
-    paths = paths_of(tree)
+    paths = label_paths(tree)
     depth = max(len(path) for path in paths)
     return [[*[path[0]] * (depth - len(path)), *path] for path in paths]
 
@@ -157,7 +157,7 @@ def fold_tree(
 def _folded_paths(tree: Tree, names: list[str], folded: dict[str, set[int]]) -> list[list[str]]:
     """The names of each leaf from its new one up to the last one of the whole."""
     below, node_of = _leaves_below(tree), _node_of(tree)
-    paths = paths_of(tree)
+    paths = label_paths(tree)
     above_end = {
         end: [name for name in paths[min(beyond)] if beyond <= below[node_of[name]]]
         for end, beyond in folded.items()
@@ -225,10 +225,10 @@ def _keys(leaves: Sequence[str], low: Any, high: Any) -> tuple[list[Any], list[A
 
 def _number(value: Any, is_last: bool) -> Any:
     if isinstance(value, str):
-        return exact(Decimal(value))
+        return fraction_of(Decimal(value))
     if isinstance(value, date):
         raise TypeError("a date")
-    return exact(value)
+    return fraction_of(value)
 
 
 def _day(value: Any, is_last: bool) -> date:

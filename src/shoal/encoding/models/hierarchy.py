@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.encoding.forms import Form, Ints, TreeForm
-from shoal.encoding.models.base import Model, counted, label_of, labels_of
+from shoal.encoding.models.base import Model, counted_values, label_of, labels_of
 from shoal.encoding.models.calendar import DEFAULT, Calendar
 from shoal.encoding.models.folded_tree import (
-    coarsen,
     fold_tree,
     folding_problems,
-    paths_of,
-    rows_of,
+    label_paths,
+    make_monotone,
+    tree_rows,
 )
 from shoal.encoding.models.hierarchy_preview import HierarchyCheck, Preview, check_of, preview_of
 from shoal.encoding.models.makers import (
@@ -36,7 +36,7 @@ from shoal.encoding.models.trees import (
     Tree,
     form_of,
     hang_sets,
-    heights_of,
+    label_heights,
     read_lines,
     sets_of_collection,
     sets_of_dict,
@@ -180,7 +180,7 @@ class Hierarchy(Model):
         >>> shoal.Hierarchy.from_numbers([21, 23, 27, 34, 36], widths=(5, 10)).rows()[1]
         ['23', '20–24', '20–29', '*']
         """
-        return cls.from_rows(number_rows(counted(values), widths))
+        return cls.from_rows(number_rows(counted_values(values), widths))
 
     @classmethod
     def from_dates(cls, values: Any, levels: Sequence[str] = DEFAULT) -> Hierarchy:
@@ -201,7 +201,7 @@ class Hierarchy(Model):
         >>> shoal.Hierarchy.from_dates(days, levels=("day", "quarter", "year")).rows()[1]
         ['2020-03-14', '2020-Q1', '2020', '*']
         """
-        return cls.from_rows(date_rows(counted(values), Calendar(tuple(levels))))
+        return cls.from_rows(date_rows(counted_values(values), Calendar(tuple(levels))))
 
     @classmethod
     def from_codes(
@@ -227,7 +227,7 @@ class Hierarchy(Model):
         ['C34.1', 'C34.*', '*']
         """
         prefix = Prefix(None if lengths is None else tuple(lengths), separator)
-        return cls.from_rows(code_rows(counted(values).labels, prefix))
+        return cls.from_rows(code_rows(counted_values(values).labels, prefix))
 
     @classmethod
     def from_order(cls, order: Any, levels: int | None = None) -> Hierarchy:
@@ -275,7 +275,7 @@ class Hierarchy(Model):
 
     def _form(self, has_null: bool) -> TreeForm:
         tree, _, paths = self._folded
-        return form_of(tree, has_null, heights_of(paths), max(map(len, paths)) - 1)
+        return form_of(tree, has_null, label_heights(paths), max(map(len, paths)) - 1)
 
     @property
     def is_coarse(self) -> bool:
@@ -295,7 +295,7 @@ class Hierarchy(Model):
         """The tree of what may be released, and the leaf of it and its path for each leaf of this one."""
         tree = self._tree
         if not self.is_coarse:
-            return tree, list(range(len(self.leaves))), paths_of(tree)
+            return tree, list(range(len(self.leaves))), label_paths(tree)
         return fold_tree(tree, self.finest, self.low, self.high)
 
     def monotone(self, values: Iterable[Any]) -> Hierarchy:
@@ -311,13 +311,13 @@ class Hierarchy(Model):
         >>> tree.monotone(["1"] * 85 + ["2", "3", "4"] * 5).inner
         ('*',)
         """
-        found = counted(values)
+        found = counted_values(values)
         plain = replace(self, finest=0, low=None, high=None)
         codes = plain.compile("values", found.values, has_null=False)[1]
         counts = Counter(dict.fromkeys(self.leaves, 0))
         for code, times in zip(codes, found.counts, strict=True):
             counts[self.leaves[code]] += times
-        return Hierarchy.from_dict(coarsen(self.leaves, self.inner, self.parent, counts))
+        return Hierarchy.from_dict(make_monotone(self.leaves, self.inner, self.parent, counts))
 
     def preview(self, values: Any) -> Preview:
         """Count how the records of a column spread over the nodes of each level.
@@ -340,7 +340,7 @@ class Hierarchy(Model):
         level 2: 1 set
           *  100.0 %
         """
-        return preview_of(self, counted(values))
+        return preview_of(self, counted_values(values))
 
     def check(self, values: Any) -> HierarchyCheck:
         """Find where this hierarchy and the values of a column do not fit; no value is named.
@@ -354,7 +354,7 @@ class Hierarchy(Model):
         Values of the column that are not in the hierarchy: 1, in 1 record; add a line for each.
         Values of the hierarchy that no record has: 1.
         """
-        return check_of(self, counted(values))
+        return check_of(self, counted_values(values))
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write this hierarchy to a CSV file from which `from_csv` reads the same tree, whole or not at all.
@@ -369,4 +369,4 @@ class Hierarchy(Model):
 
     def rows(self) -> list[list[str]]:
         """The tree as rows of equal length: value, level 1, …, root; a value fills levels it skips."""
-        return rows_of(self._tree)
+        return tree_rows(self._tree)

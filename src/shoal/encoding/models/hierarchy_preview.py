@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.encoding.forms.base import DASH
-from shoal.encoding.models.base import Counted
+from shoal.encoding.models.base import CountedValues
 from shoal.encoding.models.periods import days_of_label
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class HierarchyCheck:
         return f"<p>{html.escape(first)}</p><ul>{items}</ul>"
 
 
-def preview_of(tree: Hierarchy, found: Counted) -> Preview:
+def preview_of(tree: Hierarchy, found: CountedValues) -> Preview:
     """Spread the records of a column over a tree."""
     per_leaf, outside, _ = _per_leaf(tree, found)
     records = sum(per_leaf.values())
@@ -195,7 +195,7 @@ def preview_of(tree: Hierarchy, found: Counted) -> Preview:
     return Preview(records, outside, found.missing, tuple(levels))
 
 
-def check_of(tree: Hierarchy, found: Counted) -> HierarchyCheck:
+def check_of(tree: Hierarchy, found: CountedValues) -> HierarchyCheck:
     """Find where a tree and a column do not fit."""
     per_leaf, outside, absent = _per_leaf(tree, found)
     rows = [row for row in rows_by_height(tree) if per_leaf[row[0]]]
@@ -218,7 +218,7 @@ def check_of(tree: Hierarchy, found: Counted) -> HierarchyCheck:
     )
 
 
-def heights_of(tree: Hierarchy) -> list[int]:
+def node_levels(tree: Hierarchy) -> list[int]:
     """The level of each node, leaves first: 0 for a value, else one above the highest of its children."""
     heights = [0] * len(tree.parent)
     for node, above in enumerate(tree.parent[:-1]):  # parents come after their children
@@ -228,7 +228,7 @@ def heights_of(tree: Hierarchy) -> list[int]:
 
 def rows_by_height(tree: Hierarchy) -> list[list[str]]:
     """For each value what it reads on every level: the label of the highest node above it that is no higher."""
-    heights, labels = heights_of(tree), tree.leaves + tree.inner
+    heights, labels = node_levels(tree), tree.leaves + tree.inner
     rows = []
     for leaf in range(len(tree.leaves)):
         row, node = [], leaf
@@ -240,7 +240,7 @@ def rows_by_height(tree: Hierarchy) -> list[list[str]]:
     return rows
 
 
-def _per_leaf(tree: Hierarchy, found: Counted) -> tuple[dict[str, int], int, int]:
+def _per_leaf(tree: Hierarchy, found: CountedValues) -> tuple[dict[str, int], int, int]:
     """The records of each leaf, and records and distinct values that are in none."""
     per_leaf = dict.fromkeys(tree.leaves, 0)
     outside = absent = 0

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.encoding.forms import Floats, Form, Ints, RangeForm
-from shoal.encoding.forms.base import plainly
+from shoal.encoding.forms.base import plain_spelling
 from shoal.encoding.models.base import (
     Model,
-    cut_by,
-    describe,
-    is_number,
+    clip_by_model,
+    codes_in_domain,
+    describe_type,
+    is_finite_number,
     is_ordered,
     labels_of,
     refuse_infinite,
-    within,
 )
 from shoal.encoding.models.bins import fold_dates, fold_numbers
 from shoal.encoding.models.ends import end_problems
@@ -77,16 +77,18 @@ class Interval(Model):
     def _step_problems(self) -> list[str]:
         found = []
         is_unit = isinstance(self.step, str) and self.step in UNITS
-        if not (self.step is None or is_unit or (is_number(self.step) and self.step > 0)):
+        if not (self.step is None or is_unit or (is_finite_number(self.step) and self.step > 0)):
             found.append(
                 f"Interval: 'step' must be a number above 0, or for dates one of {', '.join(UNITS)}."
             )
-        if self.start is not None and (self.step is None or is_unit or not is_number(self.start)):
+        if self.start is not None and (
+            self.step is None or is_unit or not is_finite_number(self.start)
+        ):
             found.append("Interval: 'start' must be a number and needs a 'step' that is one.")
         return found
 
     def plainly(self, released: str | None) -> str | None:
-        return None if released is None else plainly(released)
+        return None if released is None else plain_spelling(released)
 
     @property
     def needs_numbers(self) -> bool:
@@ -100,10 +102,10 @@ class Interval(Model):
     def compile(self, column: str, values: pa.Array, has_null: bool) -> tuple[Form, Ints]:
         if not is_ordered(values.type):
             raise InputError(
-                f"Column '{column}' holds {describe(values.type)}, and an interval needs numbers or dates; "
+                f"Column '{column}' holds {describe_type(values.type)}, and an interval needs numbers or dates; "
                 "convert it or choose order, hierarchy, subset or suppression."
             )
-        values, codes = within(column, values, self.domain)
+        values, codes = codes_in_domain(column, values, self.domain)
         if self.step is None:
             return self._by_value(column, values, codes, has_null)
         refuse_infinite(column, values)
@@ -112,7 +114,7 @@ class Interval(Model):
     def _by_value(
         self, column: str, values: pa.Array, codes: Ints, has_null: bool
     ) -> tuple[Form, Ints]:
-        ends = cut_by(self, column, values)
+        ends = clip_by_model(self, column, values)
         form = RangeForm(
             labels=ends.label(labels_of(ends.values)),
             has_null=has_null,

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from shoal.encoding.forms import STAR
 from shoal.encoding.forms.base import DASH
-from shoal.encoding.models.base import Counted, labels_of, own_order
+from shoal.encoding.models.base import CountedValues, labels_of, own_order
 from shoal.encoding.models.calendar import Calendar
-from shoal.encoding.models.ends import days_of
+from shoal.encoding.models.ends import local_days
 from shoal.encoding.models.order import BETWEEN, Order
 from shoal.encoding.models.periods import days_of_label
 from shoal.encoding.models.prefix import Prefix
@@ -34,7 +34,7 @@ MOST_LEVELS = 20  # above the categories of an order, for people to read
 Rows = list[list[str]]
 
 
-def number_rows(found: Counted, widths: Sequence[float] | None) -> Rows:
+def number_rows(found: CountedValues, widths: Sequence[float] | None) -> Rows:
     """Rows of numbers in bins of ever larger widths, which start at multiples of the width."""
     import pyarrow as pa
 
@@ -98,17 +98,17 @@ def _plain(number: Decimal) -> str:
     return format(number.normalize() + 0, "f")
 
 
-def date_rows(found: Counted, calendar: Calendar) -> Rows:
+def date_rows(found: CountedValues, calendar: Calendar) -> Rows:
     """Rows of dates in ever longer periods."""
     return _rows(found.labels, list(zip(*map(calendar.path, _days(found)), strict=True)))
 
 
-def _days(found: Counted) -> list[date]:
+def _days(found: CountedValues) -> list[date]:
     import pyarrow as pa
 
     kind = found.values.type
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        return days_of(found.values)
+        return local_days(found.values)
     spans = [days_of_label(label) for label in found.labels]
     days = [span[0] for span in spans if span is not None and span[0] == span[1]]
     other = len(spans) - len(days)

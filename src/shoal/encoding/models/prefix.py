@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.encoding.forms import STAR, Form, Ints
-from shoal.encoding.models.base import Model, describe, labels_of
+from shoal.encoding.models.base import Model, describe_type, labels_of
 from shoal.encoding.models.trees import form_of_paths
 from shoal.errors import InputError, raise_problems
 
@@ -159,7 +159,7 @@ def _codes(column: str, values: pa.Array) -> tuple[str, ...]:
         return labels
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise InputError(
-            f"Column '{column}' holds {describe(kind)}, and a prefix needs codes; convert it to text or choose another "
-            "model."
+            f"Column '{column}' holds {describe_type(kind)}, and a prefix needs codes; convert it to text or choose "
+            "another model."
         )
     return labels_of(values)

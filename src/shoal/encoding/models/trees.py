@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.atomic import write_whole
+from shoal.atomic import write_atomically
 from shoal.encoding.forms import STAR, TreeForm
 from shoal.encoding.models.base import label_of
 from shoal.errors import InputError, raise_problems
@@ -95,7 +95,7 @@ def write_rows(
             )
 
     target = Path(path)
-    write_whole(
+    write_atomically(
         target,
         overwrite,
         lambda file: file.write_text(text, "utf-8", newline=""),
@@ -296,7 +296,7 @@ def _row_problems(what: str, unit: str, lines: list[tuple[int, list[str]]]) -> l
     return problems[:_MOST_PROBLEMS]
 
 
-def heights_of(paths: Iterable[Sequence[str]]) -> dict[str, int]:
+def label_heights(paths: Iterable[Sequence[str]]) -> dict[str, int]:
     """The height of each label: its highest place on the paths of values, each from the value up to the root."""
     heights: dict[str, int] = {}
     for path in paths:

@@ -72,7 +72,7 @@ def spans(paths, slot, order, low, high, least, most, null):
 
 
 @inner
-def weigh(paths, slot, weights, order, low, high, weight, touched):
+def weigh_nodes(paths, slot, weights, order, low, high, weight, touched):
     """Sum the members' weights by node into `weight` and list the nodes in `touched`; return how many there are."""
     parts = 0
     for at in range(low, high):
@@ -95,7 +95,7 @@ def lower_node(trees, j, k, order, low, high, at, depth, weight, touched):
     """
     first = trees.node[j]
     while at >= trees.leaves[j]:
-        parts = weigh(
+        parts = weigh_nodes(
             trees.paths, trees.slot[j] + depth, trees.weights, order, low, high, weight, touched
         )
         if parts > 1:
@@ -120,7 +120,9 @@ def narrow_range(trees, j, k, order, low, high, weight, touched):
     Returns both ends, its cost, the least cost of a range within it that holds k records, and how many codes it holds.
     `weight` must be zero and is left so.
     """
-    parts = weigh(trees.paths, trees.slot[j], trees.weights, order, low, high, weight, touched)
+    parts = weigh_nodes(
+        trees.paths, trees.slot[j], trees.weights, order, low, high, weight, touched
+    )
     codes = touched[:parts]
     sort_numbers(codes)
     c, column = trees.compiled, trees.ranged[j]

@@ -108,7 +108,7 @@ RANGE_LOOKS = 3  # work of a range besides its points, in points looked at
 
 
 @allocating
-def close(trees, walk, f, k, limit):
+def close_cell(trees, walk, f, k, limit):
     """Lower the closure of cell f as far as its members allow, from column walk.first[f] on.
 
     Returns whether the walk meets this cell only here, and some cell at or below it can cost less than `limit`.
@@ -158,7 +158,7 @@ def close(trees, walk, f, k, limit):
 
 
 @inner
-def begin(walk, f):
+def push_cell(walk, f):
     """Copy the closure of cell f to the next cell on the stack."""
     for j in range(walk.at.shape[1]):
         walk.at[f + 1, j] = walk.at[f, j]
@@ -191,7 +191,7 @@ def begin_node(trees, walk, f, j, top, duals):
     )
     if walk.reach[f + 1] <= walk.floor[f + 1]:
         return False
-    begin(walk, f)
+    push_cell(walk, f)
     walk.low[f + 1], walk.high[f + 1], walk.free[f + 1] = low, high, walk.free[f]
     walk.first[f + 1] = j
     walk.at[f + 1, j] = node
@@ -235,7 +235,7 @@ def begin_range(trees, walk, f, j, k, top, duals):
         mean = (total - (held - top) * values[size - 1]) / top
         if mean <= others + cost or (low == walk.low[f] and high == walk.high[f]):
             continue
-        begin(walk, f)
+        push_cell(walk, f)
         to = walk.free[f]
         for at in range(low, high):
             order[to + at - low] = order[at]
@@ -284,7 +284,7 @@ def begin_table(trees, walk, k):
         walk.least[1, j] = trees.floor[trees.node[j] + trees.root[j]]
         walk.floor[1] += walk.least[1, j]
     walk.reach[1] = np.inf
-    close(trees, walk, 1, k, np.inf)
+    close_cell(trees, walk, 1, k, np.inf)
     walk.top[0] = 1
 
 
@@ -312,7 +312,7 @@ def next_cell(trees, walk, k, top, duals):
             if is_range
             else begin_node(trees, walk, f, j, top, duals)
         )
-        if wanted and close(trees, walk, f + 1, k, min(walk.reach[f], walk.reach[f + 1])):
+        if wanted and close_cell(trees, walk, f + 1, k, min(walk.reach[f], walk.reach[f + 1])):
             walk.top[0] = f + 1
             return True
     return False

@@ -25,7 +25,7 @@ LISTED = 1e-9  # a cell is listed if the duals of a group in it exceed its cost 
 SORT_LOOKS = 4  # work of sorting a member, in points looked at
 ROUNDING = 1e-6  # by which entropy may miss what is asked for
 KEPT = 4  # times k: records of each sensitive value that a listed cell keeps at most
-NO_GROUP, HOLDS = -2, -1  # see `price`
+NO_GROUP, HOLDS = -2, -1  # see `price_cell`
 
 
 @bundle
@@ -81,7 +81,7 @@ def repair_diverse(trees, walk, q, need, values, cell, duals, slack, until, list
             continue
         inside = walk.order[walk.low[f] : walk.high[f]]
         walk.top[1] += SORT_LOOKS * inside.size
-        best, kinds, found = price(
+        best, kinds, found = price_cell(
             q, need, values, cell, duals, trees.weights, inside, min(walk.floor[f], limit), limit
         )
         if best < 0:
@@ -108,7 +108,7 @@ def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, li
     """List groups of the given cells whose duals exceed their costs, one for each cell at most."""
     for c in range(costs.size):
         inside = points[bounds[c] : bounds[c + 1]]
-        best, kinds, found = price(
+        best, kinds, found = price_cell(
             q, need, values, cell, duals, weights, inside, costs[c], costs[c]
         )
         if best >= 0:
@@ -118,7 +118,7 @@ def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, li
 
 
 @inner
-def price(q, need, values, cell, duals, weights, inside, floor, cost):
+def price_cell(q, need, values, cell, duals, weights, inside, floor, cost):
     """Sort a cell by the tally whose bound on what duals can exceed their costs by is lowest.
 
     Returns that tally, how many of its values occur, and what `least_excess` says of it. In place of the tally,

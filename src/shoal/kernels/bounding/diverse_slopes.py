@@ -89,7 +89,7 @@ def add_entropy(q, t, cell, kinds, records, as_picked):
 
     Slopes are those of the shares that were picked, or else of shares near them that have just enough entropy.
     """
-    if entropy_of(cell, kinds, records, 0.0) >= q.entropy[t] - EPSILON:
+    if mixed_entropy(cell, kinds, records, 0.0) >= q.entropy[t] - EPSILON:
         return False
     if as_picked:
         for m in range(kinds):
@@ -98,7 +98,7 @@ def add_entropy(q, t, cell, kinds, records, as_picked):
     low, high = 0.0, 1.0
     for _ in range(MIXINGS):
         middle = (low + high) / 2
-        if entropy_of(cell, kinds, records, middle) < q.entropy[t]:
+        if mixed_entropy(cell, kinds, records, middle) < q.entropy[t]:
             low = middle
         else:
             high = middle
@@ -115,7 +115,7 @@ def mixed_share(cell, m, kinds, records, part):
 
 
 @inner
-def entropy_of(cell, kinds, records, part):
+def mixed_entropy(cell, kinds, records, part):
     """Return the entropy of the records that were summed up, mixed with equal shares of all values."""
     entropy = 0.0
     for m in range(kinds):

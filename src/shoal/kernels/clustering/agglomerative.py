@@ -22,7 +22,7 @@ DIFFERENCE, PER_RECORD, UNION = 0, 1, 2
 
 
 @inner
-def distances(c, pairs, s, room, a, kind, out, scratch):
+def group_distances(c, pairs, s, room, a, kind, out, scratch):
     """Fill `out` with the distances of group a to the first `room` groups; infinite to itself and free groups."""
     totals_with_group(c, pairs, s.closures, s.counts, room, a, out, scratch)
     for g in range(room):
@@ -38,7 +38,7 @@ def distances(c, pairs, s, room, a, kind, out, scratch):
 @inner
 def nearest(c, pairs, s, room, a, kind, allowed, out, scratch):
     """Return the allowed group closest to a, the one of lowest number among equals, and its distance."""
-    distances(c, pairs, s, room, a, kind, out, scratch)
+    group_distances(c, pairs, s, room, a, kind, out, scratch)
     best, least = -1, np.inf
     for g in range(room):
         if out[g] < least and allowed[g]:
@@ -90,7 +90,7 @@ def merge_closest(c, pairs, q, s, room, kind, small_only, near, gap, stale, step
         if large:
             gap[a] = np.inf
             allowed[a] = not small_only
-        distances(c, pairs, s, room, a, kind, out, scratch)
+        group_distances(c, pairs, s, room, a, kind, out, scratch)
         best, least = -1, np.inf
         for g in range(room):
             if g == a or s.size[g] == 0:

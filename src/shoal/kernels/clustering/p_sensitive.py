@@ -21,7 +21,7 @@ from shoal.kernels.shared.state import add, members_of, unlink
 
 
 @bundle
-class Pool(NamedTuple):
+class RecordPool(NamedTuple):
     """The records without a group, as a list of entries; entries that were taken stay until there are many of them."""
 
     codes: np.ndarray  # int32[n, r], the quasi-identifiers of all records
@@ -33,10 +33,10 @@ class Pool(NamedTuple):
     size: np.ndarray  # int64[2], number of entries, and how many of them were taken
 
 
-def make_pool(codes, classes):
+def make_record_pool(codes, classes):
     """Make an empty pool with room for all records."""
     records, columns = codes.shape
-    return Pool(
+    return RecordPool(
         codes=codes,
         classes=classes,
         columns=np.zeros((columns, records), np.int32),
@@ -90,13 +90,13 @@ def move_entry(c, s, pool, at, g):
 
 
 @kernel
-def take(c, s, pool, at, g):
+def take_entry(c, s, pool, at, g):
     """Move an entry of the pool into group g."""
     move_entry(c, s, pool, at, g)
 
 
 @kernel
-def dissolve(s, pool, g):
+def dissolve_into_pool(s, pool, g):
     """Put the records of group g into the pool; g becomes free."""
     records = members_of(s, g)
     for i in records:
@@ -107,7 +107,7 @@ def dissolve(s, pool, g):
 
 
 @inner
-def lacking(q, weight, s, g, gain):
+def lacking_values(q, weight, s, g, gain):
     """Return how many values group g lacks, weighed over all sensitive columns: Hom.
 
     gain[v] becomes what a record with sensitive value v adds to Div.
@@ -130,7 +130,7 @@ def all_lacking(q, weight, s):
     gain = np.empty(s.tally.shape[1])
     found = np.empty(s.size.size)
     for g in range(found.size):
-        found[g] = lacking(q, weight, s, g, gain)
+        found[g] = lacking_values(q, weight, s, g, gain)
     return found
 
 
@@ -139,7 +139,7 @@ def best_match(c, pairs, s, pool, g, gain, out, scratch):
     """Return the best entry for group g, with largest Div and then least added cost: (Div, cost, entry).
 
     The entry is −1 if the pool is empty. For a group without records, all entries cost the same. `gain` is that of
-    `lacking`; `out` and `scratch` are as long as the pool.
+    `lacking_values`; `out` and `scratch` are as long as the pool.
     """
     size = pool.size[0]
     if s.size[g] > 0:
@@ -167,7 +167,7 @@ def deal(c, pairs, q, weight, s, pool, first, most):
     gain = np.empty(s.tally.shape[1])
     for turn in range(min(most, pool.size[0])):
         g = (first + turn) % s.size.size
-        lacking(q, weight, s, g, gain)
+        lacking_values(q, weight, s, g, gain)
         at = best_match(c, pairs, s, pool, g, gain, out, scratch)[2]
         move_entry(c, s, pool, at, g)
 
@@ -175,7 +175,7 @@ def deal(c, pairs, q, weight, s, pool, first, most):
 @inner
 def weigh_match(c, pairs, q, weight, s, pool, g, gain, out, scratch, most, least, entry):
     """Fill `most` (Div), `least` (cost) and `entry` with the best match of group g; see `best_match` for scratch."""
-    lacking(q, weight, s, g, gain)
+    lacking_values(q, weight, s, g, gain)
     most[g], least[g], entry[g] = best_match(c, pairs, s, pool, g, gain, out, scratch)
 
 
@@ -216,7 +216,7 @@ def diversify(c, pairs, q, weight, s, pool, g):
         tidy(pool)
     out, scratch = np.empty(pool.size[0]), np.empty(pool.size[0])
     gain = np.empty(s.tally.shape[1])
-    while lacking(q, weight, s, g, gain) > 0:
+    while lacking_values(q, weight, s, g, gain) > 0:
         div, _, at = best_match(c, pairs, s, pool, g, gain, out, scratch)
         if div <= 0:
             return False
@@ -252,7 +252,7 @@ def grow(c, pairs, s, pool, g, k):
 
 
 @kernel
-def farthest(c, pairs, s, pool, g):
+def farthest_entry(c, pairs, s, pool, g):
     """Return the entry that would add most cost to group g."""
     size = pool.size[0]
     out, scratch = np.empty(size), np.empty(size)

@@ -64,7 +64,7 @@ class Signature(NamedTuple):
 
     def compile(self) -> None:
         """Compile it, or load it if it is kept."""
-        load(self.kernel).compile(self.types)
+        load_kernel(self.kernel).compile(self.types)
 
 
 def needed(lists: Iterable[str]) -> list[Signature]:
@@ -72,13 +72,13 @@ def needed(lists: Iterable[str]) -> list[Signature]:
     if config.DISABLE_JIT or not compile_options().part:
         return []
     return [
-        Signature(name, tuple(map(type_of, texts)))
+        Signature(name, tuple(map(parse_type, texts)))
         for wanted in lists
         for name, texts in listed()["kernels"][wanted]
     ]
 
 
-def missing(lists: Iterable[str]) -> list[Signature]:
+def uncompiled(lists: Iterable[str]) -> list[Signature]:
     """Return the kernels on some lists that are not compiled yet."""
     return [signature for signature in needed(lists) if not signature.is_kept()]
 
@@ -97,20 +97,20 @@ def text_of(kind) -> str:
 
 
 @cache
-def type_of(text: str):
+def parse_type(text: str):
     """Read a type that `text_of` wrote."""
     if "." in text:
         module, _, name = text.rpartition(".")
         cls = getattr(importlib.import_module(f"shoal.kernels.{module}"), name)
-        return BundleType(cls, tuple(map(type_of, listed()["bundles"][text])))
+        return BundleType(cls, tuple(map(parse_type, listed()["bundles"][text])))
     array = ARRAY.fullmatch(text)
     if array is None:
         return getattr(types, text)
     kind, dimensions, layout, readonly = array.groups()
-    return types.Array(type_of(kind), int(dimensions), layout, readonly=bool(readonly))
+    return types.Array(parse_type(kind), int(dimensions), layout, readonly=bool(readonly))
 
 
-def load(name: str):
+def load_kernel(name: str):
     """Return a kernel by its name; a function that only kernels call becomes a kernel, for tests."""
     module, _, own = name.rpartition(".")
     function = getattr(importlib.import_module(f"shoal.kernels.{module}"), own)

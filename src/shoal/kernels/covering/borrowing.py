@@ -107,7 +107,7 @@ def find_lenders(
 
 
 @inner
-def cell_cost(part_costs, step, column):
+def cost_in_cell(part_costs, step, column):
     """Return what a record of a point pays in its cell: the sum over the parts of the columns.
 
     `step` names a row of `part_costs` for each part, `column` is the point.
@@ -124,7 +124,7 @@ def wants_lenders(q, cover, part_costs, step, limit, order, bounds):
     for cell in range(bounds.size - 1):
         if bounds[cell + 1] - bounds[cell] < q.k or cover.values.shape[1] > 0:
             column = cover.columns[cover.uncovered[order[bounds[cell]]]]
-            if cell_cost(part_costs, step, column) <= limit:
+            if cost_in_cell(part_costs, step, column) <= limit:
                 return True
     return False
 
@@ -188,7 +188,7 @@ def give_back(cover, borrowed):
 
 
 @allocating
-def found_group(cover, members, borrowed, counts, cost, g):
+def found_borrowing_group(cover, members, borrowed, counts, cost, g):
     """Make group g of uncovered records (`members`) and borrowed ones, with these counts and this price."""
     for i in members:
         cover.group[i] = g
@@ -290,7 +290,7 @@ def walk_lending(
             )
         for cell in range(cells):
             members = taken(cover.uncovered, order[bounds[cell] : bounds[cell + 1]])
-            cost = cell_cost(part_costs, steps[step], cover.columns[members[0]])
+            cost = cost_in_cell(part_costs, steps[step], cover.columns[members[0]])
             if cost > limit:
                 waiting[places[step]] = min(waiting[places[step]], cost)
                 continue
@@ -298,7 +298,7 @@ def walk_lending(
             for i in members:
                 shift(cover, i, counts, 1)
             if complies(q, counts, members.size):
-                found_group(cover, members, members[:0], counts, cost, groups)
+                found_borrowing_group(cover, members, members[:0], counts, cost, groups)
                 groups += 1
             elif markup > 0.0 and first[cell] >= 0:
                 most = int(members.size * (1.0 + share))
@@ -307,7 +307,7 @@ def walk_lending(
                     q, cover, counts, members.size, most, first[cell], following, cost, budget
                 )
                 if complies(q, counts, members.size + borrowed.size):
-                    found_group(cover, members, borrowed, counts, cost, groups)
+                    found_borrowing_group(cover, members, borrowed, counts, cost, groups)
                     groups += 1
                 else:
                     give_back(cover, borrowed)

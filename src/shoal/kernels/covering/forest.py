@@ -19,7 +19,7 @@ from shoal.kernels.shared.state import merge
 
 
 @bundle
-class Forest(NamedTuple):
+class LinkForest(NamedTuple):
     """Links between points. A `State` beside it has one group per tree, with the number of the tree's root."""
 
     link: np.ndarray  # int32[points], the point that each point links to, -1 for roots
@@ -31,7 +31,7 @@ class Forest(NamedTuple):
 
 def make_forest(points):
     """Make a forest of so many points without links."""
-    return Forest(
+    return LinkForest(
         link=np.full(points, -1, np.int32),
         length=np.zeros(points),
         limit=np.zeros(points),
@@ -177,7 +177,7 @@ def cut_links(link, below, longest_first, k):
 
 
 @allocating
-def gather(sizes, single, k, most):
+def gather_branches(sizes, single, k, most):
     """Sort branches of fewer than k records, and single records, into bins of k to `most` records.
 
     Branches are gathered in the order given until a bin has k records. Single records complete the last bin. If
@@ -240,7 +240,7 @@ def split_hub(length, child, sibling, below, weights, root, k, most, part, first
         tops[at], sizes[at], nearness[at] = branch, below[branch], -length[branch]
         branch = sibling[branch]
     order = order_of(nearness)
-    bins, singles = gather(taken(sizes, order), weights[hub], k, most)
+    bins, singles = gather_branches(taken(sizes, order), weights[hub], k, most)
     for at in range(order.size):
         part[tops[order[at]]] = first + bins[at]
     return hub, singles
@@ -255,7 +255,7 @@ def give(groups, members, given, p, count, g):
 
 
 @kernel
-def part_records(link, length, below, weights, k, most, members, bounds):
+def cut_trees(link, length, below, weights, k, most, members, bounds):
     """Return the group of each record: its tree or, for trees of 2k records and more, a part of it.
 
     The records of point p are members[bounds[p]:bounds[p + 1]]; all but weights[p] of them form groups of k on

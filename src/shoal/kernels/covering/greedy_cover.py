@@ -21,7 +21,7 @@ from shoal.kernels.shared.state import add, merge, remove
 
 
 @bundle
-class Rungs(NamedTuple):
+class RungCodes(NamedTuple):
     """What every rung of every column makes of every point; a row is a rung."""
 
     start: np.ndarray  # int64[r + 1], the first row of each column
@@ -32,7 +32,7 @@ class Rungs(NamedTuple):
 
 
 @bundle
-class Cells(NamedTuple):
+class CandidateCells(NamedTuple):
     """All cells with at least k records: the candidate sets of the set cover."""
 
     key: np.ndarray  # uint64[cells], the key of the cell

@@ -62,7 +62,7 @@ def make_crowd(person, values, pair, persons, pairs, tallied):
 
 
 @inner
-def begin(w):
+def begin_group(w):
     """Begin to count a group."""
     w.number[CLOCK] += 1
     w.number[HEADS] = 0
@@ -74,7 +74,7 @@ def begin(w):
 
 
 @inner
-def count(w, i):
+def count_member(w, i):
     """Count record i as a member."""
     clock, p = w.number[CLOCK], w.person[i]
     w.members[w.number[MEMBERS]] = i
@@ -95,7 +95,7 @@ def count_group(w, s, g, without):
     m = s.head[g]
     while m >= 0:
         if m != without:
-            count(w, m)
+            count_member(w, m)
         m = s.after[m]
 
 
@@ -171,12 +171,12 @@ def keeps(q, w, s, g, other, without, extra):
 
     Each of the last three is −1 for none.
     """
-    begin(w)
+    begin_group(w)
     count_group(w, s, g, without)
     if other >= 0:
         count_group(w, s, other, without)
     if extra >= 0:
-        count(w, extra)
+        count_member(w, extra)
     return suffices(q, w)
 
 
@@ -185,10 +185,10 @@ def subsets_comply(q, w, records):
     """Return whether each subset of the first few records, a bit mask, complies as one group: bool[2ⁿ]."""
     found = np.zeros(1 << records, np.bool_)
     for subset in range(1, found.size):
-        begin(w)
+        begin_group(w)
         for i in range(records):
             if subset >> i & 1:
-                count(w, i)
+                count_member(w, i)
         found[subset] = suffices(q, w)
     return found
 
@@ -199,9 +199,9 @@ def complying_groups(q, w, order, bounds):
     found = np.zeros(bounds.size - 1, np.bool_)
     heads = np.zeros(bounds.size - 1, np.int64)
     for g in range(found.size):
-        begin(w)
+        begin_group(w)
         for at in range(bounds[g], bounds[g + 1]):
-            count(w, order[at])
+            count_member(w, order[at])
         found[g] = suffices(q, w)
         heads[g] = w.number[HEADS]
     return found, heads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compile.jit import allocating, inner, kernel
-from shoal.kernels.persons.counting import HEADS, begin, count, keeps
+from shoal.kernels.persons.counting import HEADS, begin_group, count_member, keeps
 from shoal.kernels.refining.neighbourhoods import best_partner, between_poles, price_swaps
 from shoal.kernels.refining.search import (
     GAIN,
@@ -44,7 +44,7 @@ def closest(x, w, g, row, scratch):
 
 
 @inner
-def best_place(x, w, complying, i, row, scratch):
+def best_place_by_persons(x, w, complying, i, row, scratch):
     """Return the complying group that still complies with record i at least cost, −1 for none, and the cost added."""
     s = x.s
     totals_with_record(
@@ -60,11 +60,11 @@ def best_place(x, w, complying, i, row, scratch):
 
 
 @allocating
-def hand_out(x, w, complying, g, row, scratch):
+def hand_out_by_persons(x, w, complying, g, row, scratch):
     """Move the records of group g, one after the other, to their best places; those without one stay."""
     s = x.s
     for i in members_of(s, g):
-        h, _ = best_place(x, w, complying, i, row, scratch)
+        h, _ = best_place_by_persons(x, w, complying, i, row, scratch)
         if h >= 0:
             unlink(s, i)
             s.counts[x.classes[i], g] -= 1.0
@@ -91,11 +91,11 @@ def mend_persons(x, w, groups, may_hand_out):
         apart = -s.cost[g] if may_hand_out else np.inf
         if may_hand_out:
             for i in members_of(s, g):
-                apart += best_place(x, w, complying, i, row, scratch)[1]
+                apart += best_place_by_persons(x, w, complying, i, row, scratch)[1]
                 if apart >= more - EPSILON:
                     break
         if apart < more - EPSILON:
-            hand_out(x, w, complying, g, row, scratch)
+            hand_out_by_persons(x, w, complying, g, row, scratch)
             complying[g] = s.size[g] > 0 and keeps(x.q, w, s, g, -1, -1, -1)
             continue
         partner = best if best >= 0 else nearest
@@ -210,11 +210,11 @@ def cut_of_persons(x, w, closures, members):
     cost = np.zeros(size + 1)
     few = np.zeros(size + 1, np.bool_)
     for end in range(2):
-        begin(w)
+        begin_group(w)
         open_closure(x.c, closures, 0, x.codes[members[0 if end == 0 else size - 1]])
         for at in range(size):
             i = members[at if end == 0 else size - 1 - at]
-            count(w, i)
+            count_member(w, i)
             widen_closure(x.c, closures, 0, x.codes[i])
             cut = at + 1 if end == 0 else size - at - 1
             cost[cut] += (at + 1) * closure_cost(x.c, x.classes[i], closures, 0)

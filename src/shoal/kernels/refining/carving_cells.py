@@ -27,7 +27,7 @@ ROUNDING = 1e-5  # tolerance, since costs in cells are sums of single-precision 
 
 
 @bundle
-class Scratch(NamedTuple):
+class CarvingScratch(NamedTuple):
     """Scratch buffers of carving; `place` is ELSEWHERE for all records before and after each call of `carve_points`.
 
     The *cell at hand* is the one that carving is trying to make a group of. Arrays [n] by cell have an entry for
@@ -57,7 +57,7 @@ class Scratch(NamedTuple):
 
 
 @bundle
-class Cells(NamedTuple):
+class LatticeCells(NamedTuple):
     """The cell of every point and what it costs there, at all points of a lattice.
 
     A point of the lattice picks a row for each part of the columns: the xor of keys is the cell, the sum of costs
@@ -74,12 +74,12 @@ class Cells(NamedTuple):
     best: np.ndarray  # float64[points], the best offer of any of its records when last noted
     at: np.ndarray  # float32[points], the point's cost at the lattice point at hand
     key: np.ndarray  # uint64[points], the point's cell key at the lattice point at hand
-    scratch: Scratch  # scratch buffers
+    scratch: CarvingScratch  # scratch buffers
 
 
-def make_scratch(n, room):
+def make_carving_scratch(n, room):
     """Make scratch for a search of n records with room for so many groups."""
-    return Scratch(
+    return CarvingScratch(
         here=np.zeros(n),
         place=np.zeros(n, np.int8),
         number=np.zeros(3, np.int64),
@@ -102,7 +102,7 @@ def make_scratch(n, room):
 def make_cells(keys, costs, first, records, column, buffers):
     """Make the cells of a lattice from their keys and costs, with the records of each point."""
     distinct = keys.shape[1]
-    return Cells(
+    return LatticeCells(
         keys=keys,
         costs=costs,
         least=costs.min(axis=1),

@@ -18,8 +18,8 @@ from shoal.kernels.refining.repacking import (
     RIVALS,
     flip,
     has,
-    make_pool,
-    make_scratch,
+    make_cell_pool,
+    make_repacking_scratch,
     owners_of,
 )
 from shoal.kernels.shared.state import group_complies, link, stays_diverse_with, unlink
@@ -148,7 +148,7 @@ def repack_diverse(candidates, q, around, numbers, most, chance, kicks, exchange
 
     `work` counts what is looked at; there are no more pools once it is at least `until`.
     """
-    scratch = make_scratch(candidates.cost.size)
+    scratch = make_repacking_scratch(candidates.cost.size)
     gained = 0.0
     for turn in range(around.size):
         if work[0] >= until:
@@ -156,7 +156,7 @@ def repack_diverse(candidates, q, around, numbers, most, chance, kicks, exchange
         cells = owners_of(candidates, around[turn], numbers[turn], most, scratch)
         if cells.size < 2:
             continue
-        pool, choice, cost = make_pool(candidates, q.k, cells, chance, scratch)
+        pool, choice, cost = make_cell_pool(candidates, q.k, cells, chance, scratch)
         limits = make_limits(candidates, q, pool, choice, scratch, work)
         best, least = improve_diverse(pool, limits, q, choice, cost, exchanges)
         for kick in kicks[turn]:

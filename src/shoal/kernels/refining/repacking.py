@@ -45,7 +45,7 @@ class Candidates(NamedTuple):
 
 
 @bundle
-class Pool(NamedTuple):
+class CellPool(NamedTuple):
     """The records of a few open cells, and the rivals that could hold them."""
 
     records: np.ndarray  # int32[m], the records
@@ -61,7 +61,7 @@ class Pool(NamedTuple):
 
 
 @bundle
-class Scratch(NamedTuple):
+class RepackingScratch(NamedTuple):
     """Room for counting, with an entry for each cell."""
 
     rival: np.ndarray  # int64[cells], the rival that a cell is in the present pool; -1 for none
@@ -112,12 +112,12 @@ def price(pool, k, choice, limit):
         if total >= limit:
             break
         if has(choice, rival) and pool.size[rival] < k:
-            total += draw(pool, k, rival)
+            total += draw_for_rival(pool, k, rival)
     return total
 
 
 @inner
-def draw(pool, k, rival):
+def draw_for_rival(pool, k, rival):
     """Let a rival draw the records that it lacks; return how much more they pay, infinite if there are too few."""
     for other in range(RIVALS + 1):
         pool.shared[other] = pool.drawn[other] = 0
@@ -231,7 +231,7 @@ def rivals_of(candidates, k, cells, records, chance, scratch):
 
 
 @allocating
-def make_pool(candidates, k, cells, chance, scratch):
+def make_cell_pool(candidates, k, cells, chance, scratch):
     """Make the pool of some open cells: (pool, present choice, its cost).
 
     scratch.rival[c] becomes the rival that is candidate c, until the caller restores it.
@@ -266,7 +266,7 @@ def make_pool(candidates, k, cells, chance, scratch):
                 lies_in[at] = flip(lies_in[at], scratch.rival[cell])
             elif candidates.s.size[cell] > 0 and outside[at] == np.inf:
                 outside[at] = candidates.cost[cell]
-    pool = Pool(
+    pool = CellPool(
         records=records,
         rivals=rivals,
         cost=taken(candidates.cost, rivals),
@@ -292,9 +292,9 @@ def cheapest_outside(candidates, i, scratch):
 
 
 @allocating
-def make_scratch(cells):
+def make_repacking_scratch(cells):
     """Make room for counting cells."""
-    scratch = Scratch(
+    scratch = RepackingScratch(
         rival=np.empty(cells, np.int64),
         tally=np.zeros(cells, np.int64),
         promise=np.zeros(cells),
@@ -313,13 +313,13 @@ def repack(candidates, k, around, numbers, most, chance, kicks):
     present one is found, the search starts again from that with a few random rivals flipped (a kick), once for each
     row of kicks[t], which holds random numbers.
     """
-    scratch = make_scratch(candidates.cost.size)
+    scratch = make_repacking_scratch(candidates.cost.size)
     gained = 0.0
     for turn in range(around.size):
         cells = owners_of(candidates, around[turn], numbers[turn], most, scratch)
         if cells.size < 2:
             continue
-        pool, choice, cost = make_pool(candidates, k, cells, chance, scratch)
+        pool, choice, cost = make_cell_pool(candidates, k, cells, chance, scratch)
         best, least = improve(pool, k, choice, cost)
         for kick in kicks[turn]:
             other = best

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.kernels.compile.jit import allocating, kernel
 from shoal.kernels.refining.carving import carve_at
-from shoal.kernels.refining.carving_cells import Cells, price_rare
+from shoal.kernels.refining.carving_cells import LatticeCells, price_rare
 from shoal.kernels.refining.neighbourhoods import dissolve
 from shoal.kernels.refining.search import GAIN, finish, keep_if_better, reprice, undo
 from shoal.kernels.shared.arrays import least_at
@@ -57,7 +57,7 @@ def cells_of(x, lattice, pool):
     least = np.empty(keys.shape[0], np.float32)
     for row in range(keys.shape[0]):
         least[row] = costs[row, least_at(costs[row], 0, pool.size)]
-    return Cells(
+    return LatticeCells(
         keys=keys,
         costs=costs,
         least=least,

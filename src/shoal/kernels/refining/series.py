@@ -75,7 +75,7 @@ def best_counterpart(x, i, g, value, signature, is_new):
 
 
 @bundle
-class Pool(NamedTuple):
+class PersonPool(NamedTuple):
     """People of one signature who are grouped anew, and the groups that they make."""
 
     columns: np.ndarray  # int32[r, people], the codes
@@ -110,16 +110,16 @@ def regroup_near(x, groups, near, tries, value, signature, width):
         least = -(-x.q.k // wide)
         if people.size < 2 * least * wide:
             continue
-        pool = make_pool(x, people, value, wide, people.size // wide // least)
+        pool = make_person_pool(x, people, value, wide, people.size // wide // least)
         best = -GAIN
         for h in chosen[:taken]:
             best += x.s.cost[h]
         found = np.empty(0, np.int64)
         for first in range(min(tries, x.s.size[g])):
-            cost = grow(x, pool, least, first)
+            cost = regroup_pool(x, pool, least, first)
             if cost < best:
                 best, found = cost, pool.place.copy()
-        if found.size > 0 and settle(x, people, found, chosen[:taken]):
+        if found.size > 0 and regroup_people(x, people, found, chosen[:taken]):
             gains += 1
     return gains
 
@@ -163,7 +163,7 @@ def people_of(x, groups):
 
 
 @allocating
-def make_pool(x, people, value, wide, groups):
+def make_person_pool(x, people, value, wide, groups):
     """Return people who are in no new group yet, with room for so many groups."""
     size, columns = people.size, taken_columns(x.codes, people)
     classes, kind = taken(x.classes, people), np.empty(people.size, np.int64)
@@ -176,7 +176,7 @@ def make_pool(x, people, value, wide, groups):
             if known[place] == value[i]:
                 kind[at] = place
                 break
-    return Pool(
+    return PersonPool(
         columns,
         classes,
         kind,
@@ -190,7 +190,7 @@ def make_pool(x, people, value, wide, groups):
 
 
 @allocating
-def grow(x, pool, least, first):
+def regroup_pool(x, pool, least, first):
     """Group a pool anew and return what all of it costs.
 
     A group begins with the person who is dearest beside the last one's beginner, and takes the cheapest person whose
@@ -205,14 +205,14 @@ def grow(x, pool, least, first):
         if g > 0:
             beginner = dearest_beside(x, pool, beginner)
         pool.need[:] = least
-        join(x, pool, beginner, g)
+        join_group(x, pool, beginner, g)
         complete(x, pool, g)
     added, scratch = np.empty(groups), np.empty(groups)
     for at in range(pool.place.size):
         if pool.place[at] < 0:
             g = cheapest_group(x, pool, at, added, scratch)
             pool.need[:] = 1
-            join(x, pool, at, g)
+            join_group(x, pool, at, g)
             complete(x, pool, g)
     cost = 0.0
     for g in range(groups):
@@ -221,7 +221,7 @@ def grow(x, pool, least, first):
 
 
 @inner
-def join(x, pool, at, g):
+def join_group(x, pool, at, g):
     """Put a person into a new group."""
     empty = True
     for y in range(pool.counts.shape[0]):
@@ -242,16 +242,16 @@ def complete(x, pool, g):
     for kind in range(pool.need.size):
         missing += pool.need[kind]
     for _ in range(missing):
-        weigh(x, pool, g)
+        weigh_people(x, pool, g)
         best, least = -1, np.inf
         for at in range(pool.place.size):
             if pool.place[at] < 0 and pool.need[pool.kind[at]] > 0 and pool.out[at] < least:
                 best, least = at, pool.out[at]
-        join(x, pool, best, g)
+        join_group(x, pool, best, g)
 
 
 @inner
-def weigh(x, pool, g):
+def weigh_people(x, pool, g):
     """Fill `out` with what a new group would cost with each person of the pool."""
     totals_with_each(
         x.c,
@@ -273,7 +273,7 @@ def dearest_beside(x, pool, other):
     trial = pool.counts.shape[1] - 1
     open_closure(x.c, pool.closures, trial, pool.columns[:, other])
     pool.counts[pool.classes[other], trial] = 1.0
-    weigh(x, pool, trial)
+    weigh_people(x, pool, trial)
     pool.counts[pool.classes[other], trial] = 0.0
     best, most = -1, -np.inf
     for at in range(pool.place.size):
@@ -303,7 +303,7 @@ def cheapest_group(x, pool, at, added, scratch):
 
 
 @allocating
-def settle(x, people, place, groups):
+def regroup_people(x, people, place, groups):
     """Move people of `groups` to new ones, which take their numbers and free ones; return whether that gained."""
     count = 0
     for g in place:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.kernels.compile.jit import allocating, inner, kernel
-from shoal.kernels.persons.counting import HEADS, begin, count, suffices
+from shoal.kernels.persons.counting import HEADS, begin_group, count_member, suffices
 from shoal.kernels.shared.arrays import largest_at, order_of, order_of_codes, taken_rows
 from shoal.kernels.shared.forms import (
     LOG,
@@ -255,9 +255,9 @@ def split_records(c, q, codes, classes, values, records, relaxed):
 @inner
 def part_complies(q, w, segment, order, low, high):
     """Return whether the records at places low..high of an order of a segment comply as a group."""
-    begin(w)
+    begin_group(w)
     for at in range(low, high):
-        count(w, segment[order[at]])
+        count_member(w, segment[order[at]])
     return suffices(q, w)
 
 
@@ -279,13 +279,13 @@ def cut_persons(q, w, codes, segment, null, relaxed):
     order = order_of_codes(codes)
     n = codes.size
     below, above = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
-    begin(w)
+    begin_group(w)
     for at in range(n):
-        count(w, segment[order[at]])
+        count_member(w, segment[order[at]])
         below[at + 1] = w.number[HEADS]
-    begin(w)
+    begin_group(w)
     for at in range(n - 1, -1, -1):
-        count(w, segment[order[at]])
+        count_member(w, segment[order[at]])
         above[at] = w.number[HEADS]
     if null >= 0:
         known = 0
@@ -315,13 +315,13 @@ def part_persons(q, w, children, segment):
     alone = np.empty(by_size.size, np.bool_)
     for run in range(by_size.size):
         alone[run] = part_complies(q, w, segment, order, starts[run], starts[run + 1])
-    begin(w)
+    begin_group(w)
     pooled = 0
     for run in range(by_size.size):
         if not alone[run]:
             pooled += starts[run + 1] - starts[run]
             for at in range(starts[run], starts[run + 1]):
-                count(w, segment[order[at]])
+                count_member(w, segment[order[at]])
     for run in by_size:
         if pooled == 0 or suffices(q, w):
             break
@@ -329,7 +329,7 @@ def part_persons(q, w, children, segment):
             alone[run] = False
             pooled += starts[run + 1] - starts[run]
             for at in range(starts[run], starts[run + 1]):
-                count(w, segment[order[at]])
+                count_member(w, segment[order[at]])
     if pooled > 0 and not suffices(q, w):  # all children together are the segment
         return order, ends_of(0, children.size)
     return pool_first(order, starts, by_size, alone, pooled)

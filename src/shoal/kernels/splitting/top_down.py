@@ -142,7 +142,7 @@ def find_seeds(c, pairs, columns, classes, own):
 
 
 @allocating
-def part_records(c, pairs, codes, classes, own, segment):
+def part_by_seeds(c, pairs, codes, classes, own, segment):
     """Return the side, 0 or 1, of every record of a segment; all 0 if no seeds were found.
 
     In the order of the segment, each record joins the side to which it adds less cost; if it adds the same to both,
@@ -194,7 +194,7 @@ def part_records(c, pairs, codes, classes, own, segment):
 
 
 @kernel
-def split_segments(c, pairs, codes, classes, own, segments, k, work):
+def split_top_down(c, pairs, codes, classes, own, segments, k, work):
     """Part segments until none is left or `work` records were handled.
 
     A segment becomes a group if it has at most k records, if it has no seeds, or if both of its sides would be
@@ -205,7 +205,7 @@ def split_segments(c, pairs, codes, classes, own, segments, k, work):
         work -= segment.size
         side = np.zeros(segment.size, np.int8)
         if segment.size > k:
-            side = part_records(c, pairs, codes, classes, own, segment)
+            side = part_by_seeds(c, pairs, codes, classes, own, segment)
         second = 0
         for g in side:
             second += g
@@ -260,7 +260,7 @@ def pick_records(c, pairs, s, codes, classes, g, h, need):
 
 
 @inner
-def move_records(c, s, codes, classes, records, g):
+def move_to_group(c, s, codes, classes, records, g):
     """Move some records, all of one group, to group g."""
     h = s.group[records[0]]
     for i in records:
@@ -301,7 +301,7 @@ def repair_group(c, pairs, s, codes, classes, k, candidates, g, row, scratch):
         if change < least - EPSILON:
             best, least = records, change
     if best.size > 0:
-        move_records(c, s, codes, classes, best, g)
+        move_to_group(c, s, codes, classes, best, g)
     else:
         merge(c, s, g, nearest)
 

@@ -190,7 +190,7 @@ def move_values(values, counts, sizes, source, target):
 
 
 @allocating
-def part_records(c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng):
+def part_by_means(c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng):
     """Return the side, 0 or 1, of every record of a segment in the cheapest round; all 0 if no round gains.
 
     A round counts only if both sides meet the requirement. Each round starts from the means and modes of the last
@@ -232,7 +232,7 @@ def part_records(c, pairs, q, codes, classes, values, places, tally, segment, ro
 
 
 @kernel
-def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds, rng, work):
+def split_by_two_means(c, pairs, q, codes, classes, values, places, segments, rounds, rng, work):
     """Part segments until none is left or `work` records were handled.
 
     A segment becomes a group if it has fewer than 2k records, or if it is best left whole.
@@ -243,7 +243,7 @@ def split_segments(c, pairs, q, codes, classes, values, places, segments, rounds
         work -= segment.size
         side = np.zeros(segment.size, np.int8)
         if segment.size >= 2 * q.k:
-            side = part_records(
+            side = part_by_means(
                 c, pairs, q, codes, classes, values, places, tally, segment, rounds, rng
             )
         parted = False

@@ -16,7 +16,7 @@ from shoal.encoding.encode import Table
 from shoal.encoding.forms import Floats, Records
 from shoal.encoding.other_columns import Roles
 from shoal.encoding.source import Dialect
-from shoal.pipeline.carriers.released import Released
+from shoal.pipeline.carriers.released import ReleasedData
 from shoal.progress import Watch
 from shoal.risk.leaks import Leaks
 from shoal.settings.settings import Settings
@@ -102,5 +102,5 @@ class Carrier(ABC):
         """How many people alone have their values in some released columns."""
 
     @abstractmethod
-    def released(self, plan: Plan[Any], audit: Audit, closed: Closed) -> Released[Any]:
+    def released(self, plan: Plan[Any], audit: Audit, closed: Closed) -> ReleasedData[Any]:
         """The released table where it is."""

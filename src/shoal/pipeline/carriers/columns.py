@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from shoal.data.engines.base import RESERVED, Backend, Lazy, inner
+from shoal.data.engines.base import RESERVED, Backend, Lazy, inner_name
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Column, Sensitive, Table, encode_column, encode_sensitive
 from shoal.encoding.forms import Ints, Records
@@ -26,7 +26,7 @@ RAW, CODE = f"{RESERVED}raw", f"{RESERVED}code"
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedColumn:
     """A column with its distinct values, the records that have each, and the code of each."""
 
     name: str
@@ -59,14 +59,14 @@ class Coded:
 
 
 @dataclass(frozen=True)
-class Codes:
+class PackedCodes:
     """All quasi-identifiers and sensitive columns of a large table, as codes packed into a few whole numbers."""
 
-    quasi_identifiers: tuple[Coded, ...]
-    sensitive: tuple[Coded, ...]
+    quasi_identifiers: tuple[CodedColumn, ...]
+    sensitive: tuple[CodedColumn, ...]
 
     @property
-    def columns(self) -> tuple[Coded, ...]:
+    def columns(self) -> tuple[CodedColumn, ...]:
         return (*self.quasi_identifiers, *self.sensitive)
 
     @property
@@ -96,8 +96,8 @@ class Codes:
         kinds = frame.collect_schema()
         names = [f"{CODE}{j}" for j in range(len(self.columns))]
         for name, column in zip(names, self.columns, strict=True):
-            own = nw.col(inner(column.name))
-            is_category = kinds[inner(column.name)] in (nw.Categorical, nw.Enum)
+            own = nw.col(inner_name(column.name))
+            is_category = kinds[inner_name(column.name)] in (nw.Categorical, nw.Enum)
             frame = frame.with_columns((own.cast(nw.String) if is_category else own).alias(RAW))
             mapping = engine.table(column.mapping().rename_columns([f"{RAW}2", name]))
             frame = frame.join(mapping, left_on=RAW, right_on=f"{RAW}2", how="left").drop(RAW)
@@ -159,10 +159,10 @@ class Codes:
             codes[:, j] = place[codes[:, j]]
             anew.append(fresh)
         number = len(self.quasi_identifiers)
-        return Codes(tuple(anew[:number]), tuple(anew[number:])).table(codes, table.counts)
+        return PackedCodes(tuple(anew[:number]), tuple(anew[number:])).table(codes, table.counts)
 
 
-def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> Codes:
+def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> PackedCodes:
     """Bring the values of all quasi-identifiers and sensitive columns into memory and encode them.
 
     Raises
@@ -171,9 +171,9 @@ def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> Codes:
         With every problem found: no records, empty columns, mixed types, values outside their hierarchy, …
     """
     problems: list[str] = []
-    found: dict[str, Coded] = {}
+    found: dict[str, CodedColumn] = {}
     for name in (*settings.quasi_identifiers, *settings.sensitive):
-        counted = frame.group_by(inner(name)).agg(nw.len().alias(COUNT))
+        counted = frame.group_by(inner_name(name)).agg(nw.len().alias(COUNT))
         together = engine.collect(counted)
         if not together.shape[0]:
             raise InputError("The table has no records; give at least one.")
@@ -186,7 +186,7 @@ def read_columns(engine: Backend, frame: Lazy, settings: Settings) -> Codes:
         except InputError as error:
             problems.extend(error.problems)
     raise_problems(problems)
-    return Codes(
+    return PackedCodes(
         tuple(found[name] for name in settings.quasi_identifiers),
         tuple(found[name] for name in settings.sensitive),
     )
@@ -200,12 +200,12 @@ def _coded(
     model: Model | None,
     is_secret: bool,
     may_be_empty: bool = True,
-) -> Coded:
+) -> CodedColumn:
     if is_secret:
         reading = coarse_input(settings.reading, settings.coarsen)
         is_range = name in range_columns(settings.coarsen)
         secret = encode_sensitive(values, name, reading, counts, is_range)
-        return Coded(name, values, counts, secret.codes, secret)
+        return CodedColumn(name, values, counts, secret.codes, secret)
     column, codes = encode_column(
         values,
         name,
@@ -214,14 +214,14 @@ def _coded(
         may_be_empty,
         counts,
     )
-    return Coded(name, values, counts, codes, column)
+    return CodedColumn(name, values, counts, codes, column)
 
 
 TEXT, ORIGIN = f"{RESERVED}text", f"{RESERVED}origin"
 
 
 @dataclass(frozen=True)
-class Coarsened:
+class CoarsenedFrame:
     """A frame whose unprotected columns are coarsened, and what is known of the values that they had."""
 
     frame: Lazy
@@ -236,7 +236,7 @@ class Coarsened:
         return [own for own in map(_origin, range(len(self.values))) if own in names]
 
 
-def coarsen(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened:
+def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> CoarsenedFrame:
     """Replace every value of the columns to coarsen by what its model makes of it; missing values stay missing.
 
     Raises
@@ -245,9 +245,9 @@ def coarsen(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened:
         With every problem found: columns that hold no numbers or dates, values outside their hierarchy, …
     """
     names, problems = frame.collect_schema().names(), list[str]()  # inside the engine
-    found = Coarsened(frame)
-    for name in (name for name in settings.coarsen if inner(name) in names):
-        together = engine.collect(frame.group_by(inner(name)).agg(nw.len().alias(COUNT)))
+    found = CoarsenedFrame(frame)
+    for name in (name for name in settings.coarsen if inner_name(name) in names):
+        together = engine.collect(frame.group_by(inner_name(name)).agg(nw.len().alias(COUNT)))
         counts = together.get_column(COUNT).to_numpy().astype(np.int64)
         values, model = together.select(name), settings.coarsen[name]
         try:
@@ -264,15 +264,15 @@ def coarsen(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened:
         if settings.suppression_limit:  # records may be left out, and then texts be spelled anew
             mapping[_origin(number)] = pa.array(np.arange(len(texts)))
             names.append(_origin(number))
-        frame = _replaced(engine, frame, inner(name), raw, mapping)
+        frame = _replaced(engine, frame, inner_name(name), raw, mapping)
     return replace(found, frame=frame.select(names)) if found.texts else found
 
 
-def spelled_anew(
+def respelled_frame(
     engine: Backend,
     frame: Lazy,
     closed: Closed,
-    coarse: Coarsened,
+    coarse: CoarsenedFrame,
     settings: Settings,
 ) -> tuple[Lazy, Closed]:
     """Released records with the texts that their values alone would have got: nothing tells of those left out.
@@ -294,7 +294,7 @@ def spelled_anew(
         known = dict(zip(old.to_pylist(), new.to_pylist(), strict=True))
         known.pop(None, None)
         texts = [pa.array(list(part), pa.large_string()) for part in (known, known.values())]
-        frame = _replaced(engine, frame, inner(name), texts[0], {TEXT: texts[1]})
+        frame = _replaced(engine, frame, inner_name(name), texts[0], {TEXT: texts[1]})
         if name in secrets:
             labels = tuple(known[label] for label in secrets[name].labels)
             anew = pa.array(labels, pa.large_string())

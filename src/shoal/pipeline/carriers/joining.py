@@ -11,20 +11,20 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.audits.verdict import Examination, Persons
-from shoal.data.engines.base import HASHES, RESERVED, Backend, Lazy, inner, outer
+from shoal.data.engines.base import HASHES, RESERVED, Backend, Lazy, inner_name, outer_name
 from shoal.encoding.closed import Closed
 from shoal.encoding.encode import Table
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.other_columns import Roles
-from shoal.encoding.render import rendered
+from shoal.encoding.render import rendered_columns
 from shoal.encoding.rows import distinct_rows, fixed_seed
-from shoal.pipeline.carriers.columns import COUNT, HASH, Codes
-from shoal.pipeline.prove import counted_columns, examine_coarsened, examine_counted
-from shoal.risk.leaks import Leaks, Whole, leaks
+from shoal.pipeline.carriers.columns import COUNT, HASH, PackedCodes
+from shoal.pipeline.prove import audit_coarsened, audit_counted, counted_columns
+from shoal.risk.leaks import Leaks, WholeColumn, find_leaks
 from shoal.risk.persons import most_likely_person
 from shoal.settings.settings import Settings
-from shoal.solve.counted.aside import Booleans
 from shoal.solve.counted.assignment import Assignment
+from shoal.solve.counted.exact_groups import Booleans
 
 GROUP, ROW, RANK = f"{RESERVED}group", f"{RESERVED}row", f"{RESERVED}rank"
 ORDER, SPLIT, OTHER = f"{RESERVED}order", f"{RESERVED}split", f"{RESERVED}other"
@@ -32,7 +32,7 @@ HALF = 2**31  # hashes are added up in two halves, which stay small enough in su
 
 
 @dataclass(frozen=True)
-class Pieces:
+class RowPieces:
     """Which records of each row go where: all to one group, but for the first few in order of their hashes.
 
     Records with equal hashes are equal in all columns, so which of them comes first makes no difference.
@@ -45,7 +45,7 @@ class Pieces:
     group: Ints  # and its group, −1 if it is left out
 
     @classmethod
-    def of(cls, assignment: Assignment, rows: int) -> Pieces:
+    def of(cls, assignment: Assignment, rows: int) -> RowPieces:
         """Split every row into the group that gets most of it, and the others."""
         order = np.lexsort((assignment.groups, -assignment.counts, assignment.rows))
         row, count = assignment.rows[order], assignment.counts[order]
@@ -83,7 +83,12 @@ def secret_of(engine: Backend, frame: Lazy, seed: int) -> int:
 
 
 def join_back(
-    engine: Backend, frame: Lazy, codes: Codes, keys: Sequence[Records], pieces: Pieces, secret: int
+    engine: Backend,
+    frame: Lazy,
+    codes: PackedCodes,
+    keys: Sequence[Records],
+    pieces: RowPieces,
+    secret: int,
 ) -> Lazy:
     """Give every record of an encoded frame its group; those that are left out are gone."""
     rows = pa.table(
@@ -124,11 +129,11 @@ def render_frame(
     for name in names:
         if name in columns:
             j = columns[name]
-            own = {inner(key): column for key, column in _texts(closed, j, style).items()}
+            own = {inner_name(key): column for key, column in _texts(closed, j, style).items()}
             texts |= own
             released += own
-        elif inner(name) in unchanged:
-            released.append(inner(name))
+        elif inner_name(name) in unchanged:
+            released.append(inner_name(name))
     return frame.join(engine.table(pa.table(texts)), on=GROUP, how="left").select(released)
 
 
@@ -136,11 +141,11 @@ def _texts(closed: Closed, j: int, style: str) -> dict[str, pa.Array]:
     """What each group releases in a column; a text is made once for all groups that share it."""
     closures = closed.of_column(j)
     found = distinct_rows(closures.T - closures.min(initial=0))
-    texts = rendered(closed.table.columns[j], closures[:, found.first], style)
+    texts = rendered_columns(closed.table.columns[j], closures[:, found.first], style)
     return {key: column.take(pa.array(found.place)) for key, column in texts.items()}
 
 
-def shuffled(engine: Backend, frame: Lazy) -> Lazy:
+def shuffled_frame(engine: Backend, frame: Lazy) -> Lazy:
     """The records in an order that follows from what is released and from fresh chance, and from nothing else."""
     fixed = fixed_seed()
     drawn = secrets.randbits(63) if fixed is None else fixed
@@ -153,29 +158,29 @@ COUNTED = f"{RESERVED}count"
 
 def alone_in(engine: Backend, staged: Lazy, columns: Sequence[str]) -> int:
     """Records of a staged release whose combination of some columns no other record has."""
-    values = staged.group_by(*map(inner, columns)).agg(nw.len().alias(COUNTED))
+    values = staged.group_by(*map(inner_name, columns)).agg(nw.len().alias(COUNTED))
     found = engine.arrow(values.filter(nw.col(COUNTED) == 1).select(nw.len().alias(COUNTED)))
     return int(found[COUNTED][0].as_py())
 
 
-def examine_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examination:
+def audit_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examination:
     """Audit a staged release by what its columns read."""
-    names = [outer(name) for name in staged.collect_schema().names()]
+    names = [outer_name(name) for name in staged.collect_schema().names()]
     wanted = counted_columns(names, settings)
     for name in (name for name in settings.coarsen if name in names):
-        values = staged.group_by(inner(name)).agg(nw.len().alias(COUNTED))
-        examine_coarsened(engine.collect(values).drop(COUNTED), settings)
-    counted = staged.group_by(*map(inner, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNTED))
-    return examine_counted(engine.collect(counted), COUNTED, settings)
+        values = staged.group_by(inner_name(name)).agg(nw.len().alias(COUNTED))
+        audit_coarsened(engine.collect(values).drop(COUNTED), settings)
+    counted = staged.group_by(*map(inner_name, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNTED))
+    return audit_counted(engine.collect(counted), COUNTED, settings)
 
 
 LOOKED_AT = 200_000  # records in which columns are compared
 
 
-def leaks_in(
+def staged_leaks(
     engine: Backend,
     frame: Lazy,
-    codes: Codes,
+    codes: PackedCodes,
     table: Table,
     roles: Roles,
     settings: Settings,
@@ -186,17 +191,17 @@ def leaks_in(
         return Leaks()
     share = LOOKED_AT / table.records
     part = frame if share >= 1 else frame.filter(nw.col(HASH) < int(share * HASHES))
-    some = engine.collect(part.select([*map(inner, looked_at), *codes.keys]))
+    some = engine.collect(part.select([*map(inner_name, looked_at), *codes.keys]))
     keys = [some.get_column(key).to_numpy().astype(np.int64) for key in codes.keys]
     own = codes.table(codes.unpacked(keys), None)
     whole = None if share >= 1 else {name: _whole(engine, frame, name) for name in looked_at}
     found = some.select(looked_at)
-    return leaks(found, own, roles.kept, settings.allow, settings.identified_limit, whole)
+    return find_leaks(found, own, roles.kept, settings.allow, settings.identified_limit, whole)
 
 
-def _whole(engine: Backend, frame: Lazy, name: str) -> Whole:
+def _whole(engine: Backend, frame: Lazy, name: str) -> WholeColumn:
     """How many records a column has, how many values, and how many of those only once."""
-    values = frame.group_by(inner(name)).agg(nw.len().cast(nw.Int64).alias(COUNT))
+    values = frame.group_by(inner_name(name)).agg(nw.len().cast(nw.Int64).alias(COUNT))
     found = engine.arrow(
         values.select(
             nw.col(COUNT).sum().alias("records"),
@@ -205,13 +210,13 @@ def _whole(engine: Backend, frame: Lazy, name: str) -> Whole:
         )
     )
     records, distinct, alone = (int(found[key][0].as_py() or 0) for key in found.column_names)
-    return Whole(records, distinct, alone)
+    return WholeColumn(records, distinct, alone)
 
 
 PERSON = f"{RESERVED}person"
 
 
-def columns_of(identifiers: Sequence[str]) -> list[str]:
+def person_hash_columns(identifiers: Sequence[str]) -> list[str]:
     """The names of columns that stand for identifiers, whose values nothing of the way needs."""
     return [f"{PERSON}{i}" for i in range(len(identifiers))]
 
@@ -222,15 +227,22 @@ def with_persons(engine: Backend, frame: Lazy, identifiers: Sequence[str]) -> La
     Each run draws the key of these hashes, so nobody can find out whose they are by hashing identifiers.
     """
     secret = secrets.randbits(63)
-    for name, own in zip(identifiers, columns_of(identifiers), strict=True):
-        frame = engine.hashed(frame, [inner(name)], own, secret)
-        either = nw.when(nw.col(inner(name)).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
+    for name, own in zip(identifiers, person_hash_columns(identifiers), strict=True):
+        frame = engine.hashed(frame, [inner_name(name)], own, secret)
+        either = (
+            nw.when(nw.col(inner_name(name)).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
+        )
         frame = frame.with_columns(either.alias(own))
     return frame
 
 
-def count_persons(
-    engine: Backend, frame: Lazy, grouped: Lazy, identifiers: Sequence[str], k: int, codes: Codes
+def count_staged_persons(
+    engine: Backend,
+    frame: Lazy,
+    grouped: Lazy,
+    identifiers: Sequence[str],
+    k: int,
+    codes: PackedCodes,
 ) -> tuple[Persons, ...]:
     """Find the identifier that most likely tells persons apart, if some group has fewer than k of its values.
 
@@ -239,7 +251,7 @@ def count_persons(
     """
     share = min(1.0, LOOKED_AT / codes.records)
     some = {}
-    for name, own in zip(identifiers, columns_of(identifiers), strict=True):
+    for name, own in zip(identifiers, person_hash_columns(identifiers), strict=True):
         part = frame if share >= 1 else frame.filter(nw.col(own) < int(share * HASHES))
         found = engine.numbers(part.select(own, *codes.keys))
         person = np.unique(found[own], return_inverse=True)[1].astype(np.int64)
@@ -248,7 +260,7 @@ def count_persons(
     likely = most_likely_person(some)
     if likely is None:
         return ()
-    own = columns_of(identifiers)[identifiers.index(likely.name)]
+    own = person_hash_columns(identifiers)[identifiers.index(likely.name)]
     number = engine.arrow(grouped.select(nw.col(own).n_unique().alias(own)))
     each = grouped.group_by(GROUP).agg(
         nw.col(own).n_unique().cast(nw.Int64).alias(own), nw.len().cast(nw.Int64).alias(COUNT)

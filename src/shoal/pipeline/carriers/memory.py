@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.assess.singled import identified
-from shoal.audits.texts import texts_of
+from shoal.assess.singling_out import count_identified
+from shoal.audits.texts import visible_texts
 from shoal.audits.verdict import Audit, Examination, Persons, Places
 from shoal.encoding.closed import Closed, loosened
 from shoal.encoding.encode import Table, encode
@@ -28,26 +28,26 @@ from shoal.encoding.other_columns import (
     repeat_problems,
 )
 from shoal.encoding.render import render as render_frame
-from shoal.encoding.rows import fixed_seed, shuffled
+from shoal.encoding.rows import fixed_seed, random_order
 from shoal.encoding.source import Dialect, Source
 from shoal.errors import LONGEST, InputError, Refusal, raise_problems
 from shoal.pipeline.carriers.base import Carrier
 from shoal.pipeline.carriers.released import InMemory
 from shoal.pipeline.plan import Plan, problem_of
-from shoal.pipeline.prove import examine, known_of, released_columns
-from shoal.pipeline.series.next_release import Tonight, make_tonight
+from shoal.pipeline.prove import audit_evidence, audit_release, released_columns
+from shoal.pipeline.series.next_release import NextRelease, make_next_release
 from shoal.progress import Progress, Watch
-from shoal.risk.leaks import Leaks, leaks
+from shoal.risk.leaks import Leaks, find_leaks
 from shoal.risk.limits import check_feasible
-from shoal.risk.persons import People, check_feasible_for, count_persons, person_numbers
+from shoal.risk.persons import People, check_feasible_by_persons, count_persons, person_numbers
 from shoal.settings.settings import Settings
 from shoal.solve.counted.parts import refine_in_parts
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY, refine
 from shoal.solve.methods import Partition
-from shoal.solve.methods.settle import suppress
-from shoal.solve.persons import group_persons, leave_out
-from shoal.solve.problem import Closing, Problem
+from shoal.solve.methods.completion import suppress
+from shoal.solve.persons import group_persons, suppress_by_persons
+from shoal.solve.problem import ClosingRules, Problem
 
 
 class Memory(Carrier):
@@ -91,7 +91,7 @@ class Memory(Carrier):
     def leaks(self, table: Table, roles: Roles, settings: Settings) -> Sequence[Leaks]:
         frame = self.source.data
         kept = [name for name in roles.kept if name in frame.columns]
-        found = leaks(frame, table, kept, settings.allow, settings.identified_limit)
+        found = find_leaks(frame, table, kept, settings.allow, settings.identified_limit)
         return (Leaks.of(self._linking, settings.allow), found)
 
     def check_feasible(self, table: Table, settings: Settings) -> None:
@@ -100,17 +100,17 @@ class Memory(Carrier):
             return
         # Groups of a series are balanced, and who upsets the balance is left out: then only k may be out of reach.
         required = () if settings.series else settings.requirements
-        check_feasible_for(self.person, table, settings.k, required)
+        check_feasible_by_persons(self.person, table, settings.k, required)
 
     def solve(self, plan: Plan[Memory], watch: Watch) -> Sequence[str]:
-        self._series: Tonight | None = None
+        self._series: NextRelease | None = None
         if self.previous is None:
-            self._partition, people = group(plan, watch)
+            self._partition, people = group_and_refine(plan, watch)
             self._groups = watch("leaving out", lambda: _leave_out(plan, self._partition, people))
         else:
             self._series = watch(
                 "grouping",
-                lambda: make_tonight(plan, self.previous, watch.progress),
+                lambda: make_next_release(plan, self.previous, watch.progress),
             )
             self._partition = self._series.partition
             self._groups = self._partition.groups
@@ -128,7 +128,7 @@ class Memory(Carrier):
         return loosened(closed, share, fixed_seed()) if share else closed
 
     def close_groups(
-        self, plan: Plan[Memory], groups: Ints, closing: Closing
+        self, plan: Plan[Memory], groups: Ints, closing: ClosingRules
     ) -> tuple[Frame, Closed]:
         """The records to release and their closures.
 
@@ -148,7 +148,7 @@ class Memory(Carrier):
 
     def render(self, plan: Plan[Memory], closed: Closed) -> None:
         settings, records = plan.settings, closed.table.records
-        self._order: Places = np.arange(records) if settings.keep_order else shuffled(records)
+        self._order: Places = np.arange(records) if settings.keep_order else random_order(records)
         mask = pa.array(self._groups >= 0)
         pseudonyms = {name: own.filter(mask) for name, own in self.pseudonyms.items()}
         unchanged, style = plan.roles.unchanged, settings.render
@@ -158,12 +158,12 @@ class Memory(Carrier):
 
     def examine(self, plan: Plan[Memory], closed: Closed) -> Examination:
         settings = plan.resolved_settings
-        self._known = known_of(self._frame, settings, self._order)
+        self._known = audit_evidence(self._frame, settings, self._order)
         if self._series is not None:
             self._known = replace(self._known, series=self._series.witness(self._order))
-            texts = texts_of(self._released, released_columns(self._released, settings))
+            texts = visible_texts(self._released, released_columns(self._released, settings))
             self.history = self._series.remembered(texts, self._order)
-        found = examine(self._released, self._known, settings)
+        found = audit_release(self._released, self._known, settings)
         # Groups that read alike count as one; where none do, people are counted by their groups.
         same = settings.method.homogeneous and found.audit.groups == np.unique(closed.groups).size
         self._by_group = closed.groups[self._order] if same else None
@@ -185,7 +185,7 @@ class Memory(Carrier):
     def identified(self, columns: Sequence[str]) -> int:
         person = None if self._known.crowd is None else self._known.crowd.person
         names = [name for name in columns if name not in self._protected]
-        return identified(self._released, names, person, self._by_group)
+        return count_identified(self._released, names, person, self._by_group)
 
     def released(self, plan: Plan[Memory], audit: Audit, closed: Closed) -> InMemory[Any]:
         data, columns = self._released.to_native(), closed.table.columns
@@ -193,7 +193,7 @@ class Memory(Carrier):
         return InMemory(data, columns, settings, audit, self._known, stored)
 
 
-def group(plan: Plan[Memory], watch: Watch) -> tuple[Partition, People | None]:
+def group_and_refine(plan: Plan[Memory], watch: Watch) -> tuple[Partition, People | None]:
     """Group and refine, by records or by persons, who are returned too."""
     problem, settings, person = plan.problem, plan.settings, plan.carrier.person
     method, seed = settings.method, settings.seed
@@ -229,7 +229,7 @@ def _leave_out(plan: Plan[Memory], partition: Partition, people: People | None) 
     """Leave out records where the settings allow it: −1 in place of their group."""
     limit = plan.settings.suppression_limit
     if people is not None:
-        return leave_out(plan.problem, people, partition.groups, limit)
+        return suppress_by_persons(plan.problem, people, partition.groups, limit)
     return suppress(plan.problem, partition.groups, limit)
 
 

@@ -11,8 +11,15 @@ import narwhals as nw
 import numpy as np
 
 from shoal.audits.verdict import Audit, Examination, Persons
-from shoal.data.engines.base import RESERVED, Lazy, most_at_once, most_rows, outer, speaking_of
-from shoal.data.open import RELEASE, Opened
+from shoal.data.engines.base import (
+    RESERVED,
+    Lazy,
+    engine_errors,
+    most_rows,
+    outer_name,
+    records_at_once,
+)
+from shoal.data.open import RELEASE, LargeTable
 from shoal.encoding.closed import Closed, loosened
 from shoal.encoding.encode import Table, column_problems
 from shoal.encoding.other_columns import Roles
@@ -20,18 +27,24 @@ from shoal.encoding.rows import fixed_seed
 from shoal.encoding.source import Dialect
 from shoal.errors import InputError, NotAvailable, raise_problems
 from shoal.pipeline.carriers.base import Carrier
-from shoal.pipeline.carriers.columns import COUNT, HASH, coarsen, read_columns, spelled_anew
+from shoal.pipeline.carriers.columns import (
+    COUNT,
+    HASH,
+    coarsen_frame,
+    read_columns,
+    respelled_frame,
+)
 from shoal.pipeline.carriers.joining import (
-    Pieces,
+    RowPieces,
     alone_in,
-    columns_of,
-    count_persons,
-    examine_staged,
+    audit_staged,
+    count_staged_persons,
     join_back,
-    leaks_in,
+    person_hash_columns,
     render_frame,
     secret_of,
-    shuffled,
+    shuffled_frame,
+    staged_leaks,
     with_persons,
 )
 from shoal.pipeline.carriers.released import Staged
@@ -50,13 +63,13 @@ CHANGED = "The table changed while it was read; give one that stays the same."
 class OnEngine(Carrier):
     """A frame of an engine: values of columns and counts of combinations come into memory, records never do."""
 
-    def __init__(self, opened: Opened) -> None:
+    def __init__(self, opened: LargeTable) -> None:
         self.opened, self.engine = opened, opened.engine
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         try:
-            with speaking_of(self.engine.name):
+            with engine_errors(self.engine.name):
                 yield
         except BaseException:
             self.discard()
@@ -76,14 +89,14 @@ class OnEngine(Carrier):
     def encode(self, settings: Settings, roles: Roles, problems: list[str], watch: Watch) -> Table:
         named = [*settings.quasi_identifiers, *settings.sensitive, *settings.identifiers]
         problems = [*problems, *column_problems(self.columns, named)]
-        if lacks := lacking(settings, self.columns):
+        if lacks := large_table_problems(settings, self.columns):
             raise NotAvailable([*lacks, *problems])
         raise_problems(problems)
         engine, frame = self.engine, self.opened.frame
-        self._coarse = watch("encoding", lambda: coarsen(engine, frame, settings))
+        self._coarse = watch("encoding", lambda: coarsen_frame(engine, frame, settings))
         frame = self._coarse.frame
         self._codes = watch("encoding", lambda: read_columns(engine, frame, settings))
-        refuse_slow(settings, self._codes.records)
+        refuse_slow_method(settings, self._codes.records)
         self._encoded = watch(
             "encoding", lambda: self._stage_encoded(frame, roles, settings.identifiers)
         )
@@ -96,10 +109,10 @@ class OnEngine(Carrier):
         engine, codes, coarse = self.engine, self._codes, self._coarse
         # The engine numbered the origins in any order, on which the hash of a record must not depend.
         names = [name for name in frame.collect_schema().names() if name not in coarse.origins]
-        unchanged = [name for name in names if outer(name) in roles.unchanged]
+        unchanged = [name for name in names if outer_name(name) in roles.unchanged]
         hashed = engine.hashed(codes.packed(engine, frame), names, HASH, engine.key(frame))
         hashed = with_persons(engine, hashed, identifiers)
-        kept = [*unchanged, *codes.keys, HASH, *columns_of(identifiers), *coarse.origins]
+        kept = [*unchanged, *codes.keys, HASH, *person_hash_columns(identifiers), *coarse.origins]
         staged = engine.stage(hashed.select(kept), "encoded")
         nulls = engine.arrow(
             staged.select(
@@ -136,7 +149,7 @@ class OnEngine(Carrier):
         return codes.table(codes.unpacked(self._keys), found[COUNT][order])
 
     def leaks(self, table: Table, roles: Roles, settings: Settings) -> Sequence[Leaks]:
-        return (leaks_in(self.engine, self._encoded, self._codes, table, roles, settings),)
+        return (staged_leaks(self.engine, self._encoded, self._codes, table, roles, settings),)
 
     def check_feasible(self, table: Table, settings: Settings) -> None:
         check_feasible(table, settings.k, settings.requirements)
@@ -153,7 +166,7 @@ class OnEngine(Carrier):
                 budget if settings.refine else None,
                 seed=settings.seed,
                 progress=watch.progress,
-                most=self.opened.most or most_at_once(self.opened.memory),
+                most=self.opened.most or records_at_once(self.opened.memory),
                 suppression_limit=settings.suppression_limit,
                 secret=self._secret,
                 elsewhere=self.engine.elsewhere(),
@@ -188,11 +201,11 @@ class OnEngine(Carrier):
     def _spelled(self, plan: Plan[OnEngine], closed: Closed) -> Closed:
         """Give every record its group; coarsened texts show no trace of records that are left out."""
         engine, table = self.engine, plan.problem.table
-        pieces = Pieces.of(self._assignment, table.rows)
+        pieces = RowPieces.of(self._assignment, table.rows)
         codes, keys, secret = self._codes, self._keys, self._secret
         self._grouped = join_back(engine, self._encoded, codes, keys, pieces, secret)
         if closed.left_out:
-            self._grouped, closed = spelled_anew(
+            self._grouped, closed = respelled_frame(
                 engine, self._grouped, closed, self._coarse, plan.settings
             )
         return closed
@@ -200,21 +213,21 @@ class OnEngine(Carrier):
     def render(self, plan: Plan[OnEngine], closed: Closed) -> None:
         engine = self.engine
         rendered = render_frame(engine, self._grouped, closed, self.columns, plan.settings.render)
-        self._staged = engine.stage(shuffled(engine, rendered), "release")
+        self._staged = engine.stage(shuffled_frame(engine, rendered), "release")
 
     def examine(self, plan: Plan[OnEngine], closed: Closed) -> Examination:
-        found = examine_staged(self.engine, self._staged, plan.settings)
+        found = audit_staged(self.engine, self._staged, plan.settings)
         if found.audit.records + closed.left_out != plan.problem.table.records:
             raise InputError(CHANGED)
         return found
 
     def count_persons(self, plan: Plan[OnEngine], closed: Closed) -> Sequence[Persons]:
         keys, k = plan.person_keys, plan.settings.k
-        return count_persons(self.engine, self._encoded, self._grouped, keys, k, self._codes)
+        return count_staged_persons(self.engine, self._encoded, self._grouped, keys, k, self._codes)
 
     @property
     def released_columns(self) -> list[str]:
-        return [outer(name) for name in self._staged.collect_schema().names()]
+        return [outer_name(name) for name in self._staged.collect_schema().names()]
 
     def people(self, audit: Audit) -> int:
         return audit.records
@@ -231,7 +244,7 @@ class OnEngine(Carrier):
 MOST_QUADRATIC = 10_000_000  # records of a table that a method may take whose time grows like n²
 
 
-def lacking(settings: Settings, names: Sequence[str]) -> list[str]:
+def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
     """Sentences for settings and columns that a large table cannot have."""
     found = []
     if settings.keep_order:
@@ -270,7 +283,7 @@ def lacking(settings: Settings, names: Sequence[str]) -> list[str]:
     return found
 
 
-def refuse_slow(settings: Settings, records: int) -> None:
+def refuse_slow_method(settings: Settings, records: int) -> None:
     """Refuse a method that would take days for so many records."""
     method = settings.method.choose(records)
     if records > MOST_QUADRATIC and method.growth.startswith("n²"):

@@ -12,28 +12,34 @@ from typing import Any, Generic
 
 import narwhals as nw
 
-from shoal.assess.singled import Kept, singled_out
+from shoal.assess.singling_out import KeptColumns, singled_out
 from shoal.audits.verdict import Audit
-from shoal.data.databases import COUNT, DatabaseTable, IfExists, Written, write_stored
-from shoal.data.engines.base import HASHES, RESERVED, Lazy, speaking_of
+from shoal.data.databases import COUNT, DatabaseTable, IfExists, StagedTable, write_stored
+from shoal.data.engines.base import HASHES, RESERVED, Lazy, engine_errors
 from shoal.data.engines.publishing import publish_file, publish_folder, publish_stored
+from shoal.data.files.column_types import columns_as_text
 from shoal.data.files.streams import formulas_in
 from shoal.data.files.table_file import (
     formula_problems,
-    problems_of,
-    read_texts,
+    formula_sentences,
+    read_file_texts,
     runs_formulas,
-    write,
+    write_file,
 )
-from shoal.data.files.types import texts_of
-from shoal.data.open import RELEASE, Opened
+from shoal.data.open import RELEASE, LargeTable
 from shoal.encoding.encode import Column
 from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.render import spelled_for
-from shoal.encoding.source import Dialect, Input, Stored
+from shoal.encoding.source import Dialect, Input, Origin
 from shoal.errors import InputError, NotAvailable, raise_problems
-from shoal.pipeline.carriers.joining import alone_in, examine_staged
-from shoal.pipeline.prove import Known, counted_columns, examine, examine_coarsened, examine_counted
+from shoal.pipeline.carriers.joining import alone_in, audit_staged
+from shoal.pipeline.prove import (
+    AuditEvidence,
+    audit_coarsened,
+    audit_counted,
+    audit_release,
+    counted_columns,
+)
 from shoal.settings.settings import Settings
 
 SHOWN = 1_000  # records from which the report of a large release takes some
@@ -47,7 +53,7 @@ LACKING = {
 
 
 @dataclass(frozen=True)
-class Released(ABC, Generic[FrameT]):
+class ReleasedData(ABC, Generic[FrameT]):
     """A released table, its quasi-identifiers, and what an audit of written copies must know."""
 
     data: FrameT  # of the user's kind
@@ -64,7 +70,7 @@ class Released(ABC, Generic[FrameT]):
         """The released records of which a report shows some."""
 
     @abstractmethod
-    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+    def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
         """How many released records are alone with their value in each of some columns, and in all together."""
 
     @abstractmethod
@@ -82,17 +88,17 @@ class Released(ABC, Generic[FrameT]):
 
 
 @dataclass(frozen=True)
-class InMemory(Released[FrameT]):
+class InMemory(ReleasedData[FrameT]):
     """A released frame."""
 
-    known: Known
-    stored: Stored | None  # where the original is, if it is in a database
+    known: AuditEvidence
+    stored: Origin | None  # where the original is, if it is in a database
 
     @property
     def shown(self) -> Frame:
         return open_frame(self.data)
 
-    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+    def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
         return singled_out(self.shown, columns)
 
     def into_file(
@@ -102,7 +108,7 @@ class InMemory(Released[FrameT]):
         raise_problems(formula_problems(data, path, self.settings.allows))
         if {".csv", ".tsv", ".txt"}.intersection(Path(path.name.lower()).suffixes):
             data = spelled_for(data, self.columns, dialect.encoding, self.settings.coarsen)
-        write(data, path, overwrite, dialect, partial(self._prove, dialect))
+        write_file(data, path, overwrite, dialect, partial(self._prove, dialect))
 
     def into_database(self, place: DatabaseTable, if_exists: IfExists) -> None:
         data, unchanged = arrow_table(self.shown), self.settings.unchanged
@@ -110,29 +116,29 @@ class InMemory(Released[FrameT]):
 
     def _prove(self, dialect: Dialect, path: Path) -> None:
         """Audit a file that holds the release."""
-        texts = open_frame(read_texts(path, Input(dialect.encoding, dialect.delimiter)))
-        examine(texts, self.known, self.settings).prove()
+        texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
+        audit_release(texts, self.known, self.settings).prove()
 
-    def _prove_stored(self, written: Written) -> None:
+    def _prove_stored(self, written: StagedTable) -> None:
         """Audit a table where it was written: by counts of its combinations, or by all records where those say more."""
         if self.known.is_nothing and written.is_counted_quickly:
             columns = counted_columns(written.names, self.settings)
             counted = open_frame(written.counted(columns))
-            audit = examine_counted(counted, COUNT, self.settings).prove()
+            audit = audit_counted(counted, COUNT, self.settings).prove()
             for name in (name for name in self.settings.coarsen if name in written.names):
-                examine_coarsened(open_frame(written.counted([name])), self.settings)
+                audit_coarsened(open_frame(written.counted([name])), self.settings)
         else:
-            texts = open_frame(texts_of(written.records()))
-            audit = examine(texts, self.known, self.settings).prove()
+            texts = open_frame(columns_as_text(written.records()))
+            audit = audit_release(texts, self.known, self.settings).prove()
         if audit.records != self.audit.records:
             raise InputError(LOST)
 
 
 @dataclass(frozen=True)
-class Staged(Released[FrameT]):
+class Staged(ReleasedData[FrameT]):
     """A release that its engine has staged; it is there until `close` or the end of the process."""
 
-    opened: Opened
+    opened: LargeTable
 
     def lacks(self, what: str) -> None:
         raise NotAvailable(LACKING[what])
@@ -146,17 +152,17 @@ class Staged(Released[FrameT]):
         engine, staged = self.opened.engine, self._staged
         mark = f"{RESERVED}shown"
         share = min(1.0, SHOWN / self.audit.records)
-        with speaking_of(engine.name):
+        with engine_errors(engine.name):
             names = staged.collect_schema().names()
             some = engine.hashed(staged, names, mark, 0)
             return engine.collect(some.filter(nw.col(mark) < int(share * HASHES)).drop(mark))
 
-    def alone_in(self, columns: Sequence[str]) -> list[Kept]:
+    def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
         several = [tuple(columns)] if len(columns) > 1 else []
         engine, staged = self.opened.engine, self._staged
-        with speaking_of(engine.name):
+        with engine_errors(engine.name):
             return [
-                Kept(own, alone_in(engine, staged, own))
+                KeptColumns(own, alone_in(engine, staged, own))
                 for own in (*((name,) for name in columns), *several)
             ]
 
@@ -165,7 +171,7 @@ class Staged(Released[FrameT]):
     ) -> None:
         opened, unchanged = self.opened, self.settings.unchanged
         dialect = dialect or Dialect()
-        with speaking_of(opened.engine.name):
+        with engine_errors(opened.engine.name):
             if opened.engine.name == "spark":
                 from shoal.data.engines.spark import publish
 
@@ -181,18 +187,18 @@ class Staged(Released[FrameT]):
                 publish_file(opened, path, overwrite, dialect, self._prove, unchanged, spelled)
 
     def into_database(self, place: DatabaseTable, if_exists: IfExists) -> None:
-        with speaking_of(self.opened.engine.name):
+        with engine_errors(self.opened.engine.name):
             publish_stored(self.opened, place, if_exists, self._prove, self.settings.unchanged)
 
     def _check_formulas(self, path: Path) -> None:
         """Refuse texts that a spreadsheet would run as formulas."""
         if runs_formulas(path):
             found = formulas_in([self.opened.staged(RELEASE)])
-            raise_problems(problems_of(found, path, self.settings.allows, ".parquet"))
+            raise_problems(formula_sentences(found, path, self.settings.allows, ".parquet"))
 
     def _prove(self, written: Lazy) -> None:
         """Audit what was written."""
-        audit = examine_staged(self.opened.engine, written, self.settings).prove()
+        audit = audit_staged(self.opened.engine, written, self.settings).prove()
         if audit.records != self.audit.records:
             raise InputError(LOST)
 

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.encoding.forms import Ints, Records
 
 
-class Settling:
+class NewcomerPlacement:
     """Newcomers on their way into signatures: given ones, or any of the m most frequent values of a cell."""
 
     def __init__(
@@ -242,7 +242,7 @@ class Buckets:
         people = np.array([who for own in self.free for who in own], dtype=np.int64)
         if not (self.cells and people.size):
             return
-        trial = Settling(self.value, len(self.free), self.signature, self.m, self.k)
+        trial = NewcomerPlacement(self.value, len(self.free), self.signature, self.m, self.k)
         trial.signature[:] = OUT
         trial.settle(people, self.cells)
         used = np.bincount(trial.signature[people] + 1, minlength=len(trial.signatures) + 1)[1:]
@@ -254,7 +254,7 @@ class Buckets:
         ]
         if not self.signatures:
             return
-        final = Settling(
+        final = NewcomerPlacement(
             self.value, len(self.free), self.signature, self.m, self.k, self.signatures
         )
         final.settle(people, self.cells)

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from shoal.atomic import exists_already, write_whole
+from shoal.atomic import output_exists_problem, write_atomically
 from shoal.data.files.formats import OwnFile, read_own
 from shoal.errors import InputError, raise_problems, shown
 
@@ -30,10 +30,10 @@ MOST = 10**12  # records that read the same, or sets of people: more are a mista
 def write_history(history: History, path: str | os.PathLike[str], overwrite: bool) -> None:
     """Write a history."""
     target = Path(path)
-    raise_problems([exists_already(target)] if target.exists() and not overwrite else [])
+    raise_problems([output_exists_problem(target)] if target.exists() and not overwrite else [])
     content = {"shoal": OWN.kind, "version": OWN.version, **history.to_dict()}
     text = json.dumps(content, ensure_ascii=False) + "\n"
-    write_whole(
+    write_atomically(
         target, overwrite, lambda file: file.write_text(text, encoding="utf-8"), private=True
     )
 
@@ -92,7 +92,7 @@ Signature = tuple[str | None, ...]  # folded values in ascending order, None for
 
 
 @dataclass(frozen=True)
-class Night:
+class EarlierRelease:
     """One release of a series: which signatures its groups are made of, and how often each value stands in them."""
 
     name: str  # chance, to tell nights apart
@@ -125,7 +125,7 @@ class History:
     persons: Mapping[str, int] = field(default_factory=dict)  # the signature of each
     sets: Mapping[str, int] = field(default_factory=dict)  # with whom each was released last
     spellings: Mapping[str, str] = field(default_factory=dict)  # by folded value
-    nights: tuple[Night, ...] = ()
+    nights: tuple[EarlierRelease, ...] = ()
 
     def key(self, text: str) -> str:
         """What stands for a person."""
@@ -140,7 +140,7 @@ class History:
         """Read a history that `save` has written."""
         content = read_history(path)
         nights = tuple(
-            Night(night["name"], _groups(night["groups"])) for night in content["nights"]
+            EarlierRelease(night["name"], _groups(night["groups"])) for night in content["nights"]
         )
         return cls(
             content["person"],
@@ -241,7 +241,7 @@ def _merged(found: Sequence[History]) -> History:
     persons: dict[str, int] = {}
     sets: dict[str, int] = {}
     spellings: dict[str, str] = {}
-    nights: dict[str, Night] = {}
+    nights: dict[str, EarlierRelease] = {}
     for own in sorted(found, key=lambda history: len(history.nights)):
         sets |= own.sets  # the last counts
         spellings = {**own.spellings, **spellings}  # the first counts
@@ -257,7 +257,7 @@ def _merged(found: Sequence[History]) -> History:
                 read: {number[old]: copies for old, copies in group.items()}
                 for read, group in night.groups.items()
             }
-            nights.setdefault(night.name, Night(night.name, groups))
+            nights.setdefault(night.name, EarlierRelease(night.name, groups))
     least = min(own.m for own in found)
     return History(
         first.person,

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.audits.requirements.diversity import LDiversity
-from shoal.audits.series import Witness, is_night, misspelled, value_keys
-from shoal.audits.texts import texts_of
+from shoal.audits.series import SeriesEvidence, is_earlier_release, misspelled, signature_values
+from shoal.audits.texts import visible_texts
 from shoal.audits.verdict import Examination, Proof, judge
 from shoal.data.open import texts_in
 from shoal.encoding.encode import Sensitive
@@ -30,19 +30,19 @@ from shoal.kernels.refining.series import exchange_people, regroup_near
 from shoal.pipeline.plan import Plan
 from shoal.pipeline.prove import released_columns
 from shoal.pipeline.series.buckets import OUT, place_people
-from shoal.pipeline.series.history import History, Night, Signature, history_of
-from shoal.pipeline.series.splitting import (
+from shoal.pipeline.series.history import EarlierRelease, History, Signature, history_of
+from shoal.pipeline.series.split import (
     NOBODY,
-    cells_of,
     draw_order,
-    part_signatures,
+    nested_cells,
+    separate_signatures,
     sets_of,
     split_people,
     turns_of,
 )
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
-from shoal.solve.local_search.neighbourhoods import Refined
+from shoal.solve.local_search.neighbourhoods import SearchState
 from shoal.solve.methods import Partition
 from shoal.solve.problem import Problem
 
@@ -73,7 +73,7 @@ def improve_groups(
     """
     if not (groups >= 0).any():
         return groups
-    refined = Refined.of(problem, groups)
+    refined = SearchState.of(problem, groups)
     search = refined.search
     holds = np.zeros((int(signature.max()) + 1, int(value.max()) + 1), dtype=np.bool_)
     placed = signature >= 0
@@ -152,7 +152,7 @@ CELL = 3  # times k: the people of the smallest cells in which newcomers are pla
 
 
 @dataclass(frozen=True)
-class Tonight:
+class NextRelease:
     """The groups of a release of a series, and what it adds to the history."""
 
     partition: Partition  # −1 for those who are left out
@@ -172,10 +172,10 @@ class Tonight:
         name, spellings = self.history.sensitive, self.history.spellings
         return respelled(frame, name, self.keys, self.codes[self.is_released], spellings)
 
-    def witness(self, order: Records) -> Witness:
+    def witness(self, order: Records) -> SeriesEvidence:
         """What the audit must know of the released records, in their order."""
         kept = np.flatnonzero(self.signature >= 0)[order]
-        return Witness(
+        return SeriesEvidence(
             self.history.signatures,
             self.signature[kept].astype(np.int64),
             self.known[kept].astype(np.int64),
@@ -195,7 +195,7 @@ class Tonight:
         for own in groups.values():
             for number, people in own.items():
                 own[number] = people // len(self.history.signatures[number])
-        night = Night(secrets.token_hex(8), groups)
+        night = EarlierRelease(secrets.token_hex(8), groups)
         return replace(self.history, nights=(*self.history.nights, night))
 
 
@@ -204,7 +204,7 @@ def reading_key(read: list[str | None]) -> str:
     return sha256(dumps(read).encode()).hexdigest()[:32]
 
 
-def make_tonight(plan: Plan[Memory], previous: Any, progress: Progress) -> Tonight:
+def make_next_release(plan: Plan[Memory], previous: Any, progress: Progress) -> NextRelease:
     """Group a table so that its release is safe beside the earlier ones of its series.
 
     Raises
@@ -216,7 +216,7 @@ def make_tonight(plan: Plan[Memory], previous: Any, progress: Progress) -> Tonig
     """
     settings, problem = plan.settings, plan.problem
     assert settings.person is not None
-    name, m = settings.sensitive[0], promised(settings)
+    name, m = settings.sensitive[0], promised_values(settings)
     before = history_of(previous, settings.person, name, m)
     secret = problem.table.sensitive[name]
     keys = [None if label is None else value_key(label) for label in secret.all_labels]
@@ -230,7 +230,7 @@ def make_tonight(plan: Plan[Memory], previous: Any, progress: Progress) -> Tonig
     groups = split_people(problem, signature, width, secret.codes, progress)
     is_new = known == OUT
     groups = improve_groups(problem, groups, signature, width, secret.codes, is_new, progress)
-    groups = part_signatures(plan, groups, signature)
+    groups = separate_signatures(plan, groups, signature)
     signature[groups < 0] = OUT
     _check_limit(plan, signature)
     kept = np.flatnonzero(groups >= 0)
@@ -246,7 +246,7 @@ def make_tonight(plan: Plan[Memory], previous: Any, progress: Progress) -> Tonig
         spellings=spellings_of(released, name, keys, secret.codes[kept], before.spellings),
     )
     partition = Partition(groups, (_note(before, signature),))
-    return Tonight(partition, before, history, signature, known, keys, secret.codes)
+    return NextRelease(partition, before, history, signature, known, keys, secret.codes)
 
 
 def _placed(
@@ -266,13 +266,13 @@ def _placed(
         fits[i] = int(secret.codes[i]) in signatures[known[i]]
     active, k = np.flatnonzero(fits), plan.settings.k
     width = np.array([*(len(own) for own in signatures), 0], dtype=np.int64)  # OUT is the last
-    cells = cells_of(plan.problem, active, CELL * k)
+    cells = nested_cells(plan.problem, active, CELL * k)
     placed, extended = place_people(
         secret.codes[active],
         known[active],
         signatures,
         secret.size,
-        promised(plan.settings),
+        promised_values(plan.settings),
         k,
         turns_of(sets[active], width[known[active]], drawn[active]),
         [own[active] for own in cells],
@@ -282,7 +282,7 @@ def _placed(
     return signature, extended
 
 
-def promised(settings: Settings) -> int:
+def promised_values(settings: Settings) -> int:
     """How many sensitive values everybody may have at least."""
     asked = [item for item in settings.requirements if isinstance(item, LDiversity)]
     return max((ceil(item.l) for item in asked), default=1)
@@ -316,7 +316,7 @@ def _check_limit(plan: Plan[Memory], signature: Ints) -> None:
     if out == records:
         raise Infeasible(
             "Nobody can be released: the sensitive values of these people do not make groups in which each of at least "
-            f"{promised(plan.settings)} values is as frequent as any other; lower l or k, or give more records."
+            f"{promised_values(plan.settings)} values is as frequent as any other; lower l or k, or give more records."
         )
     if out > plan.settings.suppression_limit * records:
         raise Infeasible(
@@ -332,7 +332,7 @@ def _note(before: History, signature: Ints) -> str:
     return f"release {len(before.nights) + 1:,} of a series, with {sets} of sensitive values"
 
 
-def examine_night(
+def audit_earlier_release(
     table: Any, examination: Examination, previous: Any, settings: Settings
 ) -> Examination:
     """Add to an examination whether a table is one of the releases that a history knows.
@@ -345,19 +345,23 @@ def examine_night(
             "To prove a series, the settings must name one sensitive column and the person column; give those of the "
             "release (--settings)."
         )
-    m = promised(settings)
+    m = promised_values(settings)
     history = history_of(previous, settings.person, settings.sensitive[0], m)
     read = texts_in(table, settings.reading.of_written())
     frame = open_frame(table if read is None else read)
     columns = released_columns(frame, settings)
-    texts = texts_of(frame, [*columns, history.sensitive])
+    texts = visible_texts(frame, [*columns, history.sensitive])
     written = texts[history.sensitive].to_pylist()
-    values = value_keys(written, history.signatures, settings.reading.missing_in(history.sensitive))
+    values = signature_values(
+        written, history.signatures, settings.reading.missing_in(history.sensitive)
+    )
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):
         groups.setdefault(reading_key(list(own)), Counter())[value] += 1
-    is_known = any(is_night(groups, history.signatures, night.groups) for night in history.nights)
+    is_known = any(
+        is_earlier_release(groups, history.signatures, night.groups) for night in history.nights
+    )
     least = _least(history)
     count = len(history.nights)
     what = (

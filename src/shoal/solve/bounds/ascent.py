@@ -22,7 +22,7 @@ import numpy as np
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.kernels.bounding.ascent import project_cells, repair
 from shoal.kernels.bounding.cell_walk import make_walk
-from shoal.solve.bounds.cells import Cells
+from shoal.solve.bounds.point_bounds import PointTrees
 
 # Looks are points that a walk looks at; some 2 seconds for 200 million. Slack is how much of what the cells allow may
 # be given away to spare parts of a walk, as a share of the mean of y.
@@ -50,7 +50,7 @@ class Ascent:
     over = "cells of k records"
     moves = MOVES
 
-    def __init__(self, cells: Cells, above: Floats, step: float = STEP) -> None:
+    def __init__(self, cells: PointTrees, above: Floats, step: float = STEP) -> None:
         """Start at `above`, what a release costs each point: where the release is optimal, y is nearly valid.
 
         The numbers that another ascent has reached are a better start.

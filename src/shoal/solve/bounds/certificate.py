@@ -22,8 +22,8 @@ from shoal.encoding.forms import Floats
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress, silent
 from shoal.solve.bounds.ascent import Ascent
-from shoal.solve.bounds.cells import Cells, cell_bound, nearest_bound
 from shoal.solve.bounds.diverse import BEGIN_LOOKS, DiverseAscent
+from shoal.solve.bounds.point_bounds import PointTrees, cell_bound, nearest_bound
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.problem import Problem, relative_weights
 
@@ -106,7 +106,7 @@ class Certifier:
         else:
             self._scale = 1 / (table.records * len(table.columns))
         self._ascent: Ascent | None = None
-        self._cells = Cells(self.problem)
+        self._cells = PointTrees(self.problem)
         released = self._released(closed)
         self._loss = self._loss_of(released) if loss is None else loss
         self._mi: Certifier | None = None
@@ -171,7 +171,7 @@ class Certifier:
 
     def _begin_diverse(self, above: Floats) -> None:
         """Go on with what requirements beyond k ask for."""
-        self._cells = Cells(self.problem, by_value=True)
+        self._cells = PointTrees(self.problem, by_value=True)
         ascent = DiverseAscent(self._cells, self._cells.least_of_points(above))
         ascent.begin_with_passes()
         self._ascent = ascent
@@ -229,7 +229,7 @@ class Certifier:
             return 0.0
         table = self.problem.table
         problem = Problem.of(table, "pmi", self.problem.k, relative_weights(weights, table))
-        cells = Cells(problem)
+        cells = PointTrees(problem)
         return self._bound_of(cells, cell_bound(cells))
 
     def _keep_parts(self) -> None:
@@ -252,10 +252,10 @@ class Certifier:
         """Make a certificate of `least`, the least that each point can cost, and keep it if it is the best so far."""
         self._keep_bound(self._bound_of(self._cells, least), how)
 
-    def _bound_of(self, cells: Cells, least: Floats) -> float:
+    def _bound_of(self, cells: PointTrees, least: Floats) -> float:
         """The bound that follows from the least that each point can cost in a group."""
         total = float(least @ cells.points.counts)
-        total -= saving(cells, least, self._most_left_out) + SAFETY * abs(total)
+        total -= suppression_saving(cells, least, self._most_left_out) + SAFETY * abs(total)
         return max(0.0, total + float(cells.problem.objective.offset.sum())) * self._scale
 
     def _keep_bound(self, bound: float, how: str) -> None:
@@ -264,7 +264,7 @@ class Certifier:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
 
 
-def saving(cells: Cells, least: Floats, most: int) -> float:
+def suppression_saving(cells: PointTrees, least: Floats, most: int) -> float:
     """The most that leaving out up to `most` records saves, given the least that each point can cost in a group."""
     if not most:
         return 0.0

@@ -26,7 +26,7 @@ from shoal.kernels.bounding.diverse_counts import FEW
 from shoal.kernels.bounding.diverse_groups import make_sorted
 from shoal.kernels.shared.rules import Rules
 from shoal.solve.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
-from shoal.solve.bounds.cells import Cells
+from shoal.solve.bounds.point_bounds import PointTrees
 
 # Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. On Adult with
 # entropy 5 of the occupation three more raised the bound by 0.6 %.
@@ -39,7 +39,7 @@ ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from othe
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
 
-class Pool:
+class ViolatedCells:
     """Cells in which duals exceeded costs in some walk, each once."""
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class DiverseAscent(Ascent):
     moves = 1  # a walk takes several times as long as one for k alone
 
     def __init__(
-        self, cells: Cells, above: Floats, step: float = STEP, quick: bool = False
+        self, cells: PointTrees, above: Floats, step: float = STEP, quick: bool = False
     ) -> None:
         """Start at `above`, as any ascent; a `quick` one does not count records, for a looser bound in less time."""
         problem = cells.problem
@@ -100,7 +100,7 @@ class DiverseAscent(Ascent):
     def _forget(self) -> None:
         super()._forget()
         self._shares: Floats = np.empty(0)
-        self.pool = Pool()
+        self.pool = ViolatedCells()
 
     def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
         listing = make_listing(MOST_GROUPS, MOST_MEMBERS, MOST_GROUPS, MOST_MEMBERS)

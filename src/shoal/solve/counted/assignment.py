@@ -11,10 +11,10 @@ from shoal.encoding.encode import Table
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared.groups import group_costs
-from shoal.solve.problem import Closing, Problem
+from shoal.solve.problem import ClosingRules, Problem
 
 
-def reduced(table: Table) -> Table:
+def merge_equal_rows(table: Table) -> Table:
     """The same table with every combination of codes in one row, in an order that follows from the codes alone."""
     secrets = [secret.codes for secret in table.sensitive.values()]
     found = distinct_rows(np.column_stack([table.codes, *secrets]))
@@ -60,13 +60,15 @@ class Assignment:
 
         Every record must have a group. Row i of what is closed is piece i of the assignment that is returned.
         """
-        closed = pick(problem, self.rows, self.counts).close(self.groups, Closing(forms=self.forms))
+        closed = pick_rows(problem, self.rows, self.counts).close(
+            self.groups, ClosingRules(forms=self.forms)
+        )
         merged = Assignment.of(self.rows, self.counts, closed.groups)
         table = problem.table.pick(merged.rows, merged.counts)
         return merged, replace(closed, table=table, groups=merged.groups)
 
 
-def pick(problem: Problem, rows: Records, counts: Records | None = None) -> Problem:
+def pick_rows(problem: Problem, rows: Records, counts: Records | None = None) -> Problem:
     """The same problem for some rows, each as often as it is named; costs and limits stay those of the whole."""
     return replace(
         problem,
@@ -76,7 +78,7 @@ def pick(problem: Problem, rows: Records, counts: Records | None = None) -> Prob
     )
 
 
-def records_of(
+def record_rows(
     problem: Problem, rows: Records, counts: Records, chance: np.random.Generator
 ) -> Records:
     """The row of every record of some rows, those in random order that are equal in all that a method sees."""
@@ -88,11 +90,11 @@ def records_of(
 
 def costs_of(problem: Problem, solved: Assignment) -> Floats:
     """What each group costs a record of it, on average."""
-    closures, counts = pick(problem, solved.rows, solved.counts).closures(solved.groups)
+    closures, counts = pick_rows(problem, solved.rows, solved.counts).closures(solved.groups)
     return group_costs(problem.arrays, closures, counts).sum(axis=0) / counts.sum(axis=0)
 
 
-def together(parts: list[Assignment]) -> Assignment:
+def join_all_assignments(parts: list[Assignment]) -> Assignment:
     """All assignments as one, groups numbered one after the other."""
     if not parts:
         nothing = np.zeros(0, np.int64)
@@ -106,7 +108,7 @@ def together(parts: list[Assignment]) -> Assignment:
     )
 
 
-def joined(one: Assignment, other: Assignment) -> Assignment:
+def join_assignments(one: Assignment, other: Assignment) -> Assignment:
     """Both assignments together; groups of the second get numbers of their own."""
     shift = int(one.groups.max(initial=-1)) + 1
     groups = np.where(other.groups >= 0, other.groups + shift, -1).astype(np.int32)

@@ -11,12 +11,12 @@ from shoal.encoding.forms import Floats, Ints, Records, SetForm, TreeForm
 from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.progress import Progress
-from shoal.solve.counted.aside import complies_as_one
-from shoal.solve.counted.assignment import Assignment, costs_of, pick, together
-from shoal.solve.counted.remote import FEW_THREADS, in_threads, threads
+from shoal.solve.counted.assignment import Assignment, costs_of, join_all_assignments, pick_rows
+from shoal.solve.counted.exact_groups import complies_as_one
+from shoal.solve.counted.remote import FEW_THREADS, in_threads, thread_count
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.schedule import MANY, Outcome, refine
-from shoal.solve.methods.settle import settle
+from shoal.solve.local_search.schedule import MANY, RefinementResult, refine
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 EVEN = 0.2  # share of the records of a part that a cut leaves on its smaller side, at least
@@ -27,7 +27,7 @@ NOWHERE = 1e-12  # stands for the cost of reaching across a cut where that is no
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """Rows that are solved together, and the least that reaching across one of the cuts around them costs a record."""
 
     rows: Records
@@ -35,31 +35,31 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Line:
+class ColumnOrder:
     """A column as a line on which the values below any node of a tree are neighbours."""
 
     places: Ints  # of each row
     across: Floats  # what a value and the next one cost together
 
-    def of(self, rows: Records) -> Line:
+    def of(self, rows: Records) -> ColumnOrder:
         """The line with some rows on it."""
-        return Line(self.places[rows], self.across)
+        return ColumnOrder(self.places[rows], self.across)
 
 
-def cut(
-    lines: list[Line],
+def cut_into_parts(
+    lines: list[ColumnOrder],
     left: Records,
     all_records: Records,
     most: int,
     used: Floats,
-) -> list[Part]:
+) -> list[TablePart]:
     """Cut rows into parts with at most `most` records that are left, between values of one column at a time.
 
     A part is cut where reaching across is dearest; what a column counts is divided by how often it was cut before,
     which `used` says and is told. Rows of which records are set aside are cut with them.
     """
-    done: list[Part] = []
-    waiting = [Part(np.flatnonzero(all_records))]
+    done: list[TablePart] = []
+    waiting = [TablePart(np.flatnonzero(all_records))]
     worth = 1 / (1 + used)
     while waiting:
         part = waiting.pop()
@@ -78,11 +78,11 @@ def cut(
             is_before, across = np.arange(rows.size) < rows.size // 2, NOWHERE
         else:
             used[column] += left[rows].sum() / left.sum()
-        waiting += [Part(rows[is_before], across), Part(rows[~is_before], across)]
+        waiting += [TablePart(rows[is_before], across), TablePart(rows[~is_before], across)]
     return done
 
 
-def _best_cut(line: Line, rows: Records, weights: Records) -> tuple[int, float]:
+def _best_cut(line: ColumnOrder, rows: Records, weights: Records) -> tuple[int, float]:
     """The value after which a part is best cut along a line, and how good that is: 0 where it cannot be cut."""
     total = np.bincount(line.places[rows], weights, line.across.size)
     reached = np.cumsum(total) / total.sum()
@@ -92,7 +92,7 @@ def _best_cut(line: Line, rows: Records, weights: Records) -> tuple[int, float]:
     return int(worth.argmax()), float(worth.max())
 
 
-def line_of(problem: Problem, j: int) -> Line:
+def column_order(problem: Problem, j: int) -> ColumnOrder:
     """Lay a column out on a line."""
     form = problem.columns[j].form
     order = np.arange(form.size)
@@ -115,7 +115,7 @@ def line_of(problem: Problem, j: int) -> Line:
             across[:-1] = [pairs[:place, place:].min() for place in range(1, form.size)]
     elif form.size > 1:
         across[:-1] = _pair_costs(problem, j, order[:-1], order[1:])
-    return Line(rank[problem.codes[:, j]], across)
+    return ColumnOrder(rank[problem.codes[:, j]], across)
 
 
 def _pair_costs(problem: Problem, j: int, one: Records, other: Records) -> Floats:
@@ -129,15 +129,15 @@ def _pair_costs(problem: Problem, j: int, one: Records, other: Records) -> Float
     return np.maximum(0.0, group_costs(problem.arrays, closures, counts)[j])
 
 
-def settle_in_parts(
+def complete_in_parts(
     problem: Problem, left: Records, found: Assignment, progress: Progress, most: int
 ) -> Assignment:
     """Give every record that is left a group, in parts of about `most` records with the groups that are there."""
     sizes = np.bincount(found.groups, found.counts).astype(np.int64)
     first = found.rows[np.unique(found.groups, return_index=True)[1]]
     present = left + np.bincount(first, sizes, left.size).astype(np.int64)
-    lines = [line_of(problem, j) for j in range(len(problem.columns))]
-    parts = cut(lines, present, present, most, np.zeros(len(lines)))
+    lines = [column_order(problem, j) for j in range(len(problem.columns))]
+    parts = cut_into_parts(lines, present, present, most, np.zeros(len(lines)))
     inside = _uniting(problem, left, found, first, parts)
 
     def work(part: tuple[Records, Records], progress: Progress) -> Assignment:
@@ -149,11 +149,11 @@ def settle_in_parts(
         touched[found.groups[pieces]] = True
     stays = ~touched[found.groups]
     rest = Assignment(found.rows[stays], found.counts[stays], found.groups[stays])
-    return together([rest, *done])
+    return join_all_assignments([rest, *done])
 
 
 def _uniting(
-    problem: Problem, left: Records, found: Assignment, first: Records, parts: list[Part]
+    problem: Problem, left: Records, found: Assignment, first: Records, parts: list[TablePart]
 ) -> list[tuple[Records, Records]]:
     """The rows that are left and the pieces of groups in each part that needs settling.
 
@@ -185,7 +185,7 @@ def _complies(
     problem: Problem, left: Records, found: Assignment, rows: Records, pieces: Records
 ) -> bool:
     counts = np.concatenate([left[rows], found.counts[pieces]])
-    return complies_as_one(pick(problem, np.concatenate([rows, found.rows[pieces]])), counts)
+    return complies_as_one(pick_rows(problem, np.concatenate([rows, found.rows[pieces]])), counts)
 
 
 def _settled(
@@ -203,7 +203,9 @@ def _settled(
         [np.full(own.size, -1, np.int32), np.repeat(found.groups[pieces], found.counts[pieces])]
     )
     return Assignment.of(
-        records, np.ones_like(records), settle(pick(problem, records), groups, progress)
+        records,
+        np.ones_like(records),
+        complete_groups(pick_rows(problem, records), groups, progress),
     )
 
 
@@ -215,7 +217,7 @@ MOST_REFINED = 300_000
 
 def refine_in_parts(
     problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
-) -> Outcome:
+) -> RefinementResult:
     """Refine the groups of a table whose records are in memory and too many to be refined at once.
 
     Parts are refined side by side, and cells are chosen anew in each: on the 299,285 records of the KDD census this
@@ -223,13 +225,13 @@ def refine_in_parts(
     """
     rows, chance = np.arange(groups.size), np.random.default_rng([seed, 4])
     start = Assignment.of(rows, np.ones_like(rows), groups)
-    found, notes = refined(problem, start, budget, seed, progress, PART, 1, chance)
+    found, notes = refined_parts(problem, start, budget, seed, progress, PART, 1, chance)
     better = np.empty_like(groups)
     better[found.rows] = found.groups
-    return Outcome(better, notes)
+    return RefinementResult(better, notes)
 
 
-def refined(
+def refined_parts(
     problem: Problem,
     found: Assignment,
     budget: Refine,
@@ -243,7 +245,7 @@ def refined(
     records = int(found.counts.sum())
     is_whole = records <= MANY
     part = records if is_whole else min(PART, most)
-    sweep = Sweep.of(problem, seed, chance, part)
+    sweep = RefinementPass.of(problem, seed, chance, part)
     if is_whole and (problem.counts_values_only or not problem.tallied):
         sweeps = 1  # the second gains where shares of values are limited only
     for _ in range(sweeps):
@@ -253,20 +255,22 @@ def refined(
 
 
 @dataclass(frozen=True)
-class Sweep:
+class RefinementPass:
     """What a sweep of refinement needs: how often columns were cut before is told from one to the next."""
 
     problem: Problem
-    lines: list[Line]
+    lines: list[ColumnOrder]
     used: np.ndarray
     seed: int
     chance: np.random.Generator
     part: int = PART
 
     @classmethod
-    def of(cls, problem: Problem, seed: int, chance: np.random.Generator, part: int) -> Sweep:
+    def of(
+        cls, problem: Problem, seed: int, chance: np.random.Generator, part: int
+    ) -> RefinementPass:
         """Begin with no column cut."""
-        lines = [line_of(problem, j) for j in range(len(problem.columns))]
+        lines = [column_order(problem, j) for j in range(len(problem.columns))]
         return cls(problem, lines, np.zeros(len(lines)), seed, chance, part)
 
     def refine(
@@ -281,7 +285,7 @@ class Sweep:
         first = found.rows[np.unique(found.groups, return_index=True)[1]][groups]
         weights = sizes[groups].astype(np.int64)
         lines = [line.of(first) for line in self.lines]
-        parts = cut(lines, weights, weights, self.part, self.used)
+        parts = cut_into_parts(lines, weights, weights, self.part, self.used)
         part_of = np.full(sizes.size, -1)
         for number, part in enumerate(parts):
             part_of[groups[part.rows]] = number
@@ -298,13 +302,13 @@ class Sweep:
             return _refined(self.problem, *job, budget, self.seed, progress)
 
         done = in_threads(jobs, work, "refining in parts", progress)
-        return together([_some(found, order[: bounds[1]]), *done])
+        return join_all_assignments([_some(found, order[: bounds[1]]), *done])
 
 
 def _shared(budget: Refine, parts: int, sweeps: int) -> Refine:
     """The share of a budget that each part gets in each sweep."""
     if budget.seconds:
-        at_once = min(parts, threads())
+        at_once = min(parts, thread_count())
         return Refine(seconds=budget.seconds * at_once / (parts * sweeps))
     return Refine(steps=-(-budget.steps // (parts * sweeps)) if budget.steps else None)
 
@@ -328,5 +332,5 @@ def _refined(
     rows = rows[order]
     groups = np.repeat(found.groups, found.counts)[order]
     groups = np.unique(groups, return_inverse=True)[1].astype(np.int32)
-    groups = refine(pick(problem, rows), groups, seed, progress, budget).groups
+    groups = refine(pick_rows(problem, rows), groups, seed, progress, budget).groups
     return Assignment.of(rows, np.ones_like(rows), groups)

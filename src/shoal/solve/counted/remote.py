@@ -17,7 +17,7 @@ from shoal.encoding.forms import Ints
 from shoal.errors import Cancelled
 from shoal.progress import Progress, silent
 from shoal.solve.methods import Cover, Method, Partition
-from shoal.solve.methods.visits import Stock
+from shoal.solve.methods.borrowing_cover import Stock
 from shoal.solve.problem import Problem
 
 MOST_THREADS = 8
@@ -48,7 +48,7 @@ def in_threads(
             raise Cancelled("stopped")
 
     found = [work(job, progress) for job in jobs[:1]]
-    with ThreadPoolExecutor(min(most, threads())) as pool:
+    with ThreadPoolExecutor(min(most, thread_count())) as pool:
         futures = [pool.submit(work, job, checking) for job in jobs[1:]]
         waiting: set[Future[R]] = set(futures)
         try:
@@ -64,13 +64,13 @@ def in_threads(
     return found + [future.result() for future in futures]
 
 
-def threads() -> int:
+def thread_count() -> int:
     """As many threads as there are processors for this process."""
     number = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(MOST_THREADS, number or 1)
 
 
-class Elsewhere(Protocol):
+class RemoteSolver(Protocol):
     """Another place than this process where parts are solved."""
 
     @property
@@ -85,7 +85,7 @@ class Elsewhere(Protocol):
 
 
 @dataclass(frozen=True)
-class Asked:
+class SolverJob:
     """Records to be grouped by a method, beside the groups of a stock that may lend some of them."""
 
     problem: Problem
@@ -113,11 +113,11 @@ class Asked:
 def solve_packed(part: bytes) -> bytes:
     """Solve a packed part and return the group of each of its records, packed too."""
     asked = pickle.loads(zlib.decompress(part))
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, SolverJob)
     groups = asked.solve(silent).groups.astype("<i4")
     return zlib.compress(groups.tobytes(), 1)
 
 
-def unpacked(groups: bytes) -> Ints:
+def unpack_groups(groups: bytes) -> Ints:
     """The groups that `solve_packed` returned."""
     return np.frombuffer(zlib.decompress(groups), "<i4").astype(np.int32)

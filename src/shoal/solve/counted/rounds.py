@@ -10,19 +10,36 @@ import numpy as np
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.encoding.rows import distinct_rows
 from shoal.progress import Progress
-from shoal.solve.counted.aside import can_be_solved, complies_as_one, complying, shared_out
-from shoal.solve.counted.assignment import Assignment, costs_of, joined, pick, records_of
-from shoal.solve.counted.parts import NOWHERE, Part, cut, line_of
-from shoal.solve.counted.remote import FEW_THREADS, Asked, Elsewhere, in_threads, unpacked
+from shoal.solve.counted.assignment import (
+    Assignment,
+    costs_of,
+    join_assignments,
+    pick_rows,
+    record_rows,
+)
+from shoal.solve.counted.exact_groups import (
+    can_be_solved,
+    complies_as_one,
+    share_among_rows,
+    which_comply,
+)
+from shoal.solve.counted.parts import NOWHERE, TablePart, column_order, cut_into_parts
+from shoal.solve.counted.remote import (
+    FEW_THREADS,
+    RemoteSolver,
+    SolverJob,
+    in_threads,
+    unpack_groups,
+)
 from shoal.solve.methods import Cover, Method, Partition
-from shoal.solve.methods.visits import Stock
+from shoal.solve.methods.borrowing_cover import Stock
 from shoal.solve.problem import Problem
 
 MOST_LENT = 2  # records that a group which stands may lend, as a multiple of k
 
 
 @dataclass(frozen=True)
-class Standing:
+class FinishedGroups:
     """Groups that stand: first `exact` combinations that are set aside, then groups that rounds kept."""
 
     found: Assignment
@@ -32,7 +49,7 @@ class Standing:
     first: Records  # a row of each group
 
     @classmethod
-    def of(cls, problem: Problem, found: Assignment, exact: int) -> Standing:
+    def of(cls, problem: Problem, found: Assignment, exact: int) -> FinishedGroups:
         """Tell what groups are like that are numbered without gaps, each with a record at least."""
         if not found.rows.size:
             nothing = np.zeros(0, np.int64)
@@ -42,19 +59,19 @@ class Standing:
         return cls(found, exact, sizes, costs_of(problem, found), first)
 
     @classmethod
-    def set_aside(cls, problem: Problem, aside: Records) -> Standing:
+    def set_aside(cls, problem: Problem, aside: Records) -> FinishedGroups:
         """Begin with what is set aside of each row."""
         rows = np.flatnonzero(aside)
         place = distinct_rows(problem.codes[rows]).place
         number = int(place.max(initial=-1)) + 1
         return cls.of(problem, Assignment.of(rows, aside[rows], place), number)
 
-    def with_kept(self, problem: Problem, kept: Assignment) -> Standing:
+    def with_kept(self, problem: Problem, kept: Assignment) -> FinishedGroups:
         """The same combinations set aside, with other groups kept."""
         own = self.found.groups < self.exact
         found = self.found
         aside = Assignment(found.rows[own], found.counts[own], found.groups[own])
-        return Standing.of(problem, joined(aside, kept), self.exact)
+        return FinishedGroups.of(problem, join_assignments(aside, kept), self.exact)
 
     @property
     def kept(self) -> Assignment:
@@ -69,18 +86,18 @@ class Standing:
         numbers = np.bincount(self.found.rows[own], self.found.counts[own], rows)
         return numbers.astype(np.int64)
 
-    def after(self, problem: Problem, solved: Solved) -> Standing:
+    def after(self, problem: Problem, solved: GroupedRecords) -> FinishedGroups:
         """The groups that stand once those of a solution do, less what these were lent."""
         lent = np.bincount(solved.pieces[solved.pieces >= 0], minlength=self.found.rows.size)
         counts = self.found.counts - lent
         some = counts > 0
         rest = Assignment(self.found.rows[some], counts[some], self.found.groups[some])
         new = Assignment.of(solved.rows, np.ones_like(solved.rows), solved.groups)
-        return Standing.of(problem, joined(rest, new), self.exact)
+        return FinishedGroups.of(problem, join_assignments(rest, new), self.exact)
 
 
 @dataclass(frozen=True)
-class Solved:
+class GroupedRecords:
     """Records that have a group: the row of each, and the piece of what stands that lent it, −1 for none."""
 
     rows: Records
@@ -89,10 +106,10 @@ class Solved:
     notes: tuple[str, ...] = ()
     forms: Ints | None = None
 
-    def only(self, chosen: np.ndarray) -> Solved:
+    def only(self, chosen: np.ndarray) -> GroupedRecords:
         """Some of the records; groups are numbered anew."""
         groups = np.unique(self.groups[chosen], return_inverse=True)[1].astype(np.int32)
-        return Solved(self.rows[chosen], self.pieces[chosen], groups)
+        return GroupedRecords(self.rows[chosen], self.pieces[chosen], groups)
 
     def left_of(self, left: Records) -> Records:
         """What remains to be solved of each row."""
@@ -101,18 +118,18 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Loose:
+class UngroupedRecords:
     """Records to be grouped: the row of each, the piece of what stands that may lend it, and what a method is asked."""
 
     rows: Records
     pieces: Records
-    asked: Asked
+    asked: SolverJob
     notes: tuple[str, ...] = ()
 
-    def grouped(self, found: Partition) -> Solved:
+    def grouped(self, found: Partition) -> GroupedRecords:
         """The records that got a group."""
         used = found.groups >= 0
-        return Solved(
+        return GroupedRecords(
             self.rows[used],
             self.pieces[used],
             found.groups[used],
@@ -121,39 +138,41 @@ class Loose:
         )
 
 
-def loose(
+def ungrouped_records(
     problem: Problem,
     left: Records,
-    standing: Standing,
+    standing: FinishedGroups,
     rows: Records,
     method: Method,
     seed: int,
     most: int,
     chance: np.random.Generator,
     settles: bool = True,
-) -> Loose:
+) -> UngroupedRecords:
     """The records of some rows that are left, with records that the groups that stand there may lend.
 
     At most `most` records may be lent. Only `cover` borrows, and it alone can leave records without a group which it
     has no good one for, unless it `settles` them; other methods group what is left.
     """
-    own = records_of(problem, rows, left[rows], chance)
+    own = record_rows(problem, rows, left[rows], chance)
     chosen = method.choose(own.size)
     notes = () if chosen is method else (f"chose {chosen.name}",)
     pieces, stock = _lenders(problem, left, standing, rows, most, chance)
     nobody = np.full(own.size, -1)
-    if not borrows(chosen) or (settles and not pieces.size):
-        return Loose(own, nobody, Asked(pick(problem, own), chosen, seed), notes)
+    if not can_borrow(chosen) or (settles and not pieces.size):
+        return UngroupedRecords(
+            own, nobody, SolverJob(pick_rows(problem, own), chosen, seed), notes
+        )
     records = np.concatenate([own, standing.found.rows[pieces]])
     stock = replace(stock, group=np.concatenate([nobody.astype(np.int32), stock.group]))
-    asked = Asked(pick(problem, records), chosen, seed, stock, settles)
-    return Loose(records, np.concatenate([nobody, pieces]), asked, notes)
+    asked = SolverJob(pick_rows(problem, records), chosen, seed, stock, settles)
+    return UngroupedRecords(records, np.concatenate([nobody, pieces]), asked, notes)
 
 
 def solve_part(
     problem: Problem,
     left: Records,
-    standing: Standing,
+    standing: FinishedGroups,
     rows: Records,
     method: Method,
     seed: int,
@@ -161,16 +180,16 @@ def solve_part(
     most: int,
     chance: np.random.Generator,
     settles: bool = True,
-) -> Solved:
-    """Group the records of some rows that are left; see `loose`."""
-    part = loose(problem, left, standing, rows, method, seed, most, chance, settles)
+) -> GroupedRecords:
+    """Group the records of some rows that are left; see `ungrouped_records`."""
+    part = ungrouped_records(problem, left, standing, rows, method, seed, most, chance, settles)
     return part.grouped(part.asked.solve(progress))
 
 
 def _lenders(
     problem: Problem,
     left: Records,
-    standing: Standing,
+    standing: FinishedGroups,
     rows: Records,
     most: int,
     chance: np.random.Generator,
@@ -195,7 +214,7 @@ def _lenders(
     if problem.tallied:  # of a group that was kept, the record that another lacks may be any
         wanted = np.where(groups < standing.exact, wanted, sizes)
     wanted = np.minimum(wanted, max(1, most // max(1, groups.size)))
-    shares = shared_out(place, counts, wanted, chance.random())
+    shares = share_among_rows(place, counts, wanted, chance.random())
     lent = np.repeat(np.arange(pieces.size), shares)
     codes, own = problem.codes, found.rows[pieces]
     seen = np.column_stack([codes[own], problem.classes[own], problem.values[own]])
@@ -203,15 +222,15 @@ def _lenders(
     return pieces[lent], Stock(place[lent], sizes, tally, standing.prices[groups])
 
 
-def borrows(method: Method) -> bool:
+def can_borrow(method: Method) -> bool:
     """Whether a method can borrow from a stock."""
     return isinstance(method, Cover) and not method.guarantee
 
 
-def all_comply(problem: Problem, found: Assignment) -> bool:
+def assignment_complies(problem: Problem, found: Assignment) -> bool:
     """Whether all groups of an assignment meet the requirement."""
     groups = np.unique(found.groups, return_inverse=True)[1].astype(np.int32)
-    return bool(complying(pick(problem, found.rows), groups, found.counts).all())
+    return bool(which_comply(pick_rows(problem, found.rows), groups, found.counts).all())
 
 
 KEPT = 0.2  # share of a round's records that stay in groups which might gain from reaching across a cut, at most
@@ -220,26 +239,26 @@ KEPT = 0.2  # share of a round's records that stay in groups which might gain fr
 def solve_in_rounds(
     problem: Problem,
     left: Records,
-    standing: Standing,
+    standing: FinishedGroups,
     method: Method,
     seed: int,
     progress: Progress,
     most: int,
     chance: np.random.Generator,
-    elsewhere: Elsewhere | None = None,
-) -> tuple[Records, Standing]:
+    elsewhere: RemoteSolver | None = None,
+) -> tuple[Records, FinishedGroups]:
     """Group records in rounds until at most `most` are left; groups that are kept stand from then on.
 
     Parts are solved `elsewhere`, or in threads. Returns what is left of each row, and all groups that stand.
     """
-    lines = [line_of(problem, j) for j in range(len(problem.columns))]
+    lines = [column_order(problem, j) for j in range(len(problem.columns))]
     used = np.zeros(len(lines))
     while left.sum() > most:
         progress(
             "solving in rounds", int(problem.table.records - left.sum()), problem.table.records
         )
         present = left + np.bincount(standing.first, minlength=left.size)
-        parts = cut(lines, left, present, most, used)
+        parts = cut_into_parts(lines, left, present, most, used)
         how = (method, seed, progress, most, chance, elsewhere)
         kept = _round(problem, left, standing, parts, *how)
         if kept is None:
@@ -251,30 +270,32 @@ def solve_in_rounds(
 def _round(
     problem: Problem,
     left: Records,
-    standing: Standing,
-    parts: list[Part],
+    standing: FinishedGroups,
+    parts: list[TablePart],
     method: Method,
     seed: int,
     progress: Progress,
     most: int,
     chance: np.random.Generator,
-    elsewhere: Elsewhere | None,
-) -> Solved | None:
+    elsewhere: RemoteSolver | None,
+) -> GroupedRecords | None:
     """Solve every part of what is left alone, and keep the groups that would gain least from reaching across a cut."""
-    must_comply = not borrows(method.choose(most))
+    must_comply = not can_borrow(method.choose(most))
     if must_comply:
         parts = [
-            part for part in parts if complies_as_one(pick(problem, part.rows), left[part.rows])
+            part
+            for part in parts
+            if complies_as_one(pick_rows(problem, part.rows), left[part.rows])
         ]
     if not parts:
         return None
 
-    def asked(job: tuple[Part, np.random.Generator]) -> Loose:
+    def asked(job: tuple[TablePart, np.random.Generator]) -> UngroupedRecords:
         part, own = job
         how = (method, seed, most, own)
-        return loose(problem, left, standing, part.rows, *how, settles=False)
+        return ungrouped_records(problem, left, standing, part.rows, *how, settles=False)
 
-    def work(job: tuple[Part, np.random.Generator], progress: Progress) -> Solved:
+    def work(job: tuple[TablePart, np.random.Generator], progress: Progress) -> GroupedRecords:
         records = asked(job)
         return records.grouped(records.asked.solve(progress))
 
@@ -285,7 +306,7 @@ def _round(
         found = in_threads(jobs, work, "solving in rounds", progress, FEW_THREADS)
     shares = [_shares(problem, one, part) for one, part in zip(found, parts, strict=True)]
     shifts = np.cumsum([0, *(share.size for share in shares)])
-    solved = Solved(
+    solved = GroupedRecords(
         np.concatenate([one.rows for one in found]),
         np.concatenate([one.pieces for one in found]),
         np.concatenate([one.groups + by for one, by in zip(found, shifts, strict=False)]),
@@ -293,20 +314,22 @@ def _round(
     return _kept(problem, left, solved, np.concatenate(shares), most, must_comply)
 
 
-def _solved_elsewhere(elsewhere: Elsewhere, parts: Iterable[Loose]) -> list[Solved]:
+def _solved_elsewhere(
+    elsewhere: RemoteSolver, parts: Iterable[UngroupedRecords]
+) -> list[GroupedRecords]:
     """Solve parts in another place; what they hold is not kept here meanwhile."""
     bare, sent = [], []
     for part in parts:
         sent.append(part.asked.packed())
         bare.append((part.rows, part.pieces))
-    found = [unpacked(groups) for groups in elsewhere.solve(sent)]
+    found = [unpack_groups(groups) for groups in elsewhere.solve(sent)]
     return [
-        Solved(rows[groups >= 0], pieces[groups >= 0], groups[groups >= 0])
+        GroupedRecords(rows[groups >= 0], pieces[groups >= 0], groups[groups >= 0])
         for (rows, pieces), groups in zip(bare, found, strict=True)
     ]
 
 
-def _shares(problem: Problem, found: Solved, part: Part) -> Floats:
+def _shares(problem: Problem, found: GroupedRecords, part: TablePart) -> Floats:
     """What each group of a part costs, as a share of what reaching across a cut would."""
     if not found.rows.size:
         return np.zeros(0)
@@ -317,11 +340,11 @@ def _shares(problem: Problem, found: Solved, part: Part) -> Floats:
 def _kept(
     problem: Problem,
     left: Records,
-    solved: Solved,
+    solved: GroupedRecords,
     shares: Floats,
     most: int,
     must_comply: bool,
-) -> Solved | None:
+) -> GroupedRecords | None:
     """The groups of least share: those below 1, and some others; as few as let what is left be solved at once.
 
     Where what is left cannot borrow, it must be able to meet the requirement.

@@ -10,22 +10,34 @@ from shoal.encoding.forms import Records
 from shoal.encoding.rows import distinct_rows
 from shoal.errors import InputError
 from shoal.progress import Progress
-from shoal.solve.counted.aside import COMFORTABLE, brought_in, can_be_solved, set_aside, standing
-from shoal.solve.counted.assignment import Assignment, joined, pick
-from shoal.solve.counted.parts import refined, settle_in_parts
-from shoal.solve.counted.remote import Elsewhere
-from shoal.solve.counted.rounds import Standing, all_comply, borrows, solve_in_rounds, solve_part
+from shoal.solve.counted.assignment import Assignment, join_assignments, pick_rows
+from shoal.solve.counted.exact_groups import (
+    COMFORTABLE,
+    can_be_solved,
+    complying_alone,
+    records_brought_in,
+    set_aside,
+)
+from shoal.solve.counted.parts import complete_in_parts, refined_parts
+from shoal.solve.counted.remote import RemoteSolver
+from shoal.solve.counted.rounds import (
+    FinishedGroups,
+    assignment_complies,
+    can_borrow,
+    solve_in_rounds,
+    solve_part,
+)
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY
 from shoal.solve.methods import Method
-from shoal.solve.methods.settle import suppress
+from shoal.solve.methods.completion import suppress
 from shoal.solve.problem import Problem
 
 SWEEPS = 4  # of refinement where groups were made in rounds, each with other cuts
 
 
 @dataclass(frozen=True)
-class Solved:
+class Solution:
     """An assignment of all records of a counted table, and notes for people about the run."""
 
     assignment: Assignment
@@ -42,8 +54,8 @@ def solve(
     most: int,
     suppression_limit: float = 0.0,
     secret: int = 0,
-    elsewhere: Elsewhere | None = None,
-) -> Solved:
+    elsewhere: RemoteSolver | None = None,
+) -> Solution:
     """Assign every record of a counted problem to a group.
 
     At most `most` records are solved at once. What meets the requirement alone is set aside first; where more than
@@ -57,12 +69,12 @@ def solve(
         Where such a method is given more than `most` records.
     """
     if not may_set_aside(method) and problem.table.records > most:
-        raise InputError(too_many(method, problem.table.records, most))
+        raise InputError(too_many_sentence(method, problem.table.records, most))
     limits = (most, suppression_limit)
     run = _Run(problem, method, budget, seed, progress, *limits, secret, elsewhere)
     comfortable = min(most, COMFORTABLE)
     if may_set_aside(method) and problem.table.records > comfortable:
-        solved = run.beside_stock() if borrows(method.choose(comfortable)) else None
+        solved = run.beside_stock() if can_borrow(method.choose(comfortable)) else None
         return solved or run.with_lenders()
     return run.whole()
 
@@ -79,7 +91,7 @@ class _Run:
     most: int
     suppression_limit: float
     secret: int
-    elsewhere: Elsewhere | None
+    elsewhere: RemoteSolver | None
 
     @property
     def counts(self) -> Records:
@@ -87,34 +99,34 @@ class _Run:
         assert counts is not None
         return counts
 
-    def whole(self) -> Solved:
+    def whole(self) -> Solution:
         """Solve all records at once."""
         return self._solve(self.counts, self._nothing(), self._chance())
 
-    def with_lenders(self) -> Solved:
+    def with_lenders(self) -> Solution:
         """Solve what cannot be set aside together with some of what can."""
         chance = self._chance()
         self.progress("setting aside", 0, 1)
         left = self.counts - set_aside(self.problem, self.most, chance)
         return self._solve(left, self._nothing(), chance)
 
-    def beside_stock(self) -> Solved | None:
+    def beside_stock(self) -> Solution | None:
         """Set aside all that meets the requirement alone, as a stock to borrow from; None if the rest cannot do so."""
         self.progress("setting aside", 0, 1)
-        aside = standing(self.problem)
+        aside = complying_alone(self.problem)
         if not can_be_solved(self.problem, self.counts - aside):
             return None
-        stock = Standing.set_aside(self.problem, aside)
+        stock = FinishedGroups.set_aside(self.problem, aside)
         solved = self._solve(self.counts - aside, stock, self._chance())
-        return solved if all_comply(self.problem, solved.assignment.released()) else None
+        return solved if assignment_complies(self.problem, solved.assignment.released()) else None
 
-    def _nothing(self) -> Standing:
-        return Standing.set_aside(self.problem, np.zeros_like(self.counts))
+    def _nothing(self) -> FinishedGroups:
+        return FinishedGroups.set_aside(self.problem, np.zeros_like(self.counts))
 
     def _chance(self) -> np.random.Generator:
         return np.random.default_rng([self.seed % 2**64, self.secret])
 
-    def _solve(self, left: Records, stock: Standing, chance: np.random.Generator) -> Solved:
+    def _solve(self, left: Records, stock: FinishedGroups, chance: np.random.Generator) -> Solution:
         """Group what is left, with records of the stock where it can borrow; all others are released exactly."""
         problem, method, most = self.problem, self.method, self.most
         how = (method, self.seed, self.progress, most, chance)
@@ -125,7 +137,7 @@ class _Run:
             left, stock = solve_in_rounds(problem, left, stock, *how, elsewhere=used)
             notes += [rounds_note(problem, stock.kept), *([other.note] if other else [])]
         is_cut, found = stock.kept.rows.size > 0, stock.kept
-        can_settle = is_cut and borrows(method.choose(most))
+        can_settle = is_cut and can_borrow(method.choose(most))
         if left.any() and (left.sum() <= most or not can_settle):
             self.progress("grouping", 0, 1)
             every = np.arange(left.size)
@@ -138,7 +150,7 @@ class _Run:
                 )
             notes += solved.notes
         if left.any():
-            found = settle_in_parts(problem, left, stock.kept, self.progress, most)
+            found = complete_in_parts(problem, left, stock.kept, self.progress, most)
         if found.rows.size and self._may_refine(found):
             aside = stock.aside(self.counts.size)
             found, more = self._refined(found, aside, is_cut, chance)
@@ -148,8 +160,10 @@ class _Run:
         rows = np.flatnonzero(exact)
         if rows.size:
             place = distinct_rows(problem.codes[rows]).place
-            found = joined(found, Assignment.of(rows, exact[rows].astype(np.int64), place))
-        return Solved(found, tuple(notes))
+            found = join_assignments(
+                found, Assignment.of(rows, exact[rows].astype(np.int64), place)
+            )
+        return Solution(found, tuple(notes))
 
     def _may_refine(self, found: Assignment) -> bool:
         chosen = self.method.choose(int(found.counts.sum()))
@@ -165,14 +179,14 @@ class _Run:
         """
         self.progress("refining", 0, 1)
         room = max(MANY, min(self.most, COMFORTABLE)) - int(found.counts.sum())
-        more = brought_in(self.problem, aside, max(0, room), chance)
+        more = records_brought_in(self.problem, aside, max(0, room), chance)
         rows = np.flatnonzero(more)
         if rows.size:
             place = distinct_rows(self.problem.codes[rows]).place
-            found = joined(found, Assignment.of(rows, more[rows], place))
+            found = join_assignments(found, Assignment.of(rows, more[rows], place))
         assert self.budget is not None
         sweeps = SWEEPS if is_cut else 1
-        return refined(
+        return refined_parts(
             self.problem, found, self.budget, self.seed, self.progress, self.most, sweeps, chance
         )
 
@@ -183,7 +197,7 @@ class _Run:
         self.progress("leaving out", 0, 1)
         rows, groups = np.repeat(found.rows, found.counts), np.repeat(found.groups, found.counts)
         forms = None if found.forms is None else np.repeat(found.forms, found.counts, axis=0)
-        part, records = pick(self.problem, rows), self.problem.table.records
+        part, records = pick_rows(self.problem, rows), self.problem.table.records
         left = suppress(part, groups, self.suppression_limit, records)
         return Assignment.of(rows, np.ones_like(rows), left, forms)
 
@@ -200,7 +214,7 @@ def may_set_aside(method: Method) -> bool:
     return method.may_be_refined() and method.promise.startswith("none") and not _guarantees(method)
 
 
-def too_many(method: Method, records: int, most: int) -> str:
+def too_many_sentence(method: Method, records: int, most: int) -> str:
     """Say that a method cannot solve so many records at once."""
     return (
         f"Method '{method.name}' needs all {records:,} records at once, and memory suffices for about {most:,}; "

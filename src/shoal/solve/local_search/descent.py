@@ -10,9 +10,9 @@ import numpy.typing as npt
 from shoal.encoding.forms import Floats
 from shoal.kernels.refining.carving import carve_points
 from shoal.kernels.refining.carving_cells import (
-    Cells,
+    LatticeCells,
+    make_carving_scratch,
     make_cells,
-    make_scratch,
     price_out_rare,
 )
 from shoal.kernels.refining.reach import Reach, find_supplies
@@ -20,7 +20,7 @@ from shoal.kernels.refining.ruin import ruin_all
 from shoal.progress import Progress
 from shoal.solve.local_search.budget import Clock
 from shoal.solve.local_search.neighbourhoods import (
-    Refined,
+    SearchState,
     dissolve_all,
     move_all,
     reach_of,
@@ -54,9 +54,9 @@ CHUNK = 128  # lattice points between two reports of progress
 class Carver:
     """What carving needs from one pass to the next: the lattice, and which of its points are worth a visit."""
 
-    refined: Refined
+    refined: SearchState
     reach: Reach
-    cells: Cells
+    cells: LatticeCells
     steps: Rows
     costs: Floats  # of the points, mean over records
     # Whether a point, when last visited, had a cell of k records of which some cost more in their groups.
@@ -64,7 +64,7 @@ class Carver:
 
     @classmethod
     def of(
-        cls, refined: Refined, reach: Reach, seed: int, most_points: int = MOST_POINTS
+        cls, refined: SearchState, reach: Reach, seed: int, most_points: int = MOST_POINTS
     ) -> Carver:
         """Make the lattice of a partition's problem, with every point worth a visit."""
         problem = refined.problem
@@ -76,7 +76,7 @@ class Carver:
         column = problem.points.of_record
         first = np.append(0, np.cumsum(np.bincount(column)))
         records = np.argsort(column, kind="stable").astype(np.int32)
-        scratch = make_scratch(len(column), len(refined.search.s.size))
+        scratch = make_carving_scratch(len(column), len(refined.search.s.size))
         cells = make_cells(lattice.keys, costs, first, records, column, scratch)
         return cls(
             refined,
@@ -102,7 +102,7 @@ class Carver:
         return carved
 
 
-def _lattice(refined: Refined, points: int, seed: int) -> Lattice:
+def _lattice(refined: SearchState, points: int, seed: int) -> Lattice:
     """The cheapest points of the lattice, or where it has very many columns, those at which groups stand.
 
     The cheapest points of so large a lattice generalize two or three columns, and hardly any cell there has k records.
@@ -115,8 +115,8 @@ def _lattice(refined: Refined, points: int, seed: int) -> Lattice:
     return make_lattice_of_groups(problem, ladders, refined.groups, looks, seed, KEY_BYTES)
 
 
-def descend(
-    refined: Refined, seed: int, progress: Progress, carves: bool = True, splits: bool = True
+def local_descent(
+    refined: SearchState, seed: int, progress: Progress, carves: bool = True, splits: bool = True
 ) -> None:
     """Improve a partition by every neighbourhood in turn, the dearest of them if it `carves`."""
     move_all(refined, progress)
@@ -125,10 +125,12 @@ def descend(
         split_all(refined)
     swap_all(refined)
     if carves:
-        carve(refined, seed, progress)
+        carve_groups(refined, seed, progress)
 
 
-def carve(refined: Refined, seed: int, progress: Progress, points: int = MOST_POINTS) -> Carver:
+def carve_groups(
+    refined: SearchState, seed: int, progress: Progress, points: int = MOST_POINTS
+) -> Carver:
     """Carve groups out of others at up to so many lattice points, with chains of moves before and after."""
     carver = Carver.of(refined, reach_of(refined), seed, points)
     shift_all(refined, carver.reach)
@@ -138,7 +140,7 @@ def carve(refined: Refined, seed: int, progress: Progress, points: int = MOST_PO
     return carver
 
 
-def settle_down(refined: Refined, reach: Reach, progress: Progress) -> None:
+def move_single_records(refined: SearchState, reach: Reach, progress: Progress) -> None:
     """Improve a partition by the neighbourhoods that move single records, after larger changes."""
     move_all(refined, progress)
     dissolve_all(refined)
@@ -168,5 +170,5 @@ def ruin_and_recreate(carver: Carver, seed: int, progress: Progress, clock: Cloc
         clock.tick()
         batch += 1
         if batch % MOVES == 0:
-            settle_down(refined, carver.reach, progress)
-    settle_down(refined, carver.reach, progress)
+            move_single_records(refined, carver.reach, progress)
+    move_single_records(refined, carver.reach, progress)

@@ -22,14 +22,14 @@ from shoal.solve.problem import Problem
 
 
 @dataclass(frozen=True)
-class Refined:
+class SearchState:
     """A problem and its partition while refinement changes it; `search` is what the kernels work on."""
 
     problem: Problem
     search: Search
 
     @classmethod
-    def of(cls, problem: Problem, groups: Ints) -> Refined:
+    def of(cls, problem: Problem, groups: Ints) -> SearchState:
         """Start from a partition, with room for half as many groups more."""
         most, number = problem.table.records // problem.k, int(groups.max()) + 1
         room = max(number, min(most, number + number // 2 + 16)) + 1
@@ -62,7 +62,7 @@ MOST_MOVES = 2_500_000_000
 CHUNK = 100_000_000  # records times groups times columns between two reports of progress
 
 
-def move_all(refined: Refined, progress: Progress) -> int:
+def move_all(refined: SearchState, progress: Progress) -> int:
     """Move every record that costs less in another group, the dearest first; returns the number of moves.
 
     In a large table only the dearest records are looked at.
@@ -75,12 +75,12 @@ def move_all(refined: Refined, progress: Progress) -> int:
     return moves
 
 
-def most_movers(refined: Refined) -> int:
+def most_movers(refined: SearchState) -> int:
     """The number of records that one pass looks at."""
     return min(refined.problem.table.records, max(1, MOST_MOVES // _work(refined)))
 
 
-def _work(refined: Refined) -> int:
+def _work(refined: SearchState) -> int:
     """The work of looking for one record's best group: groups times columns."""
     return len(refined.search.s.size) * len(refined.problem.columns)
 
@@ -91,7 +91,7 @@ NEAR = 2  # nearest groups whose members a record tries to swap with
 MOST_SWAPS, TRIAL = 500_000_000, 25
 
 
-def _group_size(refined: Refined) -> int:
+def _group_size(refined: SearchState) -> int:
     """The usual number of records in a group: about k, or more where more than k is required."""
     if not refined.problem.tallied:
         return refined.problem.k
@@ -99,7 +99,7 @@ def _group_size(refined: Refined) -> int:
     return max(refined.problem.k, refined.problem.table.records // groups)
 
 
-def swap_all(refined: Refined) -> int:
+def swap_all(refined: SearchState) -> int:
     """Swap records where that lowers the cost, the dearest first; returns the number of swaps.
 
     In a large table only the dearest records are looked at.
@@ -109,7 +109,7 @@ def swap_all(refined: Refined) -> int:
     return int(swap_records(refined.search, refined.dearest()[:most], NEAR))
 
 
-def split_all(refined: Refined) -> int:
+def split_all(refined: SearchState) -> int:
     """Split groups of at least 2k records as long as that lowers the cost; returns the number of splits."""
     x, splits = refined.search, 0
     groups = np.flatnonzero((x.s.size >= 2 * x.q.k) & (x.s.cost > GAIN))
@@ -119,7 +119,7 @@ def split_all(refined: Refined) -> int:
     return splits
 
 
-def dissolve_all(refined: Refined) -> int:
+def dissolve_all(refined: SearchState) -> int:
     """Dissolve every group whose records cost less in other groups; returns the number of groups dissolved."""
     return int(dissolve_groups(refined.search, np.arange(len(refined.search.s.size))))
 
@@ -129,7 +129,7 @@ def dissolve_all(refined: Refined) -> int:
 PAIRS, MOST_PAIRS = 64, 50_000_000
 
 
-def reach_of(refined: Refined) -> Reach:
+def reach_of(refined: SearchState) -> Reach:
     """Make room for the list of records that the closure of each group covers already."""
     problem = refined.problem
     codes, place = problem.points.codes, problem.points.of_record
@@ -138,7 +138,7 @@ def reach_of(refined: Refined) -> Reach:
     return make_reach(problem.arrays, codes, place, room, pairs)
 
 
-def shift_all(refined: Refined, reach: Reach) -> int:
+def shift_all(refined: SearchState, reach: Reach) -> int:
     """Shift records along chains as long as that lowers the cost; returns the number of chains."""
     list_all_pairs(refined.search, reach)
     return int(shift_chains(refined.search, reach))

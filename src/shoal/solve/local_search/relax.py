@@ -16,9 +16,9 @@ from shoal.kernels.refining.repacking import round_cells
 from shoal.kernels.shared.groups import close_groups
 from shoal.progress import silent
 from shoal.solve.bounds.ascent import STEP, Ascent
-from shoal.solve.bounds.cells import Cells
 from shoal.solve.bounds.diverse import DiverseAscent
-from shoal.solve.methods.settle import settle
+from shoal.solve.bounds.point_bounds import PointTrees
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 # A cell that covers records of a point by a fraction beyond a whole number gets one more of them only if the fraction
@@ -44,7 +44,7 @@ class Relaxation:
         """
         self._problem = problem
         self._diverse = diverse and problem.tallied > 0
-        cells = Cells(problem, by_value=self._diverse)
+        cells = PointTrees(problem, by_value=self._diverse)
         first, place, counts = cells.points
         self._codes, self._place = problem.codes[first], place
         self._first = np.append(0, np.cumsum(counts))
@@ -128,4 +128,4 @@ class Relaxation:
         found = round_cells(
             bounds, members, shares, order, self._first, self._records, self._problem.k, FUSSY
         )
-        return settle(self._problem, found, silent)
+        return complete_groups(self._problem, found, silent)

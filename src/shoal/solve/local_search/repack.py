@@ -17,8 +17,8 @@ from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.state import fill, make_state, pack
 from shoal.progress import Progress
 from shoal.solve.bounds.ascent import STEP
-from shoal.solve.local_search.descent import FEWEST_POINTS, carve, settle_down
-from shoal.solve.local_search.neighbourhoods import MOST_PAIRS, PAIRS, Refined, reach_of
+from shoal.solve.local_search.descent import FEWEST_POINTS, carve_groups, move_single_records
+from shoal.solve.local_search.neighbourhoods import MOST_PAIRS, PAIRS, SearchState, reach_of
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.problem import Problem
 
@@ -31,7 +31,7 @@ CERTAIN = 0.3
 CHUNK = 256  # pools between two looks at the clock
 
 
-class Pools(NamedTuple):
+class PoolOptions(NamedTuple):
     """How pools are made and searched."""
 
     cells: int = MOST  # at most, at least FEWEST
@@ -40,7 +40,7 @@ class Pools(NamedTuple):
     records: int = MOST_RECORDS  # at most
 
 
-class Work:
+class WorkBudget:
     """How many records and sensitive values repacking has looked at, and how many it may."""
 
     def __init__(self, most: int = np.iinfo(np.int64).max) -> None:
@@ -59,12 +59,12 @@ def can_repack(problem: Problem) -> bool:
 
 
 def repack_all(
-    refined: Refined,
+    refined: SearchState,
     cells: Ints,
-    pools: Pools,
+    pools: PoolOptions,
     rng: np.random.Generator,
     go_on: Callable[[], bool],
-    work: Work | None = None,
+    work: WorkBudget | None = None,
 ) -> Ints:
     """Try other choices of cells around every cell; returns the group of every record, at no higher cost.
 
@@ -74,7 +74,7 @@ def repack_all(
     candidates, rules = make_candidates(refined, cells), refined.problem.rules
     number = len(candidates.cost)
     around, chance = rng.permutation(number), CERTAIN + rng.random(number)
-    work = work or Work()
+    work = work or WorkBudget()
     for start in range(0, number, CHUNK):
         if not go_on():
             break
@@ -99,7 +99,7 @@ def repack_all(
     return pack(candidates.s)[0]
 
 
-def make_candidates(refined: Refined, cells: Ints) -> Candidates:
+def make_candidates(refined: SearchState, cells: Ints) -> Candidates:
     """List the cells and the closures of all groups as candidates, in order of cost."""
     problem, own = refined.problem, refined.search.s.closures
     groups, number = pack(refined.search.s)
@@ -147,21 +147,21 @@ PASSES, RANGED_LOOKS = 3, 150_000_000
 # which leaves fewer to choose from. Adult × 8 with two intervals and k = 100 loses 3 % less in 30 % less time; over
 # trees losses differ by 0.2 % either way.
 PLAIN_FINISHING = 4
-PLAIN_ROUNDS = Pools(), Pools(kicks=2)
+PLAIN_ROUNDS = PoolOptions(), PoolOptions(kicks=2)
 # Where more than k is required, walks over all cells are what takes long, and known cells are looked at again between
 # them. So there are two passes, and the solution is finished over known cells in so many moves, see `Relaxation`: on
 # Adult with distinct values the loss is 1 % lower than after four to six passes without, and choosing takes half as
 # long. There are no passes if even one looks at too many points. Small pools gain most for the time.
 DISTINCT_PASSES, FINISHING, MOST_LOOKS = 2, 10, 120_000_000
-SMALL = Pools(5)
-ROUNDS = SMALL, Pools(), Pools(kicks=2)
+SMALL = PoolOptions(5)
+ROUNDS = SMALL, PoolOptions(), PoolOptions(kicks=2)
 # Where the number of distinct values hardly ever decides, records are relaxed with k alone, which takes less time and
 # rounds to groups of which few must be mended. This is so where groups with a record that they need for its value hold
 # at most so large a share of all records: with up to 1.4 % of them the loss was 1.0 to 1.3 % lower on Adult and FARS,
 # with 6 and 8 % once higher and once lower, with 12 % and more always higher. Pools of more cells, and the cells of the
 # given groups beside those of the relaxed problem, gain a further 0.4 % in the same time.
 LOOSE, LOOSE_PASSES = 0.03, 4
-LARGE = Pools(20)
+LARGE = PoolOptions(20)
 LOOSE_ROUNDS = (
     SMALL._replace(exchanges=False),
     *ROUNDS[:2],
@@ -179,7 +179,7 @@ SHARES_PASSES, SHARES_STEP, SHARES_FINISHING = 1, 1.5, 7
 GIVEN = (SMALL,) * 3, 1
 # The same where there are no passes. Under t-closeness with 0.2 of the occupation, passes take 4 s longer and lose 5 %
 # more than these rounds alone.
-UNRELAXED = (Pools(8),) * 3, 2
+UNRELAXED = (PoolOptions(8),) * 3, 2
 # A rounded partition is taken if it costs at most so many times what the given one does: settling lowers it by 5 to
 # 12 %. It gets one round.
 SLIGHTLY_WORSE = 1.05
@@ -191,8 +191,8 @@ RECORDS_BY_K = 20  # records in a pool, times k, where more than k is required
 
 
 def choose_quickly(
-    refined: Refined, seed: int, progress: Progress
-) -> tuple[Refined, Floats | None]:
+    refined: SearchState, seed: int, progress: Progress
+) -> tuple[SearchState, Floats | None]:
     """Cover records by other cells of the relaxed problem; returns a partition that costs no more.
 
     Also returns the dual variables of the relaxed problem, a number per record, if it was tightened and they are a good
@@ -203,12 +203,12 @@ def choose_quickly(
     passes = _passes(problem, chooser.relaxation, chooser.is_loose)
     if _limits_shares(problem):
         return chooser.choose_in_shares(refined, passes), None
-    rounds: Sequence[Pools] = LOOSE_ROUNDS if chooser.is_loose else ROUNDS
+    rounds: Sequence[PoolOptions] = LOOSE_ROUNDS if chooser.is_loose else ROUNDS
     if not passes:
         return chooser.choose(refined, rounds), None
     rounded = chooser.rounded(passes)
     if problem.tallied and rounded.cost <= WORSE * refined.cost:
-        settle_down(rounded, reach_of(rounded), progress)
+        move_single_records(rounded, reach_of(rounded), progress)
     if not problem.tallied or rounded.cost <= WORSE * refined.cost:
         rounded = chooser.choose(rounded, rounds)
     best = rounded if rounded.cost < refined.cost else chooser.choose(refined, rounds)
@@ -219,7 +219,7 @@ def choose_quickly(
 class _Chooser:
     """The relaxed problem, and choices of its cells."""
 
-    def __init__(self, refined: Refined, seed: int, progress: Progress) -> None:
+    def __init__(self, refined: SearchState, seed: int, progress: Progress) -> None:
         self._problem, self._seed, self._progress = refined.problem, seed, progress
         self._rng = np.random.default_rng([seed, 3])
         self.is_loose = _is_loose(refined)
@@ -233,12 +233,12 @@ class _Chooser:
         # The closures of the given groups, which keep the requirement: those that k alone asks for may not.
         self._kept = state.closures[:, (state.size > 0) & self.is_loose]
 
-    def rounded(self, passes: int) -> Refined:
+    def rounded(self, passes: int) -> SearchState:
         """The partition that rounding gives after some passes."""
         for done in range(passes):
             self.relaxation.advance(partial(self._go_on, "relaxing", done, passes))
         self.relaxation.finish(self._finishing)
-        return Refined.of(self._problem, self.relaxation.round())
+        return SearchState.of(self._problem, self.relaxation.round())
 
     @property
     def _finishing(self) -> int:
@@ -246,7 +246,7 @@ class _Chooser:
             return PLAIN_FINISHING
         return SHARES_FINISHING if _limits_shares(self._problem) else FINISHING
 
-    def choose(self, start: Refined, rounds: Sequence[Pools]) -> Refined:
+    def choose(self, start: SearchState, rounds: Sequence[PoolOptions]) -> SearchState:
         """Choose cells anew, in the given rounds where more than k is required."""
         found, work = start, self._work()
         cells = np.concatenate([self.relaxation.cells(), self._kept], axis=1)
@@ -255,10 +255,10 @@ class _Chooser:
         for pools in rounds:
             if work.is_left:
                 found = self._repacked(found, cells, pools, work)
-        settle_down(found, reach_of(found), self._progress)
+        move_single_records(found, reach_of(found), self._progress)
         return found
 
-    def choose_in_shares(self, given: Refined, passes: int) -> Refined:
+    def choose_in_shares(self, given: SearchState, passes: int) -> SearchState:
         """Choose cells anew where shares of values are limited, for a rounded partition if it is good enough."""
         if not passes:
             return self._choose_and_carve(given, self.relaxation.known_cells(), *UNRELAXED)
@@ -272,29 +272,33 @@ class _Chooser:
         )
 
     def _choose_and_carve(
-        self, found: Refined, cells: Ints, rounds: Sequence[Pools], carved: int
-    ) -> Refined:
+        self, found: SearchState, cells: Ints, rounds: Sequence[PoolOptions], carved: int
+    ) -> SearchState:
         """Choose cells anew in rounds, and carve after so many of them."""
         work = self._work()
         for number, pools in enumerate(rounds):
             if not work.is_left:
                 break
             found = self._repacked(found, cells, pools, work)
-            settle_down(found, reach_of(found), self._progress)
+            move_single_records(found, reach_of(found), self._progress)
             if number < carved:
-                carve(found, self._seed, self._progress, FEWEST_POINTS)
+                carve_groups(found, self._seed, self._progress, FEWEST_POINTS)
         return found
 
-    def _work(self) -> Work:
+    def _work(self) -> WorkBudget:
         if self._problem.counts_values_only:
-            return Work(DISTINCT_WORK)
-        return Work(WORK + int(WORK_BY_LOOK * self.relaxation.looks))
+            return WorkBudget(DISTINCT_WORK)
+        return WorkBudget(WORK + int(WORK_BY_LOOK * self.relaxation.looks))
 
-    def _repacked(self, found: Refined, cells: Ints, pools: Pools, work: Work) -> Refined:
+    def _repacked(
+        self, found: SearchState, cells: Ints, pools: PoolOptions, work: WorkBudget
+    ) -> SearchState:
         if self._problem.tallied:
             pools = pools._replace(records=min(pools.records, RECORDS_BY_K * self._problem.k))
         going = partial(self._go_on, "choosing cells")
-        return Refined.of(self._problem, repack_all(found, cells, pools, self._rng, going, work))
+        return SearchState.of(
+            self._problem, repack_all(found, cells, pools, self._rng, going, work)
+        )
 
     def _go_on(self, stage: str, done: int = 0, total: int = 1) -> bool:
         self._progress(f"refining: {stage}", done, total)
@@ -329,7 +333,7 @@ def _all_trees(problem: Problem) -> bool:
     return bool((problem.arrays.form == TREE).all())
 
 
-def _is_loose(refined: Refined) -> bool:
+def _is_loose(refined: SearchState) -> bool:
     """Whether few groups need a record for its sensitive value, where numbers of distinct values are required.
 
     Only over trees, where there are passes of the relaxed problem: without them nothing is gained.

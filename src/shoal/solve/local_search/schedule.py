@@ -11,10 +11,15 @@ from shoal.encoding.forms import Floats, Ints
 from shoal.kernels.shared.state import offending
 from shoal.progress import Progress
 from shoal.solve.local_search.budget import Clock, Refine
-from shoal.solve.local_search.descent import carve, descend, ruin_and_recreate, settle_down
-from shoal.solve.local_search.neighbourhoods import Refined, most_movers, reach_of
+from shoal.solve.local_search.descent import (
+    carve_groups,
+    local_descent,
+    move_single_records,
+    ruin_and_recreate,
+)
+from shoal.solve.local_search.neighbourhoods import SearchState, most_movers, reach_of
 from shoal.solve.local_search.relax import Relaxation
-from shoal.solve.local_search.repack import Pools, can_repack, choose_quickly, repack_all
+from shoal.solve.local_search.repack import PoolOptions, can_repack, choose_quickly, repack_all
 from shoal.solve.problem import Problem
 
 # Passes of the relaxed problem before it is rounded for the first time, between two roundings, and in all. A local
@@ -26,22 +31,22 @@ KICKS = 10  # random choices of cells that repacking starts from in each pool wh
 LITTLE = 1e-4  # share of the cost: gains below this are not worth another try of the same kind
 
 
-def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> Refined:
+def search_on(refined: SearchState, seed: int, progress: Progress, clock: Clock) -> SearchState:
     """Search on as long as the budget lasts, and return the best partition found."""
     problem = refined.problem
     if not Relaxation.suits(problem):
-        ruin_and_recreate(carve(refined, seed, progress), seed, progress, clock)
+        ruin_and_recreate(carve_groups(refined, seed, progress), seed, progress, clock)
         return refined
     relaxation = Relaxation(problem, refined.search.price)
     rng = np.random.default_rng([seed, 2])
 
-    def start(groups: Ints, share: float = 1.0) -> Refined:
+    def start(groups: Ints, share: float = 1.0) -> SearchState:
         """Improve a partition to a local optimum."""
-        found = Refined.of(problem, groups)
+        found = SearchState.of(problem, groups)
         if not can_repack(problem):
-            descend(found, seed, progress)
+            local_descent(found, seed, progress)
             return found
-        settle_down(found, reach_of(found), progress)
+        move_single_records(found, reach_of(found), progress)
         return _repack(found, relaxation.cells(), 0, rng, progress, clock, share)
 
     best = start(refined.groups, UNRELAXED) if can_repack(problem) else refined
@@ -52,15 +57,15 @@ def search_on(refined: Refined, seed: int, progress: Progress, clock: Clock) -> 
             before = best.cost
             best = _repack(best, relaxation.cells(), KICKS, rng, progress, clock)
             if clock.goes_on("carving"):
-                carve(best, seed, progress)
+                carve_groups(best, seed, progress)
         else:
-            ruin_and_recreate(carve(best, seed, progress), seed, progress, clock)
+            ruin_and_recreate(carve_groups(best, seed, progress), seed, progress, clock)
     return best
 
 
 def _relax(
-    best: Refined, relaxation: Relaxation, start: Callable[[Ints], Refined], clock: Clock
-) -> Refined:
+    best: SearchState, relaxation: Relaxation, start: Callable[[Ints], SearchState], clock: Clock
+) -> SearchState:
     """Solve the relaxed problem step by step, round it a few times; return the best partition, or the given one."""
     passes, due = 0, FIRST
     while passes < MOST and clock.goes_on("relaxing", RELAXED):
@@ -76,23 +81,27 @@ def _relax(
 
 
 def _repack(
-    refined: Refined,
+    refined: SearchState,
     cells: Ints,
     kicks: int,
     rng: np.random.Generator,
     progress: Progress,
     clock: Clock,
     share: float = 1.0,
-) -> Refined:
+) -> SearchState:
     """Repack all groups again and again, as long as that gains and less than a share of the budget is spent."""
     before = np.inf
     while refined.cost < (1 - LITTLE) * before and clock.goes_on("choosing cells", share):
         before = refined.cost
         groups = repack_all(
-            refined, cells, Pools(kicks=kicks), rng, lambda: clock.goes_on("choosing cells", share)
+            refined,
+            cells,
+            PoolOptions(kicks=kicks),
+            rng,
+            lambda: clock.goes_on("choosing cells", share),
         )
-        refined = Refined.of(refined.problem, groups)
-        settle_down(refined, reach_of(refined), progress)
+        refined = SearchState.of(refined.problem, groups)
+        move_single_records(refined, reach_of(refined), progress)
         clock.tick()
     return refined
 
@@ -106,7 +115,7 @@ MANY = 100_000
 CHOOSE, CARVE = "choose", "carve"
 
 
-class Outcome(NamedTuple):
+class RefinementResult(NamedTuple):
     """What refinement returns: the group of every record, notes for people, and a start for the certificate."""
 
     groups: Ints
@@ -126,25 +135,25 @@ def costly_step(records: int, budget: Refine, repacks: bool) -> str | None:
 
 def refine(
     problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
-) -> Outcome:
+) -> RefinementResult:
     """Improve a partition.
 
     The result meets the requirement and never costs more. A partition that does not meet it is left as it is,
     for the audit to find.
     """
     clock = Clock(budget, progress)
-    refined = Refined.of(problem, groups)
+    refined = SearchState.of(problem, groups)
     if offending(problem.rules, refined.search.s).any():
-        return Outcome(groups)
+        return RefinementResult(groups)
     records = problem.table.records
     step = costly_step(records, budget, can_repack(problem))
     # Before cells are chosen anew, splits gain nothing and take time to compile; few records are not always chosen for.
     splits = step != CHOOSE or records <= FEW
-    descend(refined, seed, progress, step == CARVE, splits)
+    local_descent(refined, seed, progress, step == CARVE, splits)
     looked, duals = most_movers(refined), None
     if step == CHOOSE:
         refined, duals = choose_quickly(refined, seed, progress)
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
     few = f"refinement moved single records among the {looked:,} dearest only"
-    return Outcome(refined.groups, (few,) if looked < records else (), duals)
+    return RefinementResult(refined.groups, (few,) if looked < records else (), duals)

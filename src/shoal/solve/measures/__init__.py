@@ -7,7 +7,7 @@ from shoal.solve.measures.catalogue import (
     MeasureName,
     ObjectiveName,
     column_losses,
-    loss,
+    compute_loss,
 )
 
 __all__ = [
@@ -18,5 +18,5 @@ __all__ = [
     "ObjectiveName",
     "column_losses",
     "compile_measure",
-    "loss",
+    "compute_loss",
 ]

@@ -54,7 +54,7 @@ ADDITIVE: dict[str, Additive] = {
     ),
     "tree": Additive(feature=features.height, meaning="levels climbed", source="GiT09 (AFK+05)"),
     "lm": Additive(
-        feature=features.count,
+        feature=features.value_count,
         meaning="how much of a column a cell may stand for: 0 is exact, 1 is hidden",
         source="GT10 (3)",
     ),
@@ -114,10 +114,10 @@ def compile_measure(
         [scaled(measure.feature(column.form, column.counts), weight)]
         for column, weight in zip(columns, _weights(measure, columns, weights), strict=True)
     ]
-    return assemble(columns, compiled, measure.monotone)
+    return lay_out_features(columns, compiled, measure.monotone)
 
 
-def assemble(
+def lay_out_features(
     columns: Sequence[Column], compiled: Sequence[Sequence[features.Feature]], monotone: bool
 ) -> CompiledMeasure:
     """Lay features, per column and class, out as kernels read them."""
@@ -223,7 +223,7 @@ def compile_wmi(table: Table, w: float, weights: Mapping[str, float]) -> Compile
         joint = _joint(table, j).T
         per_class = [features.log_shares(column.form, column.counts, own, w) for own in joint]
         compiled.append([scaled(feature, weight) for feature in per_class])
-    return assemble(table.columns, compiled, monotone=False)
+    return lay_out_features(table.columns, compiled, monotone=False)
 
 
 def _joint(table: Table, j: int) -> Floats:

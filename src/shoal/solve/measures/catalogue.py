@@ -43,7 +43,7 @@ Aggregate = Literal["sum", "mean"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole(Measure):
+class ReleaseMeasure(Measure):
     """A measure of a whole release that is no plain sum over quasi-identifiers."""
 
     compute: Callable[[Closed, int], float]  # of the closed table and k
@@ -127,34 +127,34 @@ MEASURES: dict[str, Measure] = {
         adds_up=True,
         is_objective=True,
     ),
-    "pmi_l2": Whole(
+    "pmi_l2": ReleaseMeasure(
         compute=_pmi_l2,
         meaning="pmi, columns combined by the ℓ2 norm",
         source="GT10 (16)",
         needs_sensitive=True,
     ),
-    "pmi_max": Whole(
+    "pmi_max": ReleaseMeasure(
         compute=_pmi_max,
         meaning="pmi of the most telling column (ℓ∞)",
         source="GT10 (15)",
         needs_sensitive=True,
     ),
-    "am": Whole(
+    "am": ReleaseMeasure(
         compute=_am,
         meaning="mean number of records a released one may stand for",
         source="GT10 (4)",
     ),
-    "dm": Whole(compute=_dm, meaning="sum of squared group sizes", source="GT10, XU06"),
-    "c_avg": Whole(
+    "dm": ReleaseMeasure(compute=_dm, meaning="sum of squared group sizes", source="GT10, XU06"),
+    "c_avg": ReleaseMeasure(
         compute=_c_avg, meaning="mean group size, in multiples of k", source="TCM07 (3), XU06"
     ),
-    "cm": Whole(
+    "cm": ReleaseMeasure(
         compute=_cm,
         meaning="share of records that are hidden or have another sensitive value than most of their group",
         source="GT10",
         needs_sensitive=True,
     ),
-    "kl": Whole(
+    "kl": ReleaseMeasure(
         compute=_kl,
         meaning="bits between the table's distribution and the release's",
         source="GT10",
@@ -162,7 +162,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def add_measure(name: str, measure: Additive | Whole) -> None:
+def add_measure(name: str, measure: Additive | ReleaseMeasure) -> None:
     """Let a measure be used by name."""
     MEASURES[name] = measure
     if isinstance(measure, Additive):
@@ -221,7 +221,7 @@ def column_losses(
     return dict(zip(table.names, means.tolist(), strict=True))
 
 
-def loss(
+def compute_loss(
     closed: Closed,
     measure: str,
     *,
@@ -243,7 +243,7 @@ def loss(
         problems.append(f"Measure '{measure}' needs a sensitive column; name one.")
     raise_problems(problems)
     definition = MEASURES[measure]
-    if isinstance(definition, Whole):
+    if isinstance(definition, ReleaseMeasure):
         return definition.compute(closed, k)
     total = sum(column_losses(closed, measure, weights, w).values())
     additive = ADDITIVE.get(measure)

@@ -38,7 +38,7 @@ def several(form: Form, counts: Floats) -> Feature:
     return Feature(np.zeros(form.entries), jump=1.0)
 
 
-def count(form: Form, counts: Floats) -> Feature:
+def value_count(form: Form, counts: Floats) -> Feature:
     """(|B| − 1) / (m − 1)."""
     whole = max(1, form.size - 1)
     if isinstance(form, TreeForm):
@@ -68,10 +68,10 @@ def width(form: Form, counts: Floats) -> Feature:
 
 
 def height(form: Form, counts: Floats) -> Feature:
-    """Height of B in the hierarchy as given over that of its top; on ranges and sets this is `count`."""
+    """Height of B in the hierarchy as given over that of its top; on ranges and sets this is `value_count`."""
     if isinstance(form, TreeForm):
         return Feature((form.leaf_counts > 1) * form.relative_heights)
-    return count(form, counts)
+    return value_count(form, counts)
 
 
 def height_or_width(form: Form, counts: Floats) -> Feature:

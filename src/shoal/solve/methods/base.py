@@ -16,7 +16,7 @@ from shoal.kernels.shared.groups import close_groups, count_classes, join_cheape
 from shoal.kernels.shared.rules import count_groups
 from shoal.kernels.shared.state import State, fill, make_state
 from shoal.progress import Progress
-from shoal.solve.problem import Closing, Problem
+from shoal.solve.problem import ClosingRules, Problem
 
 # Costs of a record are about 1 (weights have a mean of 1), and sums of a few of them are right to about 15 digits:
 # nine decimals are far above the error and far below any difference that matters.
@@ -24,7 +24,7 @@ DECIMALS = 9
 TOLERANCE = 1e-9
 
 
-def rounded(costs: npt.ArrayLike) -> Floats:
+def round_costs(costs: npt.ArrayLike) -> Floats:
     """Round costs to so many decimals that equal sums become equal numbers."""
     found: Floats = np.asarray(costs, dtype=np.float64).round(DECIMALS)
     return found
@@ -50,9 +50,9 @@ class Partition:
     duals: Floats | None = None
 
     @property
-    def closing(self) -> Closing:
+    def closing(self) -> ClosingRules:
         """How the closures of this partition are made, for `Problem.close`."""
-        return Closing(self.windows, self.forms, self.closures)
+        return ClosingRules(self.windows, self.forms, self.closures)
 
 
 class Method(ABC):

@@ -10,12 +10,12 @@ import numpy as np
 
 from shoal.encoding.forms import Ints
 from shoal.progress import Progress
-from shoal.solve.methods.base import Method, Partition, least_problems, rounded
+from shoal.solve.methods.base import Method, Partition, least_problems, round_costs
+from shoal.solve.methods.borrowing_cover import LendingCover, Stock, terms_of, walk_proposals
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.methods.exact import Exact
 from shoal.solve.methods.greedy_cover import covered_with_guarantee
-from shoal.solve.methods.lattice import Lattice, make_ladders, make_lattice, size_of
-from shoal.solve.methods.settle import settle
-from shoal.solve.methods.visits import Lending, Stock, terms_of, walk_proposals
+from shoal.solve.methods.lattice import Lattice, lattice_size, make_ladders, make_lattice
 from shoal.solve.problem import Problem
 
 CHUNK = 256  # lattice points between two reports of progress
@@ -70,7 +70,7 @@ class Cover(Method):
         if self.guarantee:
             return covered_with_guarantee(problem, seed, progress)
         record_group, notes = self._cover(problem, seed, progress)
-        return Partition(settle(problem, record_group, progress), notes)
+        return Partition(complete_groups(problem, record_group, progress), notes)
 
     def partition_beside(
         self,
@@ -88,7 +88,7 @@ class Cover(Method):
         groups, standing = np.maximum(found - stock.size.size, -1), stock.size.size
         ours = np.flatnonzero((found < 0) | (found >= standing))
         if settles and ours.size:
-            groups[ours] = settle(problem, groups[ours], progress, ours)
+            groups[ours] = complete_groups(problem, groups[ours], progress, ours)
         return Partition(groups, notes)
 
     def _cover(
@@ -96,7 +96,7 @@ class Cover(Method):
     ) -> tuple[Ints, tuple[str, ...]]:
         """The group of every record, −1 for those not covered; standing groups come first."""
         ladders = make_ladders(problem)
-        points, records = size_of(ladders), problem.table.records
+        points, records = lattice_size(ladders), problem.table.records
         wanted = records if stock is None else int((stock.group < 0).sum())
         looks = wanted * points * terms_of(problem).kinds
         most = MOST_DIVERSE_LOOKS if problem.tallied else MOST_LOOKS
@@ -117,9 +117,9 @@ def _walk(
     Every lattice point is visited under each of the terms, in order of price.
     """
     steps, costs = lattice.steps, lattice.costs
-    lending = Lending.of(problem, lattice.ladders, lattice.parts, lattice.keys, stock)
+    lending = LendingCover.of(problem, lattice.ladders, lattice.parts, lattice.keys, stock)
     terms, waiting = lending.terms, np.zeros((lending.terms.kinds, len(steps)))
-    visits = np.argsort(rounded(np.outer(terms.price, costs)), axis=None, kind="stable")
+    visits = np.argsort(round_costs(np.outer(terms.price, costs)), axis=None, kind="stable")
     for start in range(0, visits.size, CHUNK):
         progress("covering records", start, visits.size)
         term, point = np.divmod(visits[start : start + CHUNK], len(steps))

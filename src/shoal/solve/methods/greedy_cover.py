@@ -27,11 +27,11 @@ Longs = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenCells:
     """What phase 1 chose: cells in order, and for each record the number of the set that first covered it."""
 
-    rungs: kernels.Rungs
-    cells: kernels.Cells
+    rungs: kernels.RungCodes
+    cells: kernels.CandidateCells
     chosen: Longs
     set_of: Longs
 
@@ -57,7 +57,7 @@ def covered_with_guarantee(problem: Problem, seed: int, progress: Progress) -> P
     InputError
         If lattice and table are too large.
     """
-    cover = choose(problem, seed, progress)
+    cover = choose_until_covered(problem, seed, progress)
     records, points = problem.table.records, problem.points
     state = make_state(problem.arrays, problem.values, problem.tallied, records // problem.k + 1)
     kernels.part_cover(
@@ -75,7 +75,7 @@ def covered_with_guarantee(problem: Problem, seed: int, progress: Progress) -> P
     return Partition(pack(state)[0], guarantee_notes(problem))
 
 
-def choose(problem: Problem, seed: int, progress: Progress) -> Chosen:
+def choose_until_covered(problem: Problem, seed: int, progress: Progress) -> ChosenCells:
     """Choose cells until every record is covered (phase 1)."""
     rungs = _rungs(problem, seed)
     cells = _cells(problem, rungs, progress)
@@ -91,10 +91,10 @@ def choose(problem: Problem, seed: int, progress: Progress) -> Chosen:
             rungs, fresh, own, cells, left, *by_point, problem.k, chosen, set_of, sets, CHUNK
         )
     progress("covering records", n, n)
-    return Chosen(rungs, cells, chosen[:sets], set_of)
+    return ChosenCells(rungs, cells, chosen[:sets], set_of)
 
 
-def _rungs(problem: Problem, seed: int) -> kernels.Rungs:
+def _rungs(problem: Problem, seed: int) -> kernels.RungCodes:
     """The set that each rung puts each point into; its key is the xor of the random numbers of its values."""
     rng = np.random.default_rng(seed)
     start, keys, fresh = [0], [], []
@@ -113,7 +113,7 @@ def _rungs(problem: Problem, seed: int) -> kernels.Rungs:
             fresh.append((lower != keys[-1]).all(axis=0))
         costs.extend(np.maximum(0.0, set_costs(problem, j, ladder.rungs))[:, codes])
         start.append(len(keys))
-    return kernels.Rungs(
+    return kernels.RungCodes(
         start=np.array(start),
         key=np.array(keys),
         fresh=np.array(fresh),
@@ -150,7 +150,9 @@ def set_costs(problem: Problem, j: int, rungs: tuple[Ints, ...]) -> Floats:
     return costs
 
 
-def _cells(problem: Problem, rungs: kernels.Rungs, progress: Progress) -> kernels.Cells:
+def _cells(
+    problem: Problem, rungs: kernels.RungCodes, progress: Progress
+) -> kernels.CandidateCells:
     """All cells with at least k records."""
     k, weights = problem.k, problem.points.weights
     lattice = prod(np.diff(rungs.start).tolist())
@@ -172,7 +174,7 @@ def _cells(problem: Problem, rungs: kernels.Rungs, progress: Progress) -> kernel
     key, place, cost, left = (np.concatenate(parts) for parts in zip(*found, strict=True))
     ratio = cost / np.minimum(2 * k - 1, left)
     heap = np.argsort(ratio, kind="stable")
-    return kernels.Cells(
+    return kernels.CandidateCells(
         key=key,
         place=place,
         cost=cost,

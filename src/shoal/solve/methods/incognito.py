@@ -19,7 +19,7 @@ from shoal.kernels.shared.cells import offending_cells, slots_for, take_full_cel
 from shoal.kernels.shared.groups import members
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import Progress
-from shoal.solve.methods.base import TOLERANCE, Method, Partition, rounded
+from shoal.solve.methods.base import TOLERANCE, Method, Partition, round_costs
 from shoal.solve.methods.greedy_cover import set_costs
 from shoal.solve.methods.lattice import tree_rungs
 from shoal.solve.problem import HIDDEN, Points, Problem
@@ -79,7 +79,7 @@ class Incognito(Method):
             )
         budget = int(self.suppression * problem.table.records + TOLERANCE)
         passed = find_passing(problem, levels, budget, seed, progress)
-        groups, forms = cut(problem, levels, cheapest(problem, levels, passed))
+        groups, forms = cut_at_node(problem, levels, cheapest_node(problem, levels, passed))
         return Partition(groups, forms=forms)
 
 
@@ -261,16 +261,16 @@ def _check_each(
     return passed
 
 
-def cheapest(problem: Problem, levels: Levels, passed: Bools) -> Node:
+def cheapest_node(problem: Problem, levels: Levels, passed: Bools) -> Node:
     """The passing node whose recoding costs least, the first of equals."""
     total = np.zeros(())
     for j, (own, column) in enumerate(zip(levels, problem.columns, strict=True)):
         total = total[..., None] + set_costs(problem, j, tuple(own)) @ column.counts
-    best = np.argmin(np.where(passed, rounded(total), np.inf))
+    best = np.argmin(np.where(passed, round_costs(total), np.inf))
     return tuple(int(level) for level in np.unravel_index(best, passed.shape))
 
 
-def cut(problem: Problem, levels: Levels, node: Node) -> tuple[Ints, Ints]:
+def cut_at_node(problem: Problem, levels: Levels, node: Node) -> tuple[Ints, Ints]:
     """The cells of a node as groups, and the form of every value; records of cells that do not comply are hidden."""
     forms = np.column_stack(
         [own[level][codes] for own, level, codes in zip(levels, node, problem.codes.T, strict=True)]

@@ -16,7 +16,7 @@ from shoal.encoding.encode import Column
 from shoal.encoding.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
 from shoal.kernels.shared.forms import LINEAR, RANGE
 from shoal.kernels.shared.groups import close_groups, group_costs, members
-from shoal.solve.methods.base import TOLERANCE, rounded
+from shoal.solve.methods.base import TOLERANCE, round_costs
 from shoal.solve.problem import Problem
 
 # Widths of bins, in mean distances of neighbouring values, and ten, a hundred, … times as much. Neighbouring widths
@@ -189,12 +189,12 @@ def make_lattice(
     points, costs = cheapest_first([ladder.costs for ladder in shorter], max_points)
     parts = split_columns(shorter, len(problem.points.codes), key_bytes)
     keys = make_keys(problem, shorter, parts, seed)
-    return Lattice(shorter, parts, keys, rows_of(points, shorter, parts), costs)
+    return Lattice(shorter, parts, keys, lattice_key_rows(points, shorter, parts), costs)
 
 
 def can_walk(ladders: list[Ladder], max_points: int) -> bool:
     """Whether the lattice has at most `max_points` points once ladders are thinned."""
-    return size_of(_thin(ladders, max_points)) <= max_points
+    return lattice_size(_thin(ladders, max_points)) <= max_points
 
 
 def make_lattice_of_groups(
@@ -210,10 +210,12 @@ def make_lattice_of_groups(
     most = max(1, looks // (len(parts) * len(problem.points.codes)))
     held = np.bincount(place.reshape(-1), records)
     points = points[np.argsort(-held, kind="stable")[:most]]
-    costs = rounded(sum(ladder.costs[points[:, j]] for j, ladder in enumerate(ladders)))
+    costs = round_costs(sum(ladder.costs[points[:, j]] for j, ladder in enumerate(ladders)))
     order = np.argsort(costs, kind="stable")
     keys = make_keys(problem, ladders, parts, seed)
-    return Lattice(ladders, parts, keys, rows_of(points[order], ladders, parts), costs[order])
+    return Lattice(
+        ladders, parts, keys, lattice_key_rows(points[order], ladders, parts), costs[order]
+    )
 
 
 def rungs_of_groups(problem: Problem, ladders: list[Ladder], groups: Ints) -> tuple[Ints, Ints]:
@@ -230,7 +232,7 @@ def rungs_of_groups(problem: Problem, ladders: list[Ladder], groups: Ints) -> tu
     return rungs, np.diff(starts, append=len(order))
 
 
-def size_of(ladders: list[Ladder]) -> float:
+def lattice_size(ladders: list[Ladder]) -> float:
     """The number of points in the lattice of these ladders."""
     return float(np.prod([float(len(ladder.rungs)) for ladder in ladders]))
 
@@ -238,7 +240,7 @@ def size_of(ladders: list[Ladder]) -> float:
 def _thin(ladders: list[Ladder], limit: int) -> list[Ladder]:
     """Drop every second middle rung of the longest ladder until the lattice fits or nothing is left to drop."""
     shorter = list(ladders)
-    while size_of(shorter) > limit:
+    while lattice_size(shorter) > limit:
         longest = max(range(len(shorter)), key=lambda j: len(shorter[j].rungs))
         rungs, costs = shorter[longest].rungs, shorter[longest].costs
         if len(rungs) <= 2:
@@ -253,7 +255,7 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
     sizes = [len(c) for c in costs]
     if np.prod([float(size) for size in sizes]) <= limit:
         rungs = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1)
-        total = rounded(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)))
+        total = round_costs(sum(c[rung] for c, rung in zip(costs, rungs, strict=True)))
         order = np.argsort(total, kind="stable")
         return np.ascontiguousarray(rungs[:, order].T), total[order]
     limit = min(limit, MOST_STEPS // len(sizes))
@@ -275,7 +277,7 @@ def cheapest_first(costs: list[Floats], limit: int) -> tuple[Ints, Floats]:
         points.append(following)
         found.append(cost)
         last.append(j)
-    return np.array(points), rounded(found)
+    return np.array(points), round_costs(found)
 
 
 def make_keys(
@@ -305,7 +307,7 @@ def make_keys(
     return keys
 
 
-def rows_of(points: Ints, ladders: list[Ladder], parts: list[list[int]]) -> Rows:
+def lattice_key_rows(points: Ints, ladders: list[Ladder], parts: list[list[int]]) -> Rows:
     """The row of keys of every lattice point (a rung number per column) in each part."""
     rows = np.empty((len(points), len(parts)), dtype=np.int64)
     before = 0

@@ -13,13 +13,13 @@ import numpy as np
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.errors import near_miss, shown
 from shoal.kernels.clustering.p_sensitive import (
-    Pool,
+    RecordPool,
     all_lacking,
     deal,
-    dissolve,
+    dissolve_into_pool,
     diversify,
     grow,
-    make_pool,
+    make_record_pool,
     match_pairs,
     refill,
     weigh_matches,
@@ -29,14 +29,14 @@ from shoal.kernels.shared.state import State, make_state, pack
 from shoal.progress import Progress
 from shoal.risk.limits import most_groups
 from shoal.solve.methods.base import Method, Partition
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 LEAST = 1e-12  # share of the largest weight; a column that weighs less decides no choice either
 
 
 @dataclass(frozen=True)
-class Weighing(Method):
+class WeightedMethod(Method):
     """A method that takes a weight for each sensitive column; without weights all count the same."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -85,7 +85,7 @@ CHUNK = 64  # groups between two reports of progress
 
 
 @dataclass(frozen=True)
-class EnhancedPK(Weighing):
+class EnhancedPK(WeightedMethod):
     """Share out the rare values of the hardest sensitive column first, so that many groups become p-sensitive.
 
     EnhancedPKClustering of TCM07 §3.2. Begins as many groups as can be p-sensitive (Condition 2) and have k
@@ -120,20 +120,20 @@ class EnhancedPK(Weighing):
         return False  # it is chosen for the number of its groups, which refinement does not keep
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
-        shape = plan(problem)
+        shape = plan_groups(problem)
         order = np.random.default_rng(seed).permutation(problem.table.records)
         state = make_state(problem.arrays, problem.values, problem.tallied, max(1, shape.groups))
         if shape.groups:
-            pool = make_pool(problem.codes, problem.classes)
+            pool = make_record_pool(problem.codes, problem.classes)
             weight = self.tally_weights(problem)
             share_out(problem, weight, shape, state, pool, order, progress)
             kept = make_sensitive(problem, weight, state, pool, progress)
-            fill_up(problem, state, pool, kept, progress)
-        return Partition(settle(problem, pack(state)[0], progress))
+            fill_groups(problem, state, pool, kept, progress)
+        return Partition(complete_groups(problem, pack(state)[0], progress))
 
 
 @dataclass(frozen=True)
-class Plan:
+class GroupPlan:
     """The beginning: how many groups there are, and what each needs of the hardest sensitive column."""
 
     groups: int
@@ -141,26 +141,28 @@ class Plan:
     values: Ints  # of each record in that column
 
 
-def plan(problem: Problem) -> Plan:
+def plan_groups(problem: Problem) -> GroupPlan:
     """Find the hardest column, the one that allows fewest groups (TCM07 Definition 13)."""
     rules = problem.rules
-    found = Plan(problem.table.records // problem.k, 1, np.zeros(problem.table.records, np.int32))
+    found = GroupPlan(
+        problem.table.records // problem.k, 1, np.zeros(problem.table.records, np.int32)
+    )
     fewest = problem.table.records
     for t in np.flatnonzero(rules.distinct > 1):
         values, p = problem.values[:, t] - rules.start[t], int(rules.distinct[t])
         allowed, _ = most_groups([np.bincount(values).astype(np.float64)], p)
         if allowed < fewest:
             fewest = allowed
-            found = Plan(min(found.groups, allowed), p, values.astype(np.int32))
+            found = GroupPlan(min(found.groups, allowed), p, values.astype(np.int32))
     return found
 
 
 def share_out(
     problem: Problem,
     weight: Floats,
-    shape: Plan,
+    shape: GroupPlan,
     state: State,
-    pool: Pool,
+    pool: RecordPool,
     order: Records,
     progress: Progress,
 ) -> None:
@@ -196,7 +198,7 @@ def share_out(
 
 
 def match_all(
-    problem: Problem, weight: Floats, state: State, pool: Pool, report: Callable[[], None]
+    problem: Problem, weight: Floats, state: State, pool: RecordPool, report: Callable[[], None]
 ) -> None:
     """Give every group a record of the pool, the best match of all pairs first."""
     c, pairs, rules = problem.arrays, problem.pairs, problem.rules
@@ -215,7 +217,7 @@ def match_all(
 
 
 def make_sensitive(
-    problem: Problem, weight: Floats, state: State, pool: Pool, progress: Progress
+    problem: Problem, weight: Floats, state: State, pool: RecordPool, progress: Progress
 ) -> Records:
     """Let groups take the values they lack, most diverse groups first; returns those that become p-sensitive.
 
@@ -230,12 +232,12 @@ def make_sensitive(
             done += 1
         else:
             kept -= 1
-            dissolve(state, pool, int(order[kept]))
+            dissolve_into_pool(state, pool, int(order[kept]))
     return order[:kept]
 
 
-def fill_up(
-    problem: Problem, state: State, pool: Pool, groups: Records, progress: Progress
+def fill_groups(
+    problem: Problem, state: State, pool: RecordPool, groups: Records, progress: Progress
 ) -> None:
     """Fill as many groups as there are records for to k, the largest; dissolve the others."""
     c, pairs, k = problem.arrays, problem.pairs, problem.k
@@ -245,7 +247,7 @@ def fill_up(
     order = groups[np.argsort(-sizes, kind="stable")]
     kept = min(order.size, large + unused // k)
     for g in order[kept:]:
-        dissolve(state, pool, int(g))
+        dissolve_into_pool(state, pool, int(g))
     for done, g in enumerate(order[:kept]):
         progress("growing groups", done, kept)
         grow(c, pairs, state, pool, int(g), k)

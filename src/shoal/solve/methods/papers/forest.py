@@ -11,7 +11,7 @@ from shoal.kernels.covering import forest as kernels
 from shoal.kernels.shared.groups import members
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition, guarantee_notes, state_of
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 CHUNK = 500  # records between two reports of progress
@@ -46,7 +46,7 @@ class Forest(Method):
             # equal records are one point whatever their sensitive values: a group of them then has several
             groups = self._cut(replace(problem, values=problem.values[:, :0]), progress)
             note = "no guarantee: it is for k alone, and more is required"
-            return Partition(settle(problem, groups, progress), (note,))
+            return Partition(complete_groups(problem, groups, progress), (note,))
         return Partition(self._cut(problem, progress), guarantee_notes(problem))
 
     def _cut(self, problem: Problem, progress: Progress) -> Ints:
@@ -55,18 +55,18 @@ class Forest(Method):
         # what equal records have beyond 2k is groups of its own
         weights = np.where(points.weights < 2 * k, points.weights, k + points.weights % k)
         records, bounds = members(points.of_record, len(weights))
-        forest = grow(problem, weights, records, bounds, progress)
+        forest = link_points(problem, weights, records, bounds, progress)
         below = kernels.records_below(forest.link, weights)
         kernels.cut_links(forest.link, below, np.argsort(-forest.length, kind="stable"), k)
         most = max(2 * k - 1, 3 * k - 5)
-        return kernels.part_records(
+        return kernels.cut_trees(
             forest.link, forest.length, below, weights, k, most, records, bounds
         )
 
 
-def grow(
+def link_points(
     problem: Problem, weights: Ints, records: Records, bounds: Records, progress: Progress
-) -> kernels.Forest:
+) -> kernels.LinkForest:
     """Link points until every tree has k records (stage 1).
 
     Point p has the records records[bounds[p]:bounds[p + 1]], of which only the last weights[p] take part.

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.kernels.clustering.p_sensitive import (
-    dissolve,
+    dissolve_into_pool,
     diversify,
-    farthest,
+    farthest_entry,
     grow,
-    make_pool,
+    make_record_pool,
     put,
-    take,
+    take_entry,
 )
 from shoal.kernels.shared.state import make_state, pack
 from shoal.progress import Progress
 from shoal.solve.methods.base import Partition
-from shoal.solve.methods.papers.enhanced_pk import Weighing
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
+from shoal.solve.methods.papers.enhanced_pk import WeightedMethod
 from shoal.solve.problem import Problem
 
 
 @dataclass(frozen=True)
-class GreedyPK(Weighing):
+class GreedyPK(WeightedMethod):
     """Grow groups one after the other, first until they are p-sensitive, then until they have k records.
 
     GreedyPKClustering of Campan et al. 2007, to which TCM07 §4 compares its own (`enhanced_pk`). The first
@@ -56,19 +56,19 @@ class GreedyPK(Weighing):
         records, weight = problem.table.records, self.tally_weights(problem)
         most = records // problem.k
         state = make_state(c, problem.values, problem.tallied, max(1, most))
-        pool = make_pool(problem.codes, problem.classes)
+        pool = make_record_pool(problem.codes, problem.classes)
         put(pool, np.random.default_rng(seed).permutation(records))
         for g in range(most):
             progress("growing groups", g, most)
             if np.count_nonzero(state.group < 0) < problem.k:
                 break
-            first = farthest(c, pairs, state, pool, g - 1) if g else 0
-            take(c, state, pool, first, g)
+            first = farthest_entry(c, pairs, state, pool, g - 1) if g else 0
+            take_entry(c, state, pool, first, g)
             # What this group and the pool lack together, every later group would lack too.
             if not (
                 diversify(c, pairs, rules, weight, state, pool, g)
                 and grow(c, pairs, state, pool, g, problem.k)
             ):
-                dissolve(state, pool, g)
+                dissolve_into_pool(state, pool, g)
                 break
-        return Partition(settle(problem, pack(state)[0], progress))
+        return Partition(complete_groups(problem, pack(state)[0], progress))

@@ -13,7 +13,7 @@ from shoal.kernels.splitting.hilbert import cut_order, hilbert_words
 from shoal.kernels.splitting.top_down import own_costs
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 Places = npt.NDArray[np.int64]
@@ -77,7 +77,7 @@ class Hilbert(Method):
             progress("cutting the curve", last - 1, n)
         groups = np.empty(n, np.int32)
         groups[order] = _number_runs(run)
-        return Partition(settle(problem, groups, progress) if problem.tallied else groups)
+        return Partition(complete_groups(problem, groups, progress) if problem.tallied else groups)
 
     def order(self, problem: Problem) -> Places:
         """Records in order of their Hilbert index, those in one place by exact place and class."""

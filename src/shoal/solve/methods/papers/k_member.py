@@ -11,7 +11,7 @@ from shoal.kernels.clustering.k_member import Remaining, grow_groups
 from shoal.kernels.shared.groups import members
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition, join_rest
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 CHUNK = 64  # groups between two reports of progress
@@ -90,6 +90,6 @@ def k_members(problem: Problem, records: Records, seed: Ints, progress: Progress
         if grown < CHUNK:
             break
     if problem.tallied:
-        return settle(problem, groups, progress, records)
+        return complete_groups(problem, groups, progress, records)
     join_rest(problem, groups, records)
     return groups

@@ -8,10 +8,10 @@ import numpy as np
 
 from shoal.encoding.forms import Ints
 from shoal.kernels.shared.state import pack
-from shoal.kernels.splitting.top_down import make_segments, own_costs, repair_groups, split_segments
+from shoal.kernels.splitting.top_down import make_segments, own_costs, repair_groups, split_top_down
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition, least_problems, state_of
-from shoal.solve.methods.settle import settle
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem
 
 WORK = 1 << 17  # records handled between two reports of progress
@@ -52,7 +52,7 @@ class TopDown(Method):
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
         groups, count = _split(problem, np.random.default_rng(seed), progress)
         groups = self._repair(problem, groups, count, progress)
-        return Partition(settle(problem, groups, progress) if problem.tallied else groups)
+        return Partition(complete_groups(problem, groups, progress) if problem.tallied else groups)
 
     def _repair(self, problem: Problem, groups: Ints, count: int, progress: Progress) -> Ints:
         """Bring all groups up to k, smallest first."""
@@ -84,7 +84,7 @@ def _split(problem: Problem, rng: np.random.Generator, progress: Progress) -> tu
     segments = make_segments(rng.permutation(n))
     while segments.depth[0]:
         progress("splitting groups", int(np.count_nonzero(segments.group >= 0)), n)
-        split_segments(
+        split_top_down(
             problem.arrays,
             problem.pairs,
             problem.codes,

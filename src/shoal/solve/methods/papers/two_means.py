@@ -8,12 +8,12 @@ import numpy as np
 
 from shoal.encoding.forms import Floats, Ints, RangeForm
 from shoal.kernels.splitting.top_down import make_segments
-from shoal.kernels.splitting.two_means import split_segments
+from shoal.kernels.splitting.two_means import split_by_two_means
 from shoal.progress import Progress
 from shoal.solve.methods.base import Method, Partition, least_problems
+from shoal.solve.methods.completion import complete_groups
 from shoal.solve.methods.papers.hilbert import value_places
 from shoal.solve.methods.papers.sequential import deal_in_turn, kinds_of, least_diverse
-from shoal.solve.methods.settle import settle
 from shoal.solve.problem import Problem
 
 WORK = 1 << 14  # records handled between two reports of progress
@@ -59,7 +59,7 @@ class TwoMeans(Method):
         places = _range_places(problem)
         while segments.depth[0]:
             progress("splitting groups", int(np.count_nonzero(segments.group >= 0)), n)
-            split_segments(
+            split_by_two_means(
                 problem.arrays,
                 problem.pairs,
                 problem.rules,
@@ -74,7 +74,7 @@ class TwoMeans(Method):
             )
         groups = segments.group
         if problem.tallied and problem.objective.monotone:
-            groups = settle(problem, _deal_large(problem, groups), progress)
+            groups = complete_groups(problem, _deal_large(problem, groups), progress)
         return Partition(groups)
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.frames import NUMBER_MARK, plain
+from shoal.encoding.frames import NUMBER_MARK, plain_table
 from shoal.encoding.source import Input
 from shoal.errors import raise_problems
 
@@ -49,7 +49,7 @@ def finite_problems(table: pa.Table, path: Path) -> list[str]:
     ]
 
 
-def encoding_problems(table: pa.Table, path: Path, encoding: str) -> list[str]:
+def unencodable_problems(table: pa.Table, path: Path, encoding: str) -> list[str]:
     """Say which columns have a name or texts that an encoding has no characters for."""
     if codecs.lookup(encoding).name.startswith("utf-"):
         return []
@@ -76,9 +76,9 @@ def _can_encode(texts: list[str | None], encoding: str) -> bool:
     return True
 
 
-def texts_of(table: pa.Table) -> pa.Table:
+def columns_as_text(table: pa.Table) -> pa.Table:
     """Every column as text, where different values have different texts."""
-    values = plain(table)
+    values = plain_table(table)
     return pa.table([_texts(column) for column in values.columns], values.column_names)
 
 

@@ -15,7 +15,7 @@ _PERIOD = re.compile(r"([0-9]{4})(?:-(?:Q([1-4])|W([0-9]{2})|([0-9]{2})(?:-([0-9
 End = str | None  # None where a range has no end; < and > before a text leave it out
 
 
-def ends_of(released: str) -> tuple[End, End]:
+def ends_of_text(released: str) -> tuple[End, End]:
     """The two ends of a released text; those of a single value are the same.
 
     Examples
@@ -93,7 +93,7 @@ def unit_of(text: str) -> str | None:
     >>> unit_of("2020-03"), unit_of("2020–2029"), unit_of("2020–2023")
     ('month', 'decade', None)
     """
-    low, high = ends_of(text)
+    low, high = ends_of_text(text)
     if low != high:
         years = [end for end in (low, high) if end and end.isdecimal() and len(end) == 4]
         is_decade = len(years) == 2 and years[0][3] == "0" and int(years[1]) == int(years[0]) + 9
@@ -127,7 +127,7 @@ def _months(year: int, month: int, number: int) -> tuple[int, int]:
 def end_days(end: Any, is_last: bool, by_weeks: bool) -> int | datetime | None:
     """A lowest or highest date of settings: the ordinal of its last or first day, or a time without its zone."""
     if isinstance(end, str):
-        first, last = ends_of(end)
+        first, last = ends_of_text(end)
         days = days_of((last if is_last else first) or "", by_weeks)  # a decade has two ends
         if days is not None:
             return days[is_last]

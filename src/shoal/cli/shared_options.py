@@ -15,14 +15,16 @@ from shoal.settings.reading import READING
 from shoal.settings.settings import SETTINGS
 
 
-class Given(NamedTuple):
+class GivenSettings(NamedTuple):
     """What the options of a command say about the settings, None where they say nothing."""
 
     settings: dict[str, Any]  # by the name of the parameter of `make_settings`
     problems: list[str]  # sentences for what cannot be read
 
 
-def gathers(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def shares_options(
+    **groups: Callable[..., Any],
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command takes the options of a function in place of one parameter, and gets what it returns there.
 
     For example, `gathers(reading=reading_given)` turns the parameter `reading` of a command into the
@@ -50,7 +52,7 @@ def gathers(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
 
 
 def taking(known: Iterable[Setting], gather: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
-    """A function that takes the options of some settings, for `gathers`."""
+    """A function that takes the options of some settings, for `shares_options`."""
 
     parameters = {own.name: _parameter(own) for own in known}
 
@@ -73,14 +75,14 @@ def _parameter(own: Setting) -> inspect.Parameter:
     )
 
 
-def _settings(values: dict[str, Any]) -> Given:
+def _settings(values: dict[str, Any]) -> GivenSettings:
     """What the options say about the settings."""
     problems: list[str] = []
     known = {**SETTINGS, METHOD_OPTIONS.name: METHOD_OPTIONS}
     settings = {
         name: options.read(known[name].kind, value, problems) for name, value in values.items()
     }
-    return Given(settings, problems)
+    return GivenSettings(settings, problems)
 
 
 def _reading(values: dict[str, Any]) -> dict[str, Any]:

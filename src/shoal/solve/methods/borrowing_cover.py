@@ -13,15 +13,15 @@ from shoal.encoding.forms import Floats, Ints, Records
 from shoal.kernels.covering.borrowing import Covering, Visits, walk_lending
 from shoal.kernels.covering.proposals import Rungs, propose_points
 from shoal.progress import Progress
-from shoal.solve.methods.base import TOLERANCE, rounded
+from shoal.solve.methods.base import TOLERANCE, round_costs
 from shoal.solve.methods.lattice import (
     KEY_BYTES,
     Keys,
     Ladder,
     Rows,
+    lattice_key_rows,
     make_keys,
     part_costs,
-    rows_of,
     split_columns,
 )
 from shoal.solve.problem import Problem
@@ -44,7 +44,7 @@ LEAST = 1e-12  # stands for a mean cost of 0, since infinity times 0 is no numbe
 
 
 @dataclass(frozen=True)
-class Terms:
+class VisitTerms:
     """The visits that every lattice point gets: one for each pair of terms of borrowing and reach."""
 
     markup: Floats  # [visits], what borrowing may add to the cost, as a share of it
@@ -64,14 +64,14 @@ class Terms:
         return int(self.borrowing.max()) + 1
 
 
-def terms_of(problem: Problem) -> Terms:
+def terms_of(problem: Problem) -> VisitTerms:
     """Return the visits that every lattice point gets."""
     terms = DISTINCT_TERMS if problem.counts_values_only else SCARCE_TERMS
     borrowing = np.array(terms if problem.tallied else TERMS)
     markup, share = np.repeat(borrowing, len(REACHES), axis=0).T
     reach = np.tile(REACHES, len(borrowing))
     limit = np.where(reach < REACHES[-1], (1 + ROUNDING) * reach, np.inf)
-    return Terms(
+    return VisitTerms(
         markup,
         share,
         limit,
@@ -91,14 +91,14 @@ class Stock:
 
 
 @dataclass
-class Lending:
+class LendingCover:
     """A cover of the table in the making: cells take uncovered records and are lent others by finished groups.
 
     Kernels number records such that equal ones follow each other, which is faster; `order` translates.
     """
 
     problem: Problem
-    terms: Terms
+    terms: VisitTerms
     keys: Keys
     costs: npt.NDArray[np.float32]  # what records pay in the parts of a cell, by row of keys
     order: Ints  # the record that has each number in `covering`
@@ -115,7 +115,7 @@ class Lending:
         parts: list[list[int]],
         keys: Keys,
         stock: Stock | None = None,
-    ) -> Lending:
+    ) -> LendingCover:
         """Begin with no record covered, or with those of the stock."""
         n, standing = problem.table.records, 0 if stock is None else stock.size.size
         room = standing + n // problem.k + 1
@@ -222,7 +222,7 @@ class WideKeys:
             return cls(ladders, parts, make_keys(problem, ladders, parts, seed), None)
         parts = _split_quiet(problem, ladders, distinct)
         keys = make_keys(problem, ladders, parts, seed, room=2)
-        lowest = rows_of(np.zeros((1, len(ladders)), np.int32), ladders, parts)[0]
+        lowest = lattice_key_rows(np.zeros((1, len(ladders)), np.int32), ladders, parts)[0]
         keys[-1], keys[-2] = 0, np.bitwise_xor.reduce(keys[lowest], axis=0)
         for first, end in zip(lowest, [*lowest[1:], len(keys) - 2], strict=True):
             keys[first + 1 : end] ^= keys[first]
@@ -273,7 +273,7 @@ def walk_proposals(
 ) -> tuple[Ints, int]:
     """Return the group of every record, −1 for those not covered, and the number of points visited."""
     keys = WideKeys.of(problem, ladders, seed)
-    lending = Lending.of(problem, ladders, keys.parts, keys.keys, stock)
+    lending = LendingCover.of(problem, ladders, keys.parts, keys.keys, stock)
     queue, n = _Queue(ladders, lending.terms), lending.left
     seeds_of_round = DIVERSE_SEEDS if problem.tallied else SEEDS
     most = max(FEWEST_SEEDS, min(seeds_of_round, MOST_LOOKS // (max(1, n) * lending.terms.kinds)))
@@ -297,7 +297,7 @@ def walk_proposals(
 class _Queue:
     """The points that were proposed, and the visits to them that are still to come."""
 
-    def __init__(self, ladders: list[Ladder], terms: Terms) -> None:
+    def __init__(self, ladders: list[Ladder], terms: VisitTerms) -> None:
         self.ladders, self.terms = ladders, terms
         self.known: set[bytes] = set()
         self.points = np.empty((0, len(ladders)), np.int32)
@@ -308,7 +308,7 @@ class _Queue:
     def costs_of(self, points: Ints) -> Floats:
         """What points cost a record on average."""
         costs = (ladder.costs[points[:, j]] for j, ladder in enumerate(self.ladders))
-        return rounded(sum(costs, np.zeros(len(points))))
+        return round_costs(sum(costs, np.zeros(len(points))))
 
     def add(self, points: Ints) -> None:
         """Add the visits to all points that were not proposed before."""
@@ -330,7 +330,7 @@ class _Queue:
     def take(self, reach: float) -> Records:
         """Take out the visits that cost at most `reach`, markup included, in order of cost."""
         point, term = self.visits.T
-        prices = rounded(self.terms.price[term] * self.costs[point])
+        prices = round_costs(self.terms.price[term] * self.costs[point])
         within = prices <= reach + TOLERANCE
         chosen = self.visits[within][np.argsort(prices[within], kind="stable")]
         self.visits = self.visits[~within]
@@ -338,13 +338,13 @@ class _Queue:
 
 
 def _visit(
-    lending: Lending, queue: _Queue, visits: Records, keys: WideKeys, progress: Progress
+    lending: LendingCover, queue: _Queue, visits: Records, keys: WideKeys, progress: Progress
 ) -> None:
     n = len(lending.order)
     for start in range(0, len(visits), CHUNK):
         progress("covering records", n - lending.left, n)
         point, term = visits[start : start + CHUNK].T
-        steps = rows_of(queue.points[point], queue.ladders, keys.parts)
+        steps = lattice_key_rows(queue.points[point], queue.ladders, keys.parts)
         places = point * lending.terms.kinds + lending.terms.borrowing[term]
         waiting, key_rows = queue.waiting.reshape(-1), keys.key_rows(steps)
         lending.visit(steps, queue.costs[point], term, places, waiting, key_rows)

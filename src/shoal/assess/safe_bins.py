@@ -112,7 +112,7 @@ def _sums_of_subsets(values: Numbers) -> Numbers:
     return total
 
 
-def shares(touched: Numbers, weights: Sequence[float]) -> Numbers:
+def spread_shares(touched: Numbers, weights: Sequence[float]) -> Numbers:
     """Spread each closure (row) over the bins it touches by the weight of the bins, evenly if all weigh nothing."""
     part = touched * np.asarray(weights, dtype=np.float64)
     return _normalized(np.where(part.sum(axis=1, keepdims=True) > 0, part, touched > 0))

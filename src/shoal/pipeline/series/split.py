@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress
-from shoal.solve.problem import Closing, Problem
+from shoal.solve.problem import ClosingRules, Problem
 
 CUTS = (1 / 2, 1 / 3, 2 / 3, 1 / 4, 3 / 4)  # shares of a part that may become its lower part
 FEW_VALUES = 10  # of a quasi-identifier: all bounds between them are tried
@@ -51,7 +51,7 @@ def split_people(
     return groups
 
 
-def cells_of(problem: Problem, people: Records, least: int) -> list[Ints]:
+def nested_cells(problem: Problem, people: Records, least: int) -> list[Ints]:
     """Nested cells of people who are near each other, the smallest first: numbers for all records, 0 for others.
 
     Cutting without regard to sensitive values makes them, as long as cells have `least` people on average.
@@ -203,7 +203,7 @@ def sets_of(groups: Ints, value: Ints, drawn: Records, first: int) -> Records:
     return found
 
 
-def part_signatures(plan: Plan[Memory], groups: Ints, signature: Ints) -> Ints:
+def separate_signatures(plan: Plan[Memory], groups: Ints, signature: Ints) -> Ints:
     """Unite groups that read like one of another signature with the cheapest of their own, until none does.
 
     People of a signature that has no other group are left out (−1).
@@ -211,7 +211,7 @@ def part_signatures(plan: Plan[Memory], groups: Ints, signature: Ints) -> Ints:
     groups = groups.copy()
     while (groups >= 0).any():
         kept = np.flatnonzero(groups >= 0)
-        _, closed = plan.carrier.close_groups(plan, _packed(groups), Closing())
+        _, closed = plan.carrier.close_groups(plan, _packed(groups), ClosingRules())
         alike = _alike(closed.groups, groups[kept], signature[kept])
         if not alike.size:
             break

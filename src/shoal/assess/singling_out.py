@@ -21,7 +21,7 @@ from shoal.errors import InputError
 
 
 @dataclass(frozen=True)
-class Kept(Result):
+class KeptColumns(Result):
     """Columns that are released as they are, and the records that they single out.
 
     Attributes
@@ -36,7 +36,7 @@ class Kept(Result):
     alone: int
 
 
-def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
+def singled_out(frame: Frame, columns: Sequence[str]) -> list[KeptColumns]:
     """Count the records that each column singles out and, if there are several, all columns together.
 
     Missing values are one value. Lists and other nested values are compared as text.
@@ -50,15 +50,15 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[Kept]:
     [(('ward',), 1), (('bed',), 1), (('ward', 'bed'), 3)]
     """
     if not columns or not frame.shape[0]:
-        return [Kept((name,), 0) for name in columns]
+        return [KeptColumns((name,), 0) for name in columns]
     codes = np.column_stack([_codes(frame, name) for name in columns])
-    found = [Kept((name,), _alone(codes[:, [j]])) for j, name in enumerate(columns)]
+    found = [KeptColumns((name,), _alone(codes[:, [j]])) for j, name in enumerate(columns)]
     if len(columns) > 1:
-        found.append(Kept(tuple(columns), _alone(codes)))
+        found.append(KeptColumns(tuple(columns), _alone(codes)))
     return found
 
 
-def identified(
+def count_identified(
     frame: Frame,
     columns: Sequence[str],
     persons: Records | None = None,

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.encoding.forms import Floats, Ints, RangeForm, TreeForm
-from shoal.encoding.rows import Distinct, distinct_rows
+from shoal.encoding.rows import DistinctRows, distinct_rows
 from shoal.kernels.bounding.cell_columns import Trees, flat_costs, nearest_costs
 from shoal.kernels.bounding.cell_walk import make_walk
 from shoal.kernels.bounding.closed_cells import cheapest_cells
@@ -16,7 +16,7 @@ from shoal.solve.problem import Problem
 
 
 @dataclass(frozen=True)
-class Cells:
+class PointTrees:
     """A problem as bounds see it: its distinct records as points, and the trees above their values.
 
     Requirements beyond k play no part, unless points are told apart `by_value`, the sensitive values that they ask for.
@@ -29,7 +29,7 @@ class Cells:
     by_value: bool = False
 
     @cached_property
-    def points(self) -> Distinct:
+    def points(self) -> DistinctRows:
         """The points, sorted by columns in the order of the walk, so that those of a cell lie close together."""
         problem = self.problem
         told = [problem.values] if self.by_value else []
@@ -143,7 +143,7 @@ TREES_LOOKS = 5  # looks that making the trees counts for, for each point and sl
 MOST_PAIRS = 500_000_000  # pairs of points that are compared: some 2 seconds
 
 
-def cell_bound(cells: Cells) -> Floats:
+def cell_bound(cells: PointTrees) -> Floats:
     """A bound for each point: what the cheapest closed cell of k records that holds it costs.
 
     Each class takes a walk, the largest class first. Where there is no time left for a class, its points get the
@@ -167,7 +167,7 @@ def cell_bound(cells: Cells) -> Floats:
     return least
 
 
-def nearest_bound(cells: Cells) -> Floats | None:
+def nearest_bound(cells: PointTrees) -> Floats | None:
     """A bound for each point: its cost together with its (k − 1)-th nearest record; None if pairs are too many."""
     problem = cells.problem
     first, _, counts = cells.points

@@ -16,7 +16,7 @@ from shoal.risk.patterns import (
     words_per_text,
 )
 from shoal.suggestions import meaning, words
-from shoal.suggestions.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, Verdict, says
+from shoal.suggestions.findings import A_PERSON, DROP, FEW, IDENTIFIER, KEEP, RoleGuess, name_says
 from shoal.suggestions.profile import (
     CODE,
     DATE,
@@ -38,10 +38,10 @@ FEW_KINDS = (
 )
 
 
-Rule = Callable[[Profile], Verdict | None]
+Rule = Callable[[Profile], RoleGuess | None]
 
 
-def verdict_of(profile: Profile) -> Verdict | None:
+def guess_role(profile: Profile) -> RoleGuess | None:
     """The verdict of the first rule that fits, None where a column is undecided."""
     for rule in RULES:
         found = rule(profile)
@@ -54,19 +54,19 @@ def _differ(profile: Profile) -> str:
     return f"{percent(profile.distinct / max(1, profile.known))} of its values differ"
 
 
-def _empty(profile: Profile) -> Verdict | None:
-    return None if profile.known else Verdict(DROP, "it is empty")
+def _empty(profile: Profile) -> RoleGuess | None:
+    return None if profile.known else RoleGuess(DROP, "it is empty")
 
 
-def _pattern(profile: Profile) -> Verdict | None:
+def _pattern(profile: Profile) -> RoleGuess | None:
     pattern = identifier_pattern(profile.texts, profile.words) if profile.kind != DATE else None
     if pattern is not None:
-        return Verdict(IDENTIFIER, f"its values look like {pattern.plain}", about=A_PERSON)
+        return RoleGuess(IDENTIFIER, f"its values look like {pattern.plain}", about=A_PERSON)
     inside = part_of_texts(profile.texts) if profile.is_text else None
-    return Verdict(IDENTIFIER, f"some of its texts hold {inside.plain}") if inside else None
+    return RoleGuess(IDENTIFIER, f"some of its texts hold {inside.plain}") if inside else None
 
 
-def _name_of_a_person(profile: Profile) -> Verdict | None:
+def _name_of_a_person(profile: Profile) -> RoleGuess | None:
     if profile.kind in (FLAG, DATE) and profile.rarest >= LEAST:
         return None
     is_count = not profile.is_text and (
@@ -74,48 +74,48 @@ def _name_of_a_person(profile: Profile) -> Verdict | None:
     )
     if words.PERSON_NAME.found_in(profile.words) and not is_count:
         if not words.THING.found_in(profile.words):
-            return Verdict(IDENTIFIER, says(words.PERSON_NAME))
+            return RoleGuess(IDENTIFIER, name_says(words.PERSON_NAME))
         if profile.is_text and are_names_of_persons(profile.texts) and profile.distinct > FEW:
             reason = "its values have the shape of persons' names"
-            return Verdict(IDENTIFIER, reason, is_sure=False)
+            return RoleGuess(IDENTIFIER, reason, is_sure=False)
     if words.OTHER_PERSON.found_in(profile.words) and profile.distinct > 2:
         named = profile.is_text and (
             are_names_of_persons(profile.texts) or are_titled(profile.texts)
         )
         if named or profile.distinct > FEW:
-            return Verdict(IDENTIFIER, says(words.OTHER_PERSON), named)
+            return RoleGuess(IDENTIFIER, name_says(words.OTHER_PERSON), named)
     if profile.is_text and (are_titled(profile.texts) or have_given_names(profile.texts)):
-        return Verdict(IDENTIFIER, "its values look like names of persons")
+        return RoleGuess(IDENTIFIER, "its values look like names of persons")
     return None
 
 
-def _contact(profile: Profile) -> Verdict | None:
+def _contact(profile: Profile) -> RoleGuess | None:
     if profile.distinct <= FEW_KINDS and profile.rarest >= LEAST:
         return None
     for concept in (words.CONTACT, words.OFFICIAL):
         if concept.found_in(profile.words):
             about = A_PERSON if concept is words.OFFICIAL else ""
-            return Verdict(IDENTIFIER, says(concept), about=about)
+            return RoleGuess(IDENTIFIER, name_says(concept), about=about)
     return None
 
 
-def _free_text(profile: Profile) -> Verdict | None:
+def _free_text(profile: Profile) -> RoleGuess | None:
     if not profile.is_text or profile.kind == DATE:
         return None
     long = words_per_text(profile.texts) >= WORDS
     if long and profile.distinct >= max(LEAST, DISTINCT * profile.records):
-        return Verdict(DROP, "it holds free text, which may name or describe persons")
+        return RoleGuess(DROP, "it holds free text, which may name or describe persons")
     rare = profile.alone > RARE_TEXTS * profile.records and profile.distinct >= LEAST
     many = profile.distinct > FEW or profile.records <= FEW
     if words.FREE_TEXT.found_in(profile.words) and (many or rare):
-        return Verdict(DROP, "its name says free text, which may name or describe persons")
+        return RoleGuess(DROP, "its name says free text, which may name or describe persons")
     if long and rare:
         reason = "it holds long texts, some of one record only, which may describe persons"
-        return Verdict(DROP, reason, is_sure=False)
+        return RoleGuess(DROP, reason, is_sure=False)
     return None
 
 
-def _number_of_a_person(profile: Profile) -> Verdict | None:
+def _number_of_a_person(profile: Profile) -> RoleGuess | None:
     """Named like an identifier, with values that tell records or persons apart."""
     if profile.kind in (FLAG, DATE):
         return None
@@ -134,13 +134,13 @@ def _number_of_a_person(profile: Profile) -> Verdict | None:
         return None
     concept = words.IDENTIFIER if named else words.PERSON
     if profile.distinct >= ALL_DIFFERENT * profile.known:
-        reason = f"{says(concept)}, and {_differ(profile)}"
-        return Verdict(IDENTIFIER, reason, about=A_PERSON)
+        reason = f"{name_says(concept)}, and {_differ(profile)}"
+        return RoleGuess(IDENTIFIER, reason, about=A_PERSON)
     if words.THING.found_in(name) or words.PLACE.found_in(name):
         return None
     each = profile.known / profile.distinct
-    reason = f"{says(concept)}, and each value has {each:.1f} records on average"
-    return Verdict(IDENTIFIER, reason, about=A_PERSON)
+    reason = f"{name_says(concept)}, and each value has {each:.1f} records on average"
+    return RoleGuess(IDENTIFIER, reason, about=A_PERSON)
 
 
 def _are_long_numbers(profile: Profile) -> bool:
@@ -149,39 +149,39 @@ def _are_long_numbers(profile: Profile) -> bool:
     return profile.is_whole and bool(pc.quantile(lengths, 0.5)[0].as_py() >= SHORTEST_NUMBER)
 
 
-def _row_number(profile: Profile) -> Verdict | None:
+def _row_number(profile: Profile) -> RoleGuess | None:
     if profile.records > FEW and is_row_number(profile):
-        return Verdict(IDENTIFIER, "its numbers count the records")
+        return RoleGuess(IDENTIFIER, "its numbers count the records")
     return None
 
 
-def _constant(profile: Profile) -> Verdict | None:
+def _constant(profile: Profile) -> RoleGuess | None:
     if profile.distinct == 1 and profile.known == profile.records >= LEAST:
-        return Verdict(KEEP, "all records have the same value")
+        return RoleGuess(KEEP, "all records have the same value")
     return None
 
 
-def _unique_text(profile: Profile) -> Verdict | None:
+def _unique_text(profile: Profile) -> RoleGuess | None:
     if profile.kind in (NUMBER, DATE) or profile.known <= FEW or profile.is_whole:
         return None
     if profile.distinct < ALL_DIFFERENT * profile.known:
         return None
     if profile.kind == CODE and words.PLACE.found_in(profile.words):
         return None  # a postcode of a few houses, whose beginning is a town
-    concept = words.first_of((*words.CORE, *words.SENSITIVE), profile.words)
-    return Verdict(IDENTIFIER, _differ(profile), is_sure=concept is None)
+    concept = words.first_concept((*words.CORE, *words.SENSITIVE), profile.words)
+    return RoleGuess(IDENTIFIER, _differ(profile), is_sure=concept is None)
 
 
-def _unique_number(profile: Profile) -> Verdict | None:
+def _unique_number(profile: Profile) -> RoleGuess | None:
     if not profile.is_whole or profile.known <= FEW:
         return None
     if profile.distinct < ALL_DIFFERENT * profile.known:
         return None
     sure = digits_are_alike(profile) or profile.kind == CODE
-    return Verdict(IDENTIFIER, f"whole numbers, and {_differ(profile)}", sure)
+    return RoleGuess(IDENTIFIER, f"whole numbers, and {_differ(profile)}", sure)
 
 
-def _perhaps_a_person(profile: Profile) -> Verdict | None:
+def _perhaps_a_person(profile: Profile) -> RoleGuess | None:
     """Values that repeat like the numbers of persons with several records, of which nothing tells what they are."""
     if profile.kind in (FLAG, DATE) or meaning.is_floating(profile):
         return None
@@ -192,7 +192,7 @@ def _perhaps_a_person(profile: Profile) -> Verdict | None:
     if profile.is_whole and not _are_long_numbers(profile):
         return None
     reason = "unknown column with so many different values that it may identify people"
-    return Verdict(IDENTIFIER, reason, is_sure=False)
+    return RoleGuess(IDENTIFIER, reason, is_sure=False)
 
 
 RULES: tuple[Rule, ...] = (

@@ -222,7 +222,7 @@ def found_dates(name: str, values: pa.Array) -> tuple[str, pa.Array] | None:
     return first, dates[first]
 
 
-def mostly(values: pa.Array) -> str | None:
+def mostly_looks_like(values: pa.Array) -> str | None:
     """What most texts of a column look like, "numbers" or "dates", though not all of them are; None for neither."""
     some = np.linspace(0, len(values) - 1, min(len(values), LOOKED_AT)).astype(np.int64)
     texts = values.take(pa.array(np.unique(some)))
@@ -234,7 +234,7 @@ def mostly(values: pa.Array) -> str | None:
     return None
 
 
-def in_words(date_format: str) -> str:
+def date_format_in_words(date_format: str) -> str:
     """A form of dates in words, with an example: day.month.year, like 31.12.1980."""
     words = date_format
     for directive, word in _WORDS.items():
@@ -264,7 +264,7 @@ def _all(values: pa.Array, regex: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Found:
+class TypedColumn:
     """A column as it was found: its distinct values in ascending order, and each record's place, −1 for null."""
 
     values: pa.Array
@@ -279,7 +279,7 @@ class Found:
     def has_null(self) -> bool:
         return bool((self.place < 0).any())
 
-    def in_order(self) -> Found:
+    def in_order(self) -> TypedColumn:
         """The column with numbers or dates in place of texts; texts of one number become one."""
         assert self.typed is not None
         distinct = pc.unique(self.typed)
@@ -289,21 +289,21 @@ class Found:
         if len(values) == len(self.values):  # every number is written in one way, which is kept
             labels = tuple(np.array(self.labels, dtype=object)[np.argsort(rank)])
         place = np.append(rank, np.int32(-1))[self.place]
-        return Found(values, labels, place, date_format=self.date_format)
+        return TypedColumn(values, labels, place, date_format=self.date_format)
 
-    def as_text(self) -> Found:
+    def as_text(self) -> TypedColumn:
         """The column with texts in place of numbers or dates."""
         values, place = _numbered(pa.chunked_array([pa.array(self.labels, pa.large_string())]))
-        return Found(values, labels_of(values), np.append(place, np.int32(-1))[self.place])
+        return TypedColumn(values, labels_of(values), np.append(place, np.int32(-1))[self.place])
 
 
-def find_column(
+def type_column(
     frame: Frame,
     name: str,
     reading: Input,
     counts: Records | None = None,
     finds_formats: bool = False,
-) -> Found:
+) -> TypedColumn:
     """A column as it was found, or as it is said to be; `finds_formats` looks for dates that are not ISO dates.
 
     Raises
@@ -330,7 +330,7 @@ def find_column(
     )
 
 
-def _with_dates(name: str, found: Found) -> Found:
+def _with_dates(name: str, found: TypedColumn) -> TypedColumn:
     """The column with dates in place of texts, where these are dates in one of the usual forms."""
     if not len(found.values) or not pa.types.is_large_string(found.values.type):
         return found
@@ -338,7 +338,7 @@ def _with_dates(name: str, found: Found) -> Found:
     return found if dates is None else replace(found, date_format=dates[0], typed=dates[1])
 
 
-def _as_found(array: pa.ChunkedArray, reading: Input) -> Found:
+def _as_found(array: pa.ChunkedArray, reading: Input) -> TypedColumn:
     values, place = _numbered(array)
     labels = labels_of(values)
     if reading.missing:
@@ -354,7 +354,7 @@ def _as_found(array: pa.ChunkedArray, reading: Input) -> Found:
     elif len(values) and pa.types.is_integer(values.type) and reading.date_format is not None:
         read = infer(pa.array(labels, pa.large_string()), reading)  # 20241231 may be a date
         typed = read if pa.types.is_temporal(read.type) else None
-    return Found(values, labels, place, typed)
+    return TypedColumn(values, labels, place, typed)
 
 
 def _numbered(array: pa.ChunkedArray) -> tuple[pa.Array, Ints]:

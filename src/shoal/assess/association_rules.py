@@ -49,7 +49,7 @@ class Agreement(Result):
 
 
 @dataclass(frozen=True)
-class Rules(Result):
+class AssociationRules(Result):
     """Agreement on all rules, of `longest` items at most, and on those that predict a sensitive value."""
 
     support: float
@@ -61,7 +61,7 @@ class Rules(Result):
 
 def compare_rules(
     comparison: Comparison, *, support: float = SUPPORT, confidence: float = CONFIDENCE
-) -> Rules:
+) -> AssociationRules:
     """Mine rules of two or three items, of two only from more than 15 columns, from table and release.
 
     Parameters
@@ -78,7 +78,7 @@ def compare_rules(
     longest = 3 if len(columns) <= MOST_COLUMNS else 2
     mined = [rule for rule in _mine(columns, comparison, longest) if rule[1].size]
     sensitive = [rule for rule in mined if rule[0] in comparison.sensitive]
-    return Rules(
+    return AssociationRules(
         support=support,
         confidence=confidence,
         longest=longest,

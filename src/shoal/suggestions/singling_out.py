@@ -11,7 +11,7 @@ import numpy as np
 from shoal.risk.patterns import are_names_of_persons
 from shoal.risk.persons import agreement
 from shoal.suggestions import words
-from shoal.suggestions.findings import A_PERSON, FEW, IDENTIFIER, QUASI, Verdict
+from shoal.suggestions.findings import A_PERSON, FEW, IDENTIFIER, QUASI, RoleGuess
 from shoal.suggestions.profile import Profile
 from shoal.suggestions.reading import Counts
 
@@ -82,7 +82,7 @@ def _figures(sizes: Counts, records: int) -> tuple[float, float, float]:
     return float(unique), sizes.size / max(1, records), 1 - same / pairs if pairs else 0.0
 
 
-def grouped(codes: Mapping[str, Counts], names: Sequence[str], records: int) -> Grouping:
+def group_by(codes: Mapping[str, Counts], names: Sequence[str], records: int) -> Grouping:
     """Records by their values in some columns."""
     found = Grouping(records)
     for name in names:
@@ -97,7 +97,7 @@ def gain(before: Grouping, codes: Counts) -> tuple[float, float]:
     return unique - plain[0], separation - plain[2]
 
 
-def greedy(
+def greedy_columns(
     start: Grouping,
     codes: Mapping[str, Counts],
     names: Sequence[str],
@@ -124,11 +124,11 @@ def greedy(
 
 def ranking(codes: Mapping[str, Counts], names: Sequence[str], records: int) -> tuple[Singled, ...]:
     """All columns alone, then the pairs and triples that single out most records, most telling first."""
-    alone = _ranked([grouped(codes, [name], records).singled() for name in names])
+    alone = _ranked([group_by(codes, [name], records).singled() for name in names])
     first = [single.columns[0] for single in alone[:PAIRED]]
     found = list(alone)
     for size in (2, 3):
-        sets = [grouped(codes, some, records).singled() for some in combinations(first, size)]
+        sets = [group_by(codes, some, records).singled() for some in combinations(first, size)]
         found += _ranked(sets)[:SHOWN]
     return tuple(found)
 
@@ -153,7 +153,7 @@ NAMED_AGREED = 0.5  # the same where the name says a person as well
 LASTING = (words.BIRTH.plain, words.SEX.plain, words.RACE.plain)  # what a person's records agree in
 
 
-def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, Verdict]) -> list[str]:
+def person_columns(profiles: Mapping[str, Profile], verdicts: Mapping[str, RoleGuess]) -> list[str]:
     """Identifiers that repeat like those of persons with several records, the most likely first."""
     lasting = [
         profiles[name].found.codes
@@ -187,7 +187,7 @@ def _is_named(profile: Profile) -> bool:
     return words.PERSON.found_in(profile.words) and not are_names_of_persons(profile.texts)
 
 
-def _is_person(profile: Profile, verdict: Verdict, agreed: float | None) -> bool:
+def _is_person(profile: Profile, verdict: RoleGuess, agreed: float | None) -> bool:
     if agreed is None:
         return verdict.about == A_PERSON and not are_names_of_persons(profile.texts)
     return agreed >= (NAMED_AGREED if _is_named(profile) else AGREED)

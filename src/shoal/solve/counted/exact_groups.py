@@ -12,7 +12,7 @@ import numpy.typing as npt
 from shoal.encoding.forms import Floats, Ints, Records
 from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared.rules import EPSILON, Rules
-from shoal.solve.counted.assignment import pick
+from shoal.solve.counted.assignment import pick_rows
 from shoal.solve.problem import Problem
 
 CELLS = 4_000_000  # counts looked at together, to bound memory
@@ -20,7 +20,7 @@ CELLS = 4_000_000  # counts looked at together, to bound memory
 Booleans = npt.NDArray[np.bool_]
 
 
-def complying(problem: Problem, groups: Ints, counts: Records) -> Booleans:
+def which_comply(problem: Problem, groups: Ints, counts: Records) -> Booleans:
     """Return whether each group meets the requirement, k included.
 
     Row i of the problem stands for `counts[i]` records in group `groups[i]`, numbered without gaps.
@@ -46,7 +46,7 @@ def complying(problem: Problem, groups: Ints, counts: Records) -> Booleans:
 
 def complies_as_one(problem: Problem, counts: Records) -> bool:
     """Return whether so many records of each row meet the requirement as one group."""
-    return bool(complying(problem, np.zeros(counts.size, np.int32), counts)[0])
+    return bool(which_comply(problem, np.zeros(counts.size, np.int32), counts)[0])
 
 
 def keep_limits(rules: Rules, tally: Floats, sizes: npt.NDArray[Any]) -> Booleans:
@@ -108,7 +108,7 @@ def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = 
         return np.zeros_like(counts)
     place = distinct_rows(problem.codes).place
     total = np.bincount(place, counts).astype(np.int64)
-    enough = complying(problem, place, counts)
+    enough = which_comply(problem, place, counts)
     lenders = _lenders(total, enough, problem.k, comfortable)
     aside = _lent(problem, place, counts, enough, lenders, drawn)
     while not can_be_solved(problem, counts - aside):
@@ -119,21 +119,23 @@ def set_aside(problem: Problem, most: int, chance: np.random.Generator | None = 
     return aside
 
 
-def standing(problem: Problem) -> Records:
+def complying_alone(problem: Problem) -> Records:
     """Return how many records of each row are of a combination that meets the requirement by itself: all or none."""
     counts = problem.table.counts
     assert counts is not None
     place = distinct_rows(problem.codes).place
-    return np.where(complying(problem, place, counts)[place], counts, 0)
+    return np.where(which_comply(problem, place, counts)[place], counts, 0)
 
 
 def solved_at_once(problem: Problem) -> int:
     """Return how many records have to be solved: all, or those that do not meet the requirement alone."""
     records = problem.table.records
-    return records if records <= COMFORTABLE else records - int(standing(problem).sum())
+    return records if records <= COMFORTABLE else records - int(complying_alone(problem).sum())
 
 
-def brought_in(problem: Problem, aside: Records, most: int, chance: np.random.Generator) -> Records:
+def records_brought_in(
+    problem: Problem, aside: Records, most: int, chance: np.random.Generator
+) -> Records:
     """Return how many records of each row that are set aside may take part in refinement, at most so many.
 
     Those of a combination that take part, and those that do not, meet the requirement by themselves.
@@ -141,7 +143,7 @@ def brought_in(problem: Problem, aside: Records, most: int, chance: np.random.Ge
     rows = np.flatnonzero(aside)
     if not rows.size:
         return np.zeros_like(aside)
-    part, counts = pick(problem, rows), aside[rows]
+    part, counts = pick_rows(problem, rows), aside[rows]
     place = distinct_rows(part.codes).place
     total = np.bincount(place, counts).astype(np.int64)
     enough = np.ones(total.size, dtype=bool)
@@ -176,15 +178,15 @@ def _lent(
     """
     total = np.bincount(place, counts).astype(np.int64)
     spare = enough & (total >= problem.k + lenders)
-    lent = shared_out(place, counts, np.full_like(total, lenders), drawn)
+    lent = share_among_rows(place, counts, np.full_like(total, lenders), drawn)
     aside = np.where(spare[place], counts - lent, 0)
     if problem.tallied and lenders:
-        kept = complying(problem, place, aside) & complying(problem, place, lent)
+        kept = which_comply(problem, place, aside) & which_comply(problem, place, lent)
         aside = np.where((spare & ~kept)[place], counts, aside)
     return aside
 
 
-def shared_out(place: Ints, counts: Records, wanted: Records, drawn: float) -> Records:
+def share_among_rows(place: Ints, counts: Records, wanted: Records, drawn: float) -> Records:
     """Share what is wanted of each combination among its rows, by their counts: every row gives about its share."""
     total = np.bincount(place, counts).astype(np.int64)
     whole, before, wanted = total[place], _before(place, counts), wanted[place]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.data.files import csv
+from shoal.data.files.column_types import PartByPart, types_of_text
 from shoal.data.files.formats import suffix_of
 from shoal.data.files.header import check_total
 from shoal.data.files.json_lines import SEPARATOR, possible_types, tables_of
-from shoal.data.files.text import load
-from shoal.data.files.types import PartByPart, types_of_text
-from shoal.encoding.frames import is_number
+from shoal.data.files.text import load_text
+from shoal.encoding.frames import is_number_text
 from shoal.encoding.source import Dialect, Input
 from shoal.errors import InputError
 
@@ -24,7 +24,7 @@ Tell = Callable[[int], None]  # is told the number of records read so far
 
 
 @dataclass
-class Read:
+class ReadTexts:
     """What is known of text files that were read."""
 
     dialect: Dialect | None = None  # how CSV files are written, by the first
@@ -36,7 +36,7 @@ class Read:
 
 def texts_to_parquet(
     paths: Sequence[Path], input: Input, target: Path, tell: Tell = lambda records: None
-) -> Read:
+) -> ReadTexts:
     """Write the records of text files, every value as the text that stands there, into one Parquet file.
 
     Raises
@@ -50,7 +50,7 @@ def texts_to_parquet(
             f"'{paths[0]}' is read block by block, and no rows at its end can be skipped there; remove them and leave "
             "out skip_last (--skip-last)."
         )
-    read, types = Read(), PartByPart()
+    read, types = ReadTexts(), PartByPart()
     tables = (_json_tables if is_json else _delimited_tables)(paths, input, read, types)
     _write(target, tables, tell)
     read.types = types.found()
@@ -74,7 +74,7 @@ def _write(target: Path, tables: Iterator[pa.Table], tell: Tell) -> None:
 
 
 def _delimited_tables(
-    paths: Sequence[Path], input: Input, read: Read, types: PartByPart
+    paths: Sequence[Path], input: Input, read: ReadTexts, types: PartByPart
 ) -> Iterator[pa.Table]:
     """The records of CSV files with the columns of the first, block by block."""
     names: list[str] = []
@@ -97,7 +97,7 @@ def _delimited_tables(
 
 
 def _json_tables(
-    paths: Sequence[Path], input: Input, read: Read, types: PartByPart
+    paths: Sequence[Path], input: Input, read: ReadTexts, types: PartByPart
 ) -> Iterator[pa.Table]:
     """The records of JSON lines; their columns are looked for first, for later lines may have more."""
     kinds: dict[str, set[str]] = {}
@@ -105,7 +105,7 @@ def _json_tables(
         for about, column in zip(table.schema, table.columns, strict=True):
             own = kinds.setdefault(about.name, set())
             if column.null_count < len(column):
-                own.add("number" if is_number(about) else str(about.type))
+                own.add("number" if is_number_text(about) else str(about.type))
             types.add(about.name, column, possible_types(about, input), SEPARATOR)
             if len(own) > 1:
                 raise InputError(
@@ -122,4 +122,4 @@ def _json_tables(
 
 def _json_blocks(paths: Sequence[Path], input: Input) -> Iterator[pa.Table]:
     for path in paths:
-        yield from tables_of(load(path, input.encoding, is_large=True))
+        yield from tables_of(load_text(path, input.encoding, is_large=True))

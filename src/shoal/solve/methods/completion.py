@@ -20,7 +20,7 @@ from shoal.solve.problem import Problem
 COMPARISONS = 1 << 22  # comparisons of a record with a group between two reports of progress
 
 
-def settle(
+def complete_groups(
     problem: Problem, groups: Ints, progress: Progress, records: Records | None = None
 ) -> Ints:
     """Give every record a group and bring all groups to meet the requirement.

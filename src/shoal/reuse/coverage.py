@@ -11,18 +11,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shoal.audits.readings import Cover, cover_of, line_of
-from shoal.audits.texts import Cells, Reader, read_cells
+from shoal.audits.readings import CoveredValues, covered_values, line_of
+from shoal.audits.texts import ColumnTexts, Reader, column_texts
 from shoal.encoding.forms import STAR, Floats, Records
-from shoal.encoding.forms.sets import members_of
+from shoal.encoding.forms.sets import set_members
 from shoal.encoding.frames import Frame, open_frame
-from shoal.encoding.released_texts import range_ends, read_bounds, read_periods, released_of
+from shoal.encoding.released_texts import range_ends, read_bounds, read_periods, released_column
 from shoal.encoding.source import Input
 
 _RANGES = ("interval", "calendar", "suppression")
 
 
-def generality(texts: Sequence[str | None], model: Any, cover: Cover, input: Input) -> Floats:
+def generality(
+    texts: Sequence[str | None], model: Any, cover: CoveredValues, input: Input
+) -> Floats:
     """How general each text of a column is.
 
     Ranges count by their width, sets by their members, everything else by the values that it covers. `cover` has a
@@ -33,7 +35,9 @@ def generality(texts: Sequence[str | None], model: Any, cover: Cover, input: Inp
     if name in _RANGES:
         found = _widths(texts, input)
     elif name == "subset":
-        found = np.array([len(members_of(text or "")) or 1 for text in texts], dtype=np.float64) - 1
+        found = (
+            np.array([len(set_members(text or "")) or 1 for text in texts], dtype=np.float64) - 1
+        )
     if found is None:
         many = np.add.reduceat(cover.high - cover.low, cover.first[:-1]).astype(np.float64)
         found = np.maximum(many[cover.places] - 1, 0.0)
@@ -45,7 +49,7 @@ def generality(texts: Sequence[str | None], model: Any, cover: Cover, input: Inp
 
 def _widths(texts: Sequence[str | None], input: Input) -> Floats | None:
     """The width of each range of numbers or dates, None where texts are neither."""
-    released = released_of(pa.chunked_array([pa.array(texts, pa.large_string())]))
+    released = released_column(pa.chunked_array([pa.array(texts, pa.large_string())]))
     read = None
     try:
         read = read_periods(released) or read_bounds(released, range_ends, input)
@@ -133,9 +137,9 @@ def coverage_of(
     values: list[Records] = []
     for name, texts in closures.items():
         own = reader.of_column(name)
-        original = read_cells(frame, name, own.missing)
+        original = column_texts(frame, name, own.missing)
         released = _cells(texts)
-        cover = cover_of(line_of(original, models[name], own), original, released)
+        cover = covered_values(line_of(original, models[name], own), original, released)
         total += weights.get(name, 1.0) * generality(
             texts, models[name], cover, input.of_column(name)
         )
@@ -152,8 +156,8 @@ def coverage_of(
     return Coverage(order, tuple(values), covering)
 
 
-def _cells(texts: Sequence[str | None]) -> Cells:
-    return read_cells(open_frame(pa.table({"text": pa.array(texts, pa.large_string())})), "text")
+def _cells(texts: Sequence[str | None]) -> ColumnTexts:
+    return column_texts(open_frame(pa.table({"text": pa.array(texts, pa.large_string())})), "text")
 
 
 def packed(bits: npt.NDArray[np.bool_]) -> Words:
@@ -165,7 +169,7 @@ def packed(bits: npt.NDArray[np.bool_]) -> Words:
     return packed.view("<u8").astype(np.uint64, copy=False)
 
 
-def take(coverage: Coverage, complies: Callable[[Records], bool]) -> Records:
+def assign_closures(coverage: Coverage, complies: Callable[[Records], bool]) -> Records:
     """Give every record the least general closure that may be used, −1 where none may.
 
     A closure is used only if the records that it takes comply. Of those that do not, the one with the fewest records
