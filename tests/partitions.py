@@ -25,7 +25,7 @@ from shoal.kernels.shared import state
 from shoal.kernels.shared.state import State, fill, make_state, offending
 from shoal.progress import silent
 from shoal.risk.limits import check_feasible
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState
 from shoal.solve.methods.base import state_of
 from shoal.solve.methods.completion import complete_groups
 from shoal.solve.problem import Problem

@@ -25,8 +25,7 @@ from shoal.data.files import table_file
 from shoal.data.files.table_file import read_file
 from shoal.data.open import open_table
 from shoal.pipeline.carriers.memory import Memory
-from shoal.pipeline.estimate import estimate_run
-from shoal.pipeline.plan import prepare
+from shoal.pipeline.plan import estimate_run, prepare
 from shoal.settings.settings import make_settings
 from shoal.solve.methods import METHODS, Cover, Partition
 

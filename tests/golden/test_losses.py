@@ -12,8 +12,7 @@ from allowed import allowing
 
 import shoal
 from shoal.progress import silent
-from shoal.solve.local_search.descent import carve_groups
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState, carve_groups
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.methods.cover import FEW_RECORDS
 from shoal.solve.problem import Problem

@@ -18,7 +18,7 @@ from compiled import needs_jit
 import shoal
 from shoal.kernels.compile import ahead, cache
 from shoal.kernels.compile.ahead import ALL, DEFAULT, LARGER, Signature, needed, parse_type
-from shoal.pipeline.estimate import kernels_ahead
+from shoal.pipeline.plan import kernels_ahead
 from shoal.progress import COMPILING
 from shoal.settings.settings import make_settings
 from tools.make_wheel import BASELINE, add_kernels, platform

@@ -15,7 +15,7 @@ import pytest
 import shoal
 from shoal.api.anonymize import AnonymizeOptions
 from shoal.encoding.source import Input
-from shoal.settings.reading import READING
+from shoal.settings.declaration import READING
 from shoal.settings.settings import SETTINGS, SettingsOptions
 
 ROOT = Path(__file__).parents[2]

@@ -23,8 +23,7 @@ from shoal.kernels.refining import carving, carving_cells, reach, ruin
 from shoal.kernels.refining import neighbourhoods as moves
 from shoal.kernels.refining.search import FAR
 from shoal.kernels.shared import state
-from shoal.solve.local_search.descent import Carver
-from shoal.solve.local_search.neighbourhoods import reach_of
+from shoal.solve.local_search.descent import Carver, reach_of
 
 group_complies, merge = callable_here(state.group_complies), callable_here(state.merge)
 nearest_groups = callable_here(ruin.nearest_groups)

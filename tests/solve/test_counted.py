@@ -45,7 +45,7 @@ from shoal.solve.counted.remote import in_threads, solve_packed
 from shoal.solve.counted.rounds import FinishedGroups, solve_part
 from shoal.solve.counted.solve import solve
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState
 from shoal.solve.measures import MEASURES, compute_loss
 from shoal.solve.methods import Agglomerative, Cover, Incognito, Method, Mondrian, Partition
 from shoal.solve.methods.borrowing_cover import Stock

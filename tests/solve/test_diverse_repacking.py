@@ -20,7 +20,7 @@ from shoal.kernels.refining import diverse_repacking as kernels
 from shoal.kernels.refining.repacking import ELSEWHERE, RIVALS, CellPool
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import (
     LOOSE,

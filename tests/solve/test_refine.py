@@ -21,8 +21,8 @@ from shoal.encoding.frames import open_frame
 from shoal.progress import silent
 from shoal.risk.limits import check_feasible
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.descent import Carver
-from shoal.solve.local_search.neighbourhoods import (
+from shoal.solve.local_search.descent import (
+    Carver,
     SearchState,
     dissolve_all,
     move_all,

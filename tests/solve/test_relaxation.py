@@ -22,7 +22,7 @@ from reference.splitting import varied_sample
 import shoal
 from shoal.kernels.refining import repacking as rounding
 from shoal.progress import Progress, silent
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import can_repack, choose_quickly
 

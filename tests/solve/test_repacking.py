@@ -14,7 +14,7 @@ from reference import repacking as twin
 from shoal.kernels.refining import repacking
 from shoal.progress import silent
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import PoolOptions, can_repack, make_candidates, repack_all
 from shoal.solve.local_search.schedule import refine

@@ -179,7 +179,7 @@ class Release(RunResult[FrameT]):
     @cached_property
     def singled_out(self) -> list[KeptColumns]:
         """How many released records are alone with their value in each kept column, and in all together."""
-        return self.alone_in(self.settings.keep)
+        return self.alone_in(self.settings.keep) if self.settings.keep else []
 
     def alone_in(self, columns: Sequence[str]) -> list[KeptColumns]:
         """How many released records are alone with their value in each of some columns, and in all together."""

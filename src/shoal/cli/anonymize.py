@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import arguments as a
-from shoal.cli import outputs, say
-from shoal.cli.shared_options import GivenSettings, reading_given, release_given, shares_options
+from shoal.cli import say
+from shoal.cli.arguments import GivenSettings, reading_given, release_given, shares_options
 from shoal.errors import InputError, raise_problems
 
 
@@ -56,12 +56,12 @@ def anonymize(
     except InputError as error:
         wrong = error.problems
     is_unknown = chosen is None and settings is not None and "table" not in reading
-    source = outputs.chosen_table(table, chosen, reading, [] if is_unknown else problems)
-    target = outputs.target_table(output, output_table, problems)
-    on = outputs.engine_of(source, engine, memory, problems)
+    source = a.chosen_table(table, chosen, reading, [] if is_unknown else problems)
+    target = a.target_table(output, output_table, problems)
+    on = a.engine_of(source, engine, memory, problems)
     if isinstance(source, Path) and on == "memory" and engine in (None, "memory"):
         problems += input_problems(source)
-    problems += outputs.output_place_problems(
+    problems += a.output_place_problems(
         target,
         [source, settings],
         overwrite,
@@ -70,14 +70,14 @@ def anonymize(
         if_exists=if_exists,
         source=source,
     )
-    problems += outputs.output_place_problems(save_settings, [source], overwrite)
-    problems += outputs.output_place_problems(report, [source, settings], overwrite)
-    problems += outputs.output_place_problems(save_recoding, [source, settings], overwrite)
-    problems += outputs.output_place_problems(save_history, [source, settings], overwrite)
-    problems += outputs.output_place_problems(
+    problems += a.output_place_problems(save_settings, [source], overwrite)
+    problems += a.output_place_problems(report, [source, settings], overwrite)
+    problems += a.output_place_problems(save_recoding, [source, settings], overwrite)
+    problems += a.output_place_problems(save_history, [source, settings], overwrite)
+    problems += a.output_place_problems(
         save_mapping, [source, settings], overwrite, is_table=True
     )
-    problems += outputs.named_twice(
+    problems += a.named_twice(
         target, save_settings, report, save_recoding, save_history, save_mapping
     )
     if previous and save_history is None:
@@ -103,7 +103,7 @@ def anonymize(
             save_mapping,
         )
         for path in filter(None, written):
-            problems += outputs.overwrite_problems(path, outputs.files_read(chosen))
+            problems += a.overwrite_problems(path, a.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import WRITTEN, outputs, say
+from shoal.cli import WRITTEN, say
 from shoal.cli import arguments as a
-from shoal.cli.shared_options import reading_given, shares_options
+from shoal.cli.arguments import reading_given, shares_options
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def apply(
 ) -> None:
     """Release new records under the closures of an earlier release."""
     read = [table, recoding, held]
-    problems = outputs.output_place_problems(output, read, overwrite, is_table=True)
-    problems += outputs.output_place_problems(
+    problems = a.output_place_problems(output, read, overwrite, is_table=True)
+    problems += a.output_place_problems(
         save_held, [table, recoding], overwrite, is_table=True
     )
-    problems += outputs.output_place_problems(save_recoding, [table, held], overwrite)
-    problems += outputs.named_twice(output, save_held, save_recoding)
+    problems += a.output_place_problems(save_recoding, [table, held], overwrite)
+    problems += a.named_twice(output, save_held, save_recoding)
     if output is None:
         problems.append("There is no output; name a file with -o.")
     if recoding is None:

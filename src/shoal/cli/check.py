@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 import typer
 
 from shoal.cli import arguments as a
-from shoal.cli import outputs, say
-from shoal.cli.shared_options import GivenSettings, promise_given, reading_given, shares_options
+from shoal.cli import say
+from shoal.cli.arguments import GivenSettings, promise_given, reading_given, shares_options
 from shoal.errors import InputError, raise_problems
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ def audit(
     from shoal.cli.show import show_audit
     from shoal.settings.settings import make_settings
 
-    problems = outputs.output_place_problems(junit, [table, settings], overwrite=True)
-    source = table if print_sql else outputs.chosen_table(table, None, reading, problems)
+    problems = a.output_place_problems(junit, [table, settings], overwrite=True)
+    source = table if print_sql else a.chosen_table(table, None, reading, problems)
     if print_sql and (junit or previous):
         problems.append("SQL is only printed, not run; leave --junit and --previous out.")
     raise_problems(problems + given.problems)
@@ -227,7 +227,7 @@ def evaluate(
     from shoal.data.databases import is_address
     from shoal.settings.settings import make_settings
 
-    problems = outputs.output_place_problems(report, [table, release, settings, holdout], overwrite)
+    problems = a.output_place_problems(report, [table, release, settings, holdout], overwrite)
     problems += [
         f"{option} takes a file; export the table, or give a shoal.DatabaseTable in Python."
         for option, given_place in (("--holdout", holdout), ("--population", _people(population)))
@@ -241,11 +241,11 @@ def evaluate(
         chosen = make_settings(settings, reading, **given.settings)
     except InputError as error:
         problems += error.problems
-    original = outputs.chosen_table(table, chosen, reading, problems)
+    original = a.chosen_table(table, chosen, reading, problems)
     named = {} if release_table is None else {"table": release_table}
-    released = outputs.chosen_table(release, None, named, problems)
+    released = a.chosen_table(release, None, named, problems)
     raise_problems(problems)
-    raise_problems(outputs.overwrite_problems(report, outputs.files_read(chosen)) if report else [])
+    raise_problems(a.overwrite_problems(report, a.files_read(chosen)) if report else [])
     found = compare(
         original,
         released,

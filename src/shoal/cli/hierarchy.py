@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli import WRITTEN, outputs, say
+from shoal.cli import WRITTEN, say
 from shoal.cli import arguments as a
+from shoal.cli.arguments import reading_given, shares_options
 from shoal.cli.options import parse_number
-from shoal.cli.shared_options import reading_given, shares_options
 from shoal.errors import InputError, near_miss, raise_problems
 
 if TYPE_CHECKING:
@@ -104,13 +104,13 @@ def hierarchy(
     """
     from shoal.data.open import open_table
     from shoal.encoding.encode import column_problems
-    from shoal.settings.reading import read_input
+    from shoal.settings.declaration import read_input
 
     problems = _purpose_problems(shape, output, check)
-    problems += outputs.output_place_problems(output, [table, _order_file(shape)], overwrite)
+    problems += a.output_place_problems(output, [table, _order_file(shape)], overwrite)
     options, checked = _options(shape, problems), _checked(check, problems)
     how = read_input(reading, problems)
-    source = outputs.chosen_table(table, None, reading, problems)
+    source = a.chosen_table(table, None, reading, problems)
     raise_problems(problems)
     frame = open_table(source, how).data
     raise_problems(column_problems(frame.columns, [column, *shape.get("by", ())]))

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import arguments as a
-from shoal.cli import outputs, say
-from shoal.cli.shared_options import reading_given, shares_options
+from shoal.cli import say
+from shoal.cli.arguments import reading_given, shares_options
 from shoal.errors import raise_problems
 
 
@@ -24,14 +24,14 @@ def init(
     """Write a settings file with suggested roles and the reason for each, to be read and corrected."""
     from shoal.cli.show import show_suggestions
     from shoal.data.files.table_file import write_text
-    from shoal.settings.reading import read_input
+    from shoal.settings.declaration import read_input
     from shoal.suggestions.suggest import suggest
 
     problems: list[str] = []
-    source = outputs.chosen_table(table, None, reading, problems)
+    source = a.chosen_table(table, None, reading, problems)
     raise_problems(problems)
     target = output or Path(source.name.split(".")[0] + ".toml")
-    problems += outputs.output_place_problems(target, [source], overwrite)
+    problems += a.output_place_problems(target, [source], overwrite)
     how = read_input(reading, problems)
     raise_problems(problems)
     found = suggest(source, reading=how)

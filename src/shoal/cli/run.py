@@ -24,7 +24,7 @@ from shoal.encoding.frames import arrow_values
 from shoal.encoding.source import Dialect, Source
 from shoal.errors import InputError, ShoalError, raise_problems
 from shoal.kernels.compile.cache import cache_note
-from shoal.pipeline.estimate import estimate_run
+from shoal.pipeline.plan import estimate_run
 from shoal.pipeline.run import plan_run
 from shoal.progress import Progress
 from shoal.settings.settings import Settings

@@ -22,8 +22,7 @@ from shoal.cli import say
 from shoal.cli.arguments import Place
 from shoal.data.databases import DatabaseTable, without_password
 from shoal.errors import listed
-from shoal.pipeline.estimate import Estimate
-from shoal.pipeline.plan import Plan
+from shoal.pipeline.plan import Estimate, Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
 from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels

@@ -20,8 +20,7 @@ from shoal.errors import InputError, raise_refusals
 from shoal.pipeline.carriers.base import Carrier
 from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.carriers.released import ReleasedData
-from shoal.pipeline.estimate import compiling_for
-from shoal.pipeline.plan import Plan, prepare, with_date_formats
+from shoal.pipeline.plan import Plan, compiling_for, prepare, with_date_formats
 from shoal.pipeline.prove import judge_unprotected, single_person_refusals, with_verdict
 from shoal.pipeline.series.history import History
 from shoal.progress import Progress, Watch, silent

@@ -22,8 +22,7 @@ from shoal.encoding.frames import Frame
 from shoal.encoding.source import Input
 from shoal.errors import InputError, raise_problems
 from shoal.reuse.batch import Batch, make_batch
-from shoal.settings.declaration import is_whole, wrong
-from shoal.settings.reading import read_input
+from shoal.settings.declaration import is_whole, read_input, wrong
 from shoal.settings.settings import Settings
 
 OWN = OwnFile(

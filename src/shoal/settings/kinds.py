@@ -15,8 +15,7 @@ from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import Hierarchy, Model
 from shoal.errors import REASONS, near_miss, shown
-from shoal.settings.declaration import is_number, wrong
-from shoal.settings.reading import read_input
+from shoal.settings.declaration import is_number, read_input, wrong
 from shoal.settings.registry import entry_problems, known_name
 from shoal.settings.settings import SETTINGS, WMI, Settings
 from shoal.solve.local_search.budget import Refine, read_refine

@@ -494,8 +494,8 @@ def make_settings(
 
     `reading_options` replaces single fields of `reading`, `method_options` single options of the method.
     """
+    from shoal.settings.declaration import read_input
     from shoal.settings.kinds import normalized, with_options
-    from shoal.settings.reading import read_input
 
     problems: list[str] = []
     settings = base

@@ -19,9 +19,8 @@ from shoal.audits.requirements.base import Requirement
 from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.encoding.source import Input
 from shoal.errors import InputError, near_miss, raise_problems
-from shoal.settings.declaration import Setting
+from shoal.settings.declaration import Setting, read_input
 from shoal.settings.kinds import make_method, python_number, read_allowed, unknown_keys
-from shoal.settings.reading import read_input
 from shoal.settings.registry import with_names, with_paths
 from shoal.settings.settings import SETTINGS, Settings
 from shoal.solve.local_search.budget import Refine, read_refine

@@ -26,7 +26,7 @@ from shoal.kernels.splitting.mondrian import split_by_persons
 from shoal.progress import Progress
 from shoal.risk.persons import People
 from shoal.solve.local_search.budget import Clock, Refine
-from shoal.solve.local_search.neighbourhoods import SearchState
+from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
 from shoal.solve.methods.completion import suppressed_costs

@@ -19,7 +19,7 @@ from shoal.encoding.frames import Frame, arrow_column, category_order
 from shoal.encoding.models import Interval, Model
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError, raise_problems, shown
-from shoal.settings.reading import read_input
+from shoal.settings.declaration import read_input
 from shoal.settings.settings import Settings
 from shoal.suggestions import words
 from shoal.suggestions.choice import RELEASED, Chooser, about_kept, about_persons, missing_texts

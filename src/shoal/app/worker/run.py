@@ -20,8 +20,7 @@ from shoal.encoding.frames import arrow_values, open_frame
 from shoal.encoding.source import Source
 from shoal.errors import REASONS, Infeasible, InputError, ShoalError
 from shoal.pipeline.carriers.memory import Memory
-from shoal.pipeline.estimate import estimate_run
-from shoal.pipeline.plan import Plan, prepare
+from shoal.pipeline.plan import Plan, estimate_run, prepare
 from shoal.settings.settings import Settings, make_settings
 from shoal.solve.methods import Method, Mondrian, TopDown
 from shoal.suggestions.singling_out import group_by

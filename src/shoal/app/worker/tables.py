@@ -20,7 +20,7 @@ from shoal.encoding.models import Hierarchy
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.source import Input, Source
 from shoal.errors import InputError
-from shoal.settings.reading import read_input
+from shoal.settings.declaration import read_input
 from shoal.settings.settings import Settings
 
 _KEPT: dict[str, Any] = {}  # the last table: its key and its source

@@ -108,7 +108,9 @@ class AlphaK(Requirement):
 
     def remedy(self, column: str, table: Floats, reached: float) -> str:
         least = round_up_to_four(reached)
-        return f"a value has a share of {reached:.4f} of the table; choose alpha of at least {least}"
+        return (
+            f"a value has a share of {reached:.4f} of the table; choose alpha of at least {least}"
+        )
 
 
 def _meaning(text: str) -> str | tuple[datetime, str]:

@@ -152,7 +152,7 @@ def is_address(place: object) -> bool:
 
 
 def _is_connection_string(text: str) -> bool:
-    return any(kind.is_connection_string(text) for kind in KINDS.values())
+    return "=" in text and any(kind.is_connection_string(text) for kind in KINDS.values())
 
 
 def database_of(address: str | os.PathLike[str]) -> Database:

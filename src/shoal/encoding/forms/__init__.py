@@ -4,9 +4,8 @@ Codes number the allowed values, null last. A closure is a short row of integers
 out as the kernels expect it (see `kernels/shared/forms.py`).
 """
 
-from shoal.encoding.forms.base import STAR, Floats, Form, Ints, Records
+from shoal.encoding.forms.base import STAR, Floats, Form, Ints, Records, TreeForm
 from shoal.encoding.forms.ranges import RangeForm
 from shoal.encoding.forms.sets import SetForm
-from shoal.encoding.forms.trees import TreeForm
 
 __all__ = ["STAR", "Floats", "Form", "Ints", "RangeForm", "Records", "SetForm", "TreeForm"]

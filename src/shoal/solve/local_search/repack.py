@@ -17,8 +17,15 @@ from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.state import fill, make_state, pack
 from shoal.progress import Progress
 from shoal.solve.bounds.ascent import STEP
-from shoal.solve.local_search.descent import FEWEST_POINTS, carve_groups, move_single_records
-from shoal.solve.local_search.neighbourhoods import MOST_PAIRS, PAIRS, SearchState, reach_of
+from shoal.solve.local_search.descent import (
+    FEWEST_POINTS,
+    MOST_PAIRS,
+    PAIRS,
+    SearchState,
+    carve_groups,
+    move_single_records,
+    reach_of,
+)
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.problem import Problem
 

@@ -12,12 +12,14 @@ from shoal.kernels.shared.state import offending
 from shoal.progress import Progress
 from shoal.solve.local_search.budget import Clock, Refine
 from shoal.solve.local_search.descent import (
+    SearchState,
     carve_groups,
     local_descent,
+    most_movers,
     move_single_records,
+    reach_of,
     ruin_and_recreate,
 )
-from shoal.solve.local_search.neighbourhoods import SearchState, most_movers, reach_of
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import PoolOptions, can_repack, choose_quickly, repack_all
 from shoal.solve.problem import Problem
