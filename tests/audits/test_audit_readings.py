@@ -21,12 +21,11 @@ from shoal.audits.compatibility import audit_compatibility, count_counterparts, 
 from shoal.audits.readings import covered_values, line_of
 from shoal.audits.texts import Reader, column_texts, released_text
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import encode
+from shoal.encoding.encode import distinct_rows, encode
 from shoal.encoding.frames import open_frame
 from shoal.encoding.models import Model
 from shoal.encoding.models.base import label_of
 from shoal.encoding.render import read_closures, render
-from shoal.encoding.rows import distinct_rows
 from shoal.kernels.assess import weigh_compatible
 from shoal.solve.measures import compile_measure
 

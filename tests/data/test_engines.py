@@ -59,7 +59,7 @@ def in_words(found: object) -> object:
 
 def solving(most: int) -> Any:
     """Let so many records be solved at once."""
-    return patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: most)
+    return patch("shoal.pipeline.carriers.on_engine.records_at_once", lambda memory: most)
 
 
 @pytest.mark.parametrize("start", range(0, 24, 12))

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.audits.texts import same_text, same_value
-from shoal.encoding.encode import encode
+from shoal.encoding.encode import encode, fold_all, fold_text, value_key, value_keys
 from shoal.encoding.frames import open_frame
-from shoal.encoding.rows import fold_all, fold_text, value_key, value_keys
 
 ONE_VALUE = ["HIV", "hiv", " HIV ", "H\u200bIV", "\uff28\uff29\uff36", "hiv\u00a0", "HIV\n"]
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(

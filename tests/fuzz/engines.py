@@ -77,7 +77,7 @@ class EngineTrial(Trial):
             self.original = self.coarse(lists_of(collected(self.table)))
 
     def anonymize(self) -> shoal.Release:
-        with patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: self.most):
+        with patch("shoal.pipeline.carriers.on_engine.records_at_once", lambda memory: self.most):
             return super().anonymize(**self.given)
 
     def faults(self, release: shoal.Release) -> list[str]:

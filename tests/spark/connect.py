@@ -21,7 +21,7 @@ def main() -> None:
     session: Any = SparkSession.builder.remote(sys.argv[2]).getOrCreate()
     session.conf.set("spark.sql.shuffle.partitions", 3)
     frame = session.read.parquet(str(FOLDER / "people.parquet"))
-    with patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: 40):
+    with patch("shoal.pipeline.carriers.on_engine.records_at_once", lambda memory: 40):
         release = shoal.anonymize(
             frame,
             quasi_identifiers=["age", "town"],

@@ -157,7 +157,7 @@ def test_names_with_dots_and_quotes_are_released_as_in_memory(session: Any, tmp_
 def released(given: Any, most: int, version: str) -> tuple[Counter[str], str]:
     """The records and notes of a release, as if executors had this version of shoal."""
     with (
-        patch("shoal.pipeline.carriers.on_engine.most_at_once", lambda memory: most),
+        patch("shoal.pipeline.carriers.on_engine.records_at_once", lambda memory: most),
         patch.object(executors.Executors, "version", version),
     ):
         release = shoal.anonymize(given, **ASKED)

@@ -5,7 +5,7 @@ from shoal.encoding.closed import Closed
 from shoal.encoding.forms import Form, RangeForm, SetForm, TreeForm
 from shoal.encoding.models.base import Model
 from shoal.progress import Progress
-from shoal.solve.measures.features import Feature
+from shoal.solve.measures.additive import Feature
 from shoal.solve.methods.base import Method, Partition
 from shoal.solve.problem import Problem
 

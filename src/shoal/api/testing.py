@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from shoal.encoding.rows import FIXED_SEED
+from shoal.encoding.encode import FIXED_SEED
 
 
 @contextmanager

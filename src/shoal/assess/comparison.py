@@ -14,12 +14,11 @@ import pyarrow.compute as pc
 
 from shoal.audits.verdict import refuse_identifiers
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Column, Sensitive, Table, encode
+from shoal.encoding.encode import Column, Sensitive, Table, distinct_rows, encode, value_key
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, Records, SetForm
 from shoal.encoding.frames import Frame, arrow_column
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.render import bound_names, read_closures
-from shoal.encoding.rows import distinct_rows, value_key
 from shoal.errors import InputError, listed, near_miss, raise_problems
 from shoal.settings.settings import Settings
 

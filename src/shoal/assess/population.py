@@ -13,11 +13,10 @@ import pyarrow as pa
 
 from shoal.assess import Result
 from shoal.assess.comparison import Comparison
-from shoal.encoding.encode import encode
+from shoal.encoding.encode import distinct_rows, encode
 from shoal.encoding.forms import Floats
 from shoal.encoding.frames import Frame, arrow_column, open_frame
 from shoal.encoding.render import read_closures
-from shoal.encoding.rows import distinct_rows
 from shoal.encoding.source import Source
 from shoal.errors import InputError, near_miss, raise_problems, shown
 from shoal.kernels.assess import weigh_compatible

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from shoal.assess import Result
 from shoal.assess.comparison import Comparison
+from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Form, Ints, RangeForm, Records, TreeForm
-from shoal.encoding.rows import distinct_rows
 from shoal.errors import InputError, near_miss, raise_problems
 from shoal.kernels.assess import add_answers, add_exactly
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.assess import Result
+from shoal.encoding.encode import distinct_rows, row_numbers
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_values, plain_column
-from shoal.encoding.rows import distinct_rows, row_numbers
 from shoal.errors import InputError
 
 

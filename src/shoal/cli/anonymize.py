@@ -74,9 +74,7 @@ def anonymize(
     problems += a.output_place_problems(report, [source, settings], overwrite)
     problems += a.output_place_problems(save_recoding, [source, settings], overwrite)
     problems += a.output_place_problems(save_history, [source, settings], overwrite)
-    problems += a.output_place_problems(
-        save_mapping, [source, settings], overwrite, is_table=True
-    )
+    problems += a.output_place_problems(save_mapping, [source, settings], overwrite, is_table=True)
     problems += a.named_twice(
         target, save_settings, report, save_recoding, save_history, save_mapping
     )

@@ -53,9 +53,7 @@ def apply(
     """Release new records under the closures of an earlier release."""
     read = [table, recoding, held]
     problems = a.output_place_problems(output, read, overwrite, is_table=True)
-    problems += a.output_place_problems(
-        save_held, [table, recoding], overwrite, is_table=True
-    )
+    problems += a.output_place_problems(save_held, [table, recoding], overwrite, is_table=True)
     problems += a.output_place_problems(save_recoding, [table, held], overwrite)
     problems += a.named_twice(output, save_held, save_recoding)
     if output is None:

@@ -12,14 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Column, Table, column_problems
+from shoal.encoding.encode import Column, Table, column_problems, distinct_rows
 from shoal.encoding.forms import Ints, RangeForm
 from shoal.encoding.forms.base import SIGNS
 from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number_text, plain_column
 from shoal.encoding.models import Interval, Model, Order
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.released_texts import has_middle, has_numbers, middles, rounded_means
-from shoal.encoding.rows import distinct_rows
 from shoal.errors import InputError, raise_problems
 
 

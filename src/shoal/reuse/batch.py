@@ -15,11 +15,11 @@ import pyarrow as pa
 from shoal.audits.verdict import Audit
 from shoal.data.files.table_file import formula_problems, read_file_texts, write_file
 from shoal.data.open import open_table
+from shoal.encoding.encode import random_order
 from shoal.encoding.forms import Records
 from shoal.encoding.frames import Frame, FrameT, arrow_table, open_frame
 from shoal.encoding.other_columns import coarsened
 from shoal.encoding.render import assemble_frame
-from shoal.encoding.rows import random_order
 from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import Infeasible, InputError, raise_problems
 from shoal.pipeline.carriers.memory import Memory, group_and_refine

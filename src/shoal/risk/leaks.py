@@ -16,11 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.encoding.encode import Table
+from shoal.encoding.encode import Table, row_numbers
 from shoal.encoding.forms import RangeForm
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.models.base import is_ordered
-from shoal.encoding.rows import row_numbers
 from shoal.errors import LONGEST, Allowed, Refusal
 from shoal.risk.patterns import (
     are_titled,

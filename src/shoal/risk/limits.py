@@ -12,11 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shoal.audits.requirements import AlphaK, LDiversity, PSensitive, Requirement, TCloseness
-from shoal.encoding.encode import Sensitive, Table
+from shoal.encoding.encode import Sensitive, Table, value_key
 from shoal.encoding.forms import Floats, Ints, TreeForm
 from shoal.encoding.models import Hierarchy
 from shoal.encoding.models.base import label_of
-from shoal.encoding.rows import value_key
 from shoal.errors import Infeasible, raise_problems
 from shoal.kernels.shared.rules import Rules
 

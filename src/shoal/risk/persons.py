@@ -14,11 +14,10 @@ import pyarrow.compute as pc
 from shoal.audits.persons import maximum_matching
 from shoal.audits.requirements import Requirement
 from shoal.audits.verdict import Persons
-from shoal.encoding.encode import Table
+from shoal.encoding.encode import Table, fold_all
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.other_columns import canonical_texts
-from shoal.encoding.rows import fold_all
 from shoal.errors import LONGEST, Infeasible
 from shoal.kernels.persons.counting import Crowd, complying_groups, make_crowd
 from shoal.kernels.shared.groups import members

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Ints, Records
-from shoal.encoding.rows import distinct_rows
 from shoal.errors import Infeasible
 from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.persons.counting import Crowd, missing_groups, subsets_comply

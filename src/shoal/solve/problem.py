@@ -10,9 +10,8 @@ import numpy as np
 
 from shoal.audits.requirements.base import Requirement
 from shoal.encoding.closed import Closed, merge_equal
-from shoal.encoding.encode import Column, Table
+from shoal.encoding.encode import Column, Table, distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records, TreeForm
-from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared import groups as kernels
 from shoal.kernels.shared.forms import Compiled
 from shoal.kernels.shared.groups import Pairs, make_pairs

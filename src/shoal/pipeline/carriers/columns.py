@@ -12,12 +12,18 @@ import pyarrow as pa
 
 from shoal.data.engines.base import RESERVED, Backend, Lazy, inner_name
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Column, Sensitive, Table, encode_column, encode_sensitive
+from shoal.encoding.encode import (
+    MOST_NUMBERS,
+    Column,
+    Sensitive,
+    Table,
+    encode_column,
+    encode_sensitive,
+)
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_values, plain_column
 from shoal.encoding.models import Model
 from shoal.encoding.other_columns import coarse_input, coarse_texts, range_columns
-from shoal.encoding.rows import MOST_NUMBERS
 from shoal.errors import InputError, raise_problems
 from shoal.settings.settings import Settings
 

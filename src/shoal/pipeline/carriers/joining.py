@@ -13,11 +13,10 @@ import pyarrow as pa
 from shoal.audits.verdict import Examination, Persons
 from shoal.data.engines.base import HASHES, RESERVED, Backend, Lazy, inner_name, outer_name
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Table
+from shoal.encoding.encode import Table, distinct_rows, fixed_seed
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.other_columns import Roles
 from shoal.encoding.render import rendered_columns
-from shoal.encoding.rows import distinct_rows, fixed_seed
 from shoal.pipeline.carriers.columns import COUNT, HASH, PackedCodes
 from shoal.pipeline.prove import audit_coarsened, audit_counted, counted_columns
 from shoal.risk.leaks import Leaks, WholeColumn, find_leaks

@@ -14,7 +14,7 @@ from shoal.assess.singling_out import count_identified
 from shoal.audits.texts import visible_texts
 from shoal.audits.verdict import Audit, Examination, Persons, Places
 from shoal.encoding.closed import Closed, loosened
-from shoal.encoding.encode import Table, encode
+from shoal.encoding.encode import Table, encode, fixed_seed, random_order
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame
 from shoal.encoding.other_columns import (
@@ -28,7 +28,6 @@ from shoal.encoding.other_columns import (
     repeat_problems,
 )
 from shoal.encoding.render import render as render_frame
-from shoal.encoding.rows import fixed_seed, random_order
 from shoal.encoding.source import Dialect, Source
 from shoal.errors import LONGEST, InputError, Refusal, raise_problems
 from shoal.pipeline.carriers.base import Carrier

@@ -21,9 +21,8 @@ from shoal.data.engines.base import (
 )
 from shoal.data.open import RELEASE, LargeTable
 from shoal.encoding.closed import Closed, loosened
-from shoal.encoding.encode import Table, column_problems
+from shoal.encoding.encode import Table, column_problems, fixed_seed
 from shoal.encoding.other_columns import Roles
-from shoal.encoding.rows import fixed_seed
 from shoal.encoding.source import Dialect
 from shoal.errors import InputError, NotAvailable, raise_problems
 from shoal.pipeline.carriers.base import Carrier

@@ -20,11 +20,10 @@ from shoal.audits.series import SeriesEvidence, is_earlier_release, misspelled, 
 from shoal.audits.texts import visible_texts
 from shoal.audits.verdict import Examination, Proof, judge
 from shoal.data.open import texts_in
-from shoal.encoding.encode import Sensitive
+from shoal.encoding.encode import Sensitive, fold_all, value_key
 from shoal.encoding.forms import Ints, Records
 from shoal.encoding.frames import Frame, arrow_column, open_frame
 from shoal.encoding.other_columns import canonical_texts
-from shoal.encoding.rows import fold_all, value_key
 from shoal.errors import Infeasible, InputError
 from shoal.kernels.refining.series import exchange_people, regroup_near
 from shoal.pipeline.plan import Plan

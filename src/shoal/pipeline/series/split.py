@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.encoding.encode import fixed_seed
 from shoal.encoding.forms import Floats, Ints, Records, TreeForm
-from shoal.encoding.rows import fixed_seed
 from shoal.kernels.shared.groups import close_groups, count_classes, group_costs, members
 from shoal.pipeline.plan import Plan
 

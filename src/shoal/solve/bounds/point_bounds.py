@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.encoding.encode import DistinctRows, distinct_rows
 from shoal.encoding.forms import Floats, Ints, RangeForm, TreeForm
-from shoal.encoding.rows import DistinctRows, distinct_rows
 from shoal.kernels.bounding.cell_columns import Trees, flat_costs, nearest_costs
 from shoal.kernels.bounding.cell_walk import make_walk
 from shoal.kernels.bounding.closed_cells import cheapest_cells

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.encoding.closed import Closed
-from shoal.encoding.encode import Table
+from shoal.encoding.encode import Table, distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records
-from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared.groups import group_costs
 from shoal.solve.problem import ClosingRules, Problem
 

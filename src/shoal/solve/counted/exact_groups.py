@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records
-from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared.rules import EPSILON, Rules
 from shoal.solve.counted.assignment import pick_rows
 from shoal.solve.problem import Problem

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records, SetForm, TreeForm
-from shoal.encoding.rows import distinct_rows
 from shoal.kernels.shared.groups import close_groups, group_costs
 from shoal.progress import Progress
 from shoal.solve.counted.assignment import Assignment, costs_of, join_all_assignments, pick_rows

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Floats, Ints, Records
-from shoal.encoding.rows import distinct_rows
 from shoal.progress import Progress
 from shoal.solve.counted.assignment import (
     Assignment,

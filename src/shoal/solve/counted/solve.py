@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.encoding.encode import distinct_rows
 from shoal.encoding.forms import Records
-from shoal.encoding.rows import distinct_rows
 from shoal.errors import InputError
 from shoal.progress import Progress
 from shoal.solve.counted.assignment import Assignment, join_assignments, pick_rows

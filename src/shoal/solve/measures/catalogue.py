@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shoal.encoding.closed import Closed
-from shoal.encoding.rows import distinct_rows
+from shoal.encoding.encode import distinct_rows
 from shoal.errors import near_miss, raise_problems
 from shoal.kernels.shared import groups as kernels
 from shoal.solve.measures.additive import (

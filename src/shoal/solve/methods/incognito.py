@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from shoal.encoding.encode import Column
+from shoal.encoding.encode import Column, distinct_rows
 from shoal.encoding.forms import Form, Ints, RangeForm, TreeForm
-from shoal.encoding.rows import distinct_rows
 from shoal.errors import InputError
 from shoal.kernels.shared.cells import offending_cells, slots_for, take_full_cells
 from shoal.kernels.shared.groups import members
