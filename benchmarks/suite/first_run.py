@@ -25,14 +25,14 @@ RUN = """
 import sys
 from pathlib import Path
 from shoal import samples
-from shoal.cli.run import Manner, Outputs, run
+from shoal.cli.run import Outputs, RunOptions, run_and_save
 from shoal.settings.settings import make_settings
 records, folder, certify = sys.argv[1:]
-run(
+run_and_save(
     samples.adult()[: int(records)],
     make_settings(samples.adult_settings()),
     Outputs(Path(folder) / "release.csv", overwrite=True, certify=float(certify) if certify else None),
-    Manner(),
+    RunOptions(),
 )
 """
 BARS = {  # seconds and processor seconds of a first run

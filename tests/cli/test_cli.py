@@ -615,7 +615,7 @@ KILLED = textwrap.dedent("""
         if moment == "unnamed":
             os.fsync = die
         if moment == "named":
-            show.summary = die
+            show.show_summary = die
         os.dup2(os.open(folder / f"{moment}.log", os.O_WRONLY | os.O_CREAT), 2)
         sys.argv = ["shoal", *arguments, "-o", str(folder / moment / "release.csv")]
         shoal.cli.main()

@@ -268,7 +268,7 @@ CHILD = f"""
 import sys, time
 import pyarrow as pa
 import shoal.data.files.json_lines
-from shoal.data.files.table_file import write
+from shoal.data.files.table_file import write_file
 
 path, stall = sys.argv[1], sys.argv[2] == "stall"
 lines, seen = shoal.data.files.json_lines._lines, 0
@@ -285,7 +285,7 @@ shoal.data.files.json_lines._lines = stalling
 for generation in range(1, 1000):
     table = pa.table({{"a": [generation] * {RECORDS}}})
     print("writing", flush=True)
-    write(table, path, overwrite=True)
+    write_file(table, path, overwrite=True)
 """
 
 

@@ -202,12 +202,12 @@ FULL_DISK = """
 import resource, sys
 import pyarrow as pa
 from shoal.errors import InputError
-from shoal.data.files.table_file import write
+from shoal.data.files.table_file import write_file
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
 for records in (10, 100_000):
     try:
-        write(pa.table({"a": list(range(records)), "b": ["text"] * records}), sys.argv[1])
+        write_file(pa.table({"a": list(range(records)), "b": ["text"] * records}), sys.argv[1])
     except InputError as error:
         print(error)
 """

@@ -153,7 +153,7 @@ def label_of_bin(left: BinEdge | None, right: BinEdge | None, dates: bool = Fals
 
     Examples
     --------
-    >>> twenty, forty = Cut(20, "20", "19"), Cut(40, "40", "39")
+    >>> twenty, forty = BinEdge(20, "20", "19"), BinEdge(40, "40", "39")
     >>> label_of_bin(None, twenty), label_of_bin(twenty, forty), label_of_bin(forty, None)
     ('19 or less', '20 to 39', '40 and more')
     """

@@ -25,7 +25,7 @@ def maximum_matching(values: Sequence[int], persons: Sequence[int]) -> int:
 
     Examples
     --------
-    >>> most_pairs([1, 2, 3, 1], [7, 7, 7, 8])  # one person has three values, another has one of them
+    >>> maximum_matching([1, 2, 3, 1], [7, 7, 7, 8])  # one person has three values, another has one of them
     2
     """
     owners: dict[int, list[int]] = {}

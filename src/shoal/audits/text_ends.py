@@ -20,8 +20,8 @@ def ends_of_text(released: str) -> tuple[End, End]:
 
     Examples
     --------
-    >>> ends_of("20–29"), ends_of("[20, 30)"), ends_of("≥ 85"), ends_of("7"), ends_of("≤ 1 – ≥ 9")
-    (('20', '29'), ('20', '<30'), ('85', None), ('7', '7'), (None, None))
+    >>> [ends_of_text(text) for text in ("20–29", "[20, 30)", "≥ 85", "7", "≤ 1 – ≥ 9")]
+    [('20', '29'), ('20', '<30'), ('85', None), ('7', '7'), (None, None)]
     """
     if released[:1] in ("[", "(") and released[-1:] in ("]", ")") and ", " in released:
         low, _, high = released[1:-1].partition(", ")

@@ -91,7 +91,7 @@ def fold_text(text: str) -> str:
 
     Examples
     --------
-    >>> fold(" Type  2\\u200b"), fold("\\uff28\\uff29\\uff36")
+    >>> fold_text(" Type  2\\u200b"), fold_text("\\uff28\\uff29\\uff36")
     ('type 2', 'hiv')
     """
     if not text.isascii():

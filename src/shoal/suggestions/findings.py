@@ -72,7 +72,7 @@ def split_known_words(part: str, known: frozenset[str]) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> apart("agegrp", frozenset({"age", "grp"})), apart("agent", frozenset({"age", "grp"}))
+    >>> split_known_words("agegrp", frozenset({"age", "grp"})), split_known_words("agent", frozenset({"age", "grp"}))
     (('age', 'grp'), ())
     """
     if part in known or not part.isalpha():

@@ -236,7 +236,7 @@ def split_name(name: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> parts_of('health."patients 2.0"')
+    >>> split_name('health."patients 2.0"')
     ('health', 'patients 2.0')
     """
     parts, place = [], 0

@@ -30,7 +30,7 @@ def inner_name(name: str) -> str:
 
     Examples
     --------
-    >>> inner("age"), inner("capital.gain")
+    >>> inner_name("age"), inner_name("capital.gain")
     ('age', '_shoal_named_capital_2e_gain')
     """
     if _PLAIN.fullmatch(name):
@@ -43,7 +43,7 @@ def outer_name(name: str) -> str:
 
     Examples
     --------
-    >>> outer(inner('a "b". c'))
+    >>> outer_name(inner_name('a "b". c'))
     'a "b". c'
     """
     if not name.startswith(_SPELLED):

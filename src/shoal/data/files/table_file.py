@@ -112,7 +112,7 @@ def read_file(path: str | os.PathLike[str], input: Input | None = None) -> pa.Ta
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "people.csv").write_text("age,zip\\n34,02139\\n")
-    ...     read(Path(folder, "people.csv")).to_pylist()
+    ...     read_file(Path(folder, "people.csv")).to_pylist()
     [{'age': 34, 'zip': '02139'}]
     """
     return open_file(path, input).data
@@ -138,7 +138,7 @@ def read_file_texts(path: str | os.PathLike[str], input: Input | None = None) ->
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = Path(folder, "people.jsonl").write_text('{"age": 34.0}\\n{"age": 34}\\n')
-    ...     read_texts(Path(folder, "people.jsonl")).to_pydict()
+    ...     read_file_texts(Path(folder, "people.jsonl")).to_pydict()
     {'age': ['34.0', '34']}
     """
     return _open(path, input, lambda form, source, how: form.read_texts(source, how))
@@ -175,7 +175,7 @@ def write_file(
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     write(pa.table({"age": ["30-39", "30-39"]}), Path(folder, "release.csv"))
+    ...     write_file(pa.table({"age": ["30-39", "30-39"]}), Path(folder, "release.csv"))
     ...     print(Path(folder, "release.csv").read_text())
     age
     30-39

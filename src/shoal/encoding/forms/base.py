@@ -107,7 +107,7 @@ def join_range(low: str, high: str) -> str:
 
     Examples
     --------
-    >>> joined("20", "29"), joined("-5", "3"), joined("0.5", "<1")
+    >>> join_range("20", "29"), join_range("-5", "3"), join_range("0.5", "<1")
     ('20–29', '-5 – 3', '0.5–<1')
     """
     is_plain = _NUMBER.fullmatch(low) and _NUMBER.fullmatch(high)
@@ -119,7 +119,7 @@ def split_range(released: str) -> tuple[str, str] | None:
 
     Examples
     --------
-    >>> ends_of("20–29"), ends_of("[20, 29]"), ends_of("[20, 30)"), ends_of("20")
+    >>> split_range("20–29"), split_range("[20, 29]"), split_range("[20, 30)"), split_range("20")
     (('20', '29'), ('20', '29'), ('20', '<30'), None)
     """
     if released[:1] in ("[", "(") and released[-1:] in ("]", ")"):
@@ -148,7 +148,7 @@ def plain_spelling(released: str) -> str:
 
     Examples
     --------
-    >>> plainly("20–29"), plainly("0.5–<1"), plainly("≥ 90"), plainly("a")
+    >>> plain_spelling("20–29"), plain_spelling("0.5–<1"), plain_spelling("≥ 90"), plain_spelling("a")
     ('[20, 29]', '[0.5, 1)', '>= 90', 'a')
     """
     for sign, written in _PLAIN.items():

@@ -256,7 +256,7 @@ def decimal_text(number: Fraction) -> str:
 
     Examples
     --------
-    >>> written(Fraction(-3, 10)), written(Fraction(40)), written(exact(0.1) * 3)
+    >>> decimal_text(Fraction(-3, 10)), decimal_text(Fraction(40)), decimal_text(fraction_of(0.1) * 3)
     ('-0.3', '40', '0.3')
     """
     digits = 0
