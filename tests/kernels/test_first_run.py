@@ -129,8 +129,13 @@ def test_types_on_the_lists_are_read_as_they_were_written() -> None:
         (1_000, {"person": "id"}, (DEFAULT, ahead.PERSON)),
         (
             1_001,
-            {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]},
+            {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2, kind="distinct")]},
             (DEFAULT, LARGER, ahead.REQUIREMENTS),
+        ),
+        (
+            1_001,
+            {"sensitive": ["ill"], "requirements": [shoal.LDiversity(2)]},  # which limits shares
+            (DEFAULT, LARGER, ahead.REQUIREMENTS, ahead.SOMETIMES),
         ),
     ],
 )

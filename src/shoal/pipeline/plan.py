@@ -30,6 +30,7 @@ from shoal.kernels.compile.ahead import (
     LARGER,
     PERSON,
     REQUIREMENTS,
+    SOMETIMES,
     Ahead,
     Signature,
     uncompiled,
@@ -271,6 +272,8 @@ def kernels_ahead(settings: Settings, records: int) -> list[Signature]:
     chooses = records > FEW and measure is not None and measure.monotone
     lists = [DEFAULT, LARGER] if chooses else [DEFAULT]
     lists += [REQUIREMENTS] if settings.requirements else []
+    # Where shares are limited, cells are chosen and carved in turn, even if records are few.
+    lists += [SOMETIMES] if any(not own.counts_kinds for own in settings.requirements) else []
     lists += [PERSON] if settings.person else []
     return uncompiled(lists)
 

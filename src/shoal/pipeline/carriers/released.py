@@ -52,7 +52,7 @@ LACKING = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class ReleasedData(ABC, Generic[FrameT]):
     """A released table, its quasi-identifiers, and what an audit of written copies must know."""
 
@@ -87,7 +87,7 @@ class ReleasedData(ABC, Generic[FrameT]):
         """Remove what was staged; `data` can no longer be read then."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class InMemory(ReleasedData[FrameT]):
     """A released frame."""
 
@@ -134,7 +134,7 @@ class InMemory(ReleasedData[FrameT]):
             raise InputError(LOST)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Staged(ReleasedData[FrameT]):
     """A release that its engine has staged; it is there until `close` or the end of the process."""
 
