@@ -250,11 +250,11 @@ def test_requirements_of_a_form_become_settings() -> None:
     form = FormData(
         {
             "k": "7",
-            "left_out": "5",
+            "suppression_limit": "5",
             "use_diversity": "on",
             "diversity_l": "3",
             "use_alpha": "on",
-            "alpha_share": "80",
+            "alpha_alpha": "80",
         }
     )
     assert forms.with_requirement({}, form)["requirement"] == {
@@ -270,7 +270,7 @@ def test_requirements_of_a_form_become_settings() -> None:
     [
         (forms.with_requirement, {"k": "0"}),
         (forms.with_requirement, {"k": "ten"}),
-        (forms.with_requirement, {"k": "5", "left_out": "100"}),
+        (forms.with_requirement, {"k": "5", "suppression_limit": "100"}),
         (forms.with_requirement, {"k": "5", "use_closeness": "on", "closeness_t": "nan"}),
         (forms.with_run, {"refine": "soon"}),
     ],
@@ -282,8 +282,7 @@ def test_a_wrong_entry_is_said_in_a_sentence(make: Any, entries: dict[str, str])
 
 def test_the_words_of_the_pages_cover_what_there_is() -> None:
     assert set(words.MODELS) == {"", *MODELS}
-    page = Path(forms.__file__).parent / "templates" / "requirement.html"
-    assert all(f"use_{name}" in page.read_text(encoding="utf-8") for name in REQUIREMENTS)
+    assert set(words.REQUIRED) == set(REQUIREMENTS)
 
 
 def test_a_command_line_is_quoted() -> None:

@@ -214,7 +214,7 @@ def test_a_large_table_with_all_that_can_be_chosen_is_the_same_byte_for_byte(
     below = next(line for line in outline.splitlines()[1:] if line.startswith("  "))
     edited = outline.replace(below, f"{below} (edited)", 1)
     assert opened.post(f"tree/{marital}", how="outline", outline=edited).status_code == 303
-    required = {"use_diversity": "on", "diversity_l": "1.2", "use_alpha": "on", "alpha_share": "90"}
+    required = {"use_diversity": "on", "diversity_l": "1.2", "use_alpha": "on", "alpha_alpha": "90"}
     opened.post("requirement", k="12", **required)
     opened.run(k="12", method="mondrian", keep_order="on")
     release = opened.get("runs/1/download/csv").content
@@ -681,8 +681,8 @@ def test_titles_totals_and_missing_values_of_one_column_are_found(opened: Stewar
     page = opened.upload(text, "people.csv")
     assert "60 records" in page
     assert "The column names are in row 3" in page
-    assert 'name="header_row" type="number" min="1" value="3"' in page
-    assert 'name="skip_last" type="number" min="0" value="1"' in page
+    assert 'name="header_row" type="number" min="0" step="1" value="3"' in page
+    assert 'name="skip_last" type="number" min="0" step="1" value="1"' in page
     assert 'value="k.A."' in page
     age = page[page.index(">age</th>") :]
     assert '<td class="number">5</td></tr>' in age[: age.index("</tr>") + 5]

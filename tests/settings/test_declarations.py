@@ -26,7 +26,8 @@ from pathlib import Path
 import shoal.settings.declaration as declaration
 source = Path("src/shoal/settings/settings.py").read_text(encoding="utf-8")
 new = """    tilt: float = setting(
-        0.0, "output", check=SHARE, help="Share of tilted values.", takes=float, doc="How much is tilted."
+        0.0, "output", check=SHARE, help="Share of tilted values.", takes=float, doc="How much is tilted.",
+        ask=Question("Tilt in percent"),
     )
     loosen: float = setting("""
 changed = source.replace("    loosen: float = setting(", new)
@@ -46,6 +47,16 @@ assert "How much is tilted." in shoal.anonymize.__doc__
 assert "--tilt" in CliRunner().invoke(commands, ["anonymize", "--help"]).output
 page = Path("docs/reference/settings-file.md").read_text(encoding="utf-8")
 assert "| `tilt` | `0.0` | How much is tilted. |" in runpy.run_path("docs/hooks.py")["on_page_markdown"](page)
+from starlette.datastructures import FormData
+from shoal.app import forms
+from shoal.app.context import page_templates
+answered = forms.with_answers({}, FormData({"tilt": "25"}), "run")
+assert answered["output"]["tilt"] == 0.25
+form = page_templates("").from_string(
+    '{% import "macros.html" as m with context %}{% for own in forms.asked("run") %}{{ m.field(own, settings, none) }}'
+    "{% endfor %}"
+).render(settings=answered)
+assert "Tilt in percent" in form and 'name="tilt" type="number" min="0" step="any" value="25"' in form
 try:
     shoal.Settings(quasi_identifiers={"age": None}, k=2, tilt=1)._normalized()
     shoal.anonymize("nowhere.csv", quasi_identifiers=["age"], k=2, tilt=1)

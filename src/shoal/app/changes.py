@@ -118,7 +118,7 @@ class FormHandlers:
     async def input(self, request: Request) -> Response:
         """How the file is read; it is read anew."""
         project, form = self.office.project(request), await _form(request)
-        is_new = project.change(forms.with_input(project.settings, form))
+        is_new = project.change(forms.with_answers(project.settings, form, "table"))
         if is_new or project.look is None:
             self._look_again(project)
         return RedirectResponse(f"/p/{project.id}/table", 303)

@@ -13,11 +13,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
-from shoal.app import words
-from shoal.app.forms import coarse_of, confirmation_text, roles_by_column
-from shoal.app.jobs import Jobs, time_in_words
+from shoal.app import forms, words
+from shoal.app.jobs import Jobs
 from shoal.app.projects import Project, Projects
-from shoal.encoding.source import written_formats, written_missing
 from shoal.progress import stage_in_words
 from shoal.report.formats import make_templates
 
@@ -29,22 +27,17 @@ def command_line(table: Path, settings: Path, output: str = "release.csv") -> st
 
 
 HERE = Path(__file__).parent
-RECORDS_A_SECOND = 50_000  # that a step of refinement works on
 
 
 def page_templates(path: str) -> Environment:
     """Templates of pages below a path."""
     environment = make_templates(HERE / "templates")
-    environment.filters["formats"] = lambda said: "; ".join(written_formats(said))
-    environment.filters["missing"] = lambda said: "; ".join(written_missing(said))
-    environment.filters["time"] = time_in_words
     environment.globals.update(
         root=path,
         words=words,
         version=__version__,
-        records_a_second=RECORDS_A_SECOND,
+        forms=forms,
         stage_in_words=stage_in_words,
-        to_type=confirmation_text,
     )
     return environment
 
@@ -98,9 +91,8 @@ class AppContext:
             "look": look,
             "job": job,
             "settings": settings,
-            "roles": roles_by_column(settings, names),
+            "roles": forms.roles_by_column(settings, names),
             "coarse": settings.get("columns", {}).get("coarsen", {}),
-            "coarse_of": coarse_of,
             "runs": self.runs(project),
             "toml": project.settings_text if settings else "",
             "command": command_line(project.table, project.folder / "settings.toml"),

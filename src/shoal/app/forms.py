@@ -10,8 +10,11 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from shoal.app import words
+from shoal.app.jobs import time_in_words
 from shoal.app.projects import OWN_KEY
-from shoal.encoding.source import read_formats, read_missing
+from shoal.encoding.source import read_formats, read_missing, written_formats, written_missing
+from shoal.settings.declaration import READING, SHARE, Setting
+from shoal.settings.settings import SETTINGS
 
 LISTS = {"sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
 PSEUDONYM = "pseudonym"
@@ -26,6 +29,8 @@ OPTIONS = {
     "prefix": ("lengths", "finest"),
 }  # of models, that the form asks for
 Settings = dict[str, Any]
+STEPS = (30, 120, 600)  # of refinement, that can be chosen
+RECORDS_A_SECOND = 50_000  # that a step of refinement works on
 
 
 class InvalidEntry(Exception):
@@ -212,7 +217,7 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
             is_old = text(form, key) == str(same.get(key))
             entry[key] = same[key] if is_old else _option(key, kind, form)
     if text(form, "weight") and text(form, "weight") != "1":
-        entry["weight"] = share(form, "weight", "The weight", 0.0, 1e6)
+        entry["weight"] = number(text(form, "weight"), "The weight", 0.0, 1e6)
     new["quasi_identifiers"][name] = entry
     return new
 
@@ -221,7 +226,7 @@ def _option(key: str, kind: str, form: FormData) -> Any:
     """An option of a model."""
     given = text(form, key)
     if key == "finest" and kind != "calendar":
-        return whole(form, key, "The finest level", 0 if kind == "hierarchy" else 1)
+        return whole(given, "The finest level", 0 if kind == "hierarchy" else 1)
     if key == "levels":
         return [part.strip() for part in given.split(",") if part.strip()]
     if key == "lengths":
@@ -246,95 +251,113 @@ def with_tree(settings: Settings, name: str, path: str) -> Settings:
     return new
 
 
+def asked(page: str) -> list[Setting]:
+    """The settings that a page asks for; those that take a line of their own come last."""
+    known = [*SETTINGS.values(), *READING.values()]
+    here = [own for own in known if own.ask and page in own.ask.pages]
+    return sorted(here, key=lambda own: own.ask is not None and own.ask.is_wide)
+
+
+def answer_shown(own: Setting, settings: Mapping[str, Any]) -> Any:
+    """The value of a setting as a form shows it."""
+    assert own.ask is not None
+    value = settings.get(own.section, {}).get(own.key)
+    if value is None:
+        return own.ask.usual
+    if own.kind == "refine":
+        return str(value["steps"]) if isinstance(value, Mapping) else value or "off"
+    if own.kind in ("formats", "missing"):
+        return "; ".join(
+            written_formats(value) if own.kind == "formats" else written_missing(value)
+        )
+    return f"{100 * value:g}" if own.check is SHARE else value
+
+
+def choices(own: Setting, look: Mapping[str, Any] | None, value: Any) -> Mapping[str, str]:
+    """What can be chosen for a setting, in words; nothing where the answer is written."""
+    assert own.ask is not None
+    found = dict(own.ask.choices)
+    if look and own.kind in ("method", "objective"):
+        found = {name: f"{name} – {title}" for name, title in look[f"{own.kind}s"].items()}
+    if look and own.kind == "refine":
+        times = {n: time_in_words(n * look["records"] / RECORDS_A_SECOND) for n in STEPS}
+        found = {"quick": "a few seconds", "off": "none"}
+        found |= {str(n): f"{n} steps more, about {time}" for n, time in times.items()}
+    return {**found, value: found.get(value, value)} if found else {}
+
+
+def with_answers(settings: Settings, form: FormData, page: str) -> Settings:
+    """Settings with the answers of a page; what a form does not hold stays, and a tick that it lacks is off."""
+    new = deepcopy(settings)
+    for own in asked(page):
+        section = new.setdefault(own.section, {})
+        if own.takes is bool:
+            section[own.key] = own.name in form
+        elif own.name in form:
+            value = _answer(own, text(form, own.name))
+            section[own.key] = value
+            if value is None or value == "":
+                del section[own.key]
+        if not section:
+            del new[own.section]
+    return new
+
+
+def _answer(own: Setting, given: str) -> Any:
+    """The value of a setting from an answer; what a file's reader checks itself is not checked."""
+    assert own.ask is not None
+    given = given or own.ask.usual
+    if own.kind == "refine":
+        if given in ("quick", "off"):
+            return "quick" if given == "quick" else False
+        return {"steps": whole(given, "The number of steps", 1)}  # repeatable
+    if own.kind in ("formats", "missing"):
+        parts = [part.strip() for part in given.split(";") if part.strip()]
+        if own.kind == "formats":
+            return read_formats(parts)
+        return read_missing([_without_spaces(part) for part in parts])
+    if own.takes not in (int, float):
+        return given
+    if own.check is SHARE:
+        return number(given or "0", own.ask.label, 0, 99) / 100
+    value = int(given) if given.isdecimal() and len(given) < 10 else given
+    if own.check and not own.check.fits(value):
+        raise InvalidEntry(f"{own.ask.label} must be {own.check.expected}.")
+    return value
+
+
 def with_requirement(settings: Settings, form: FormData) -> Settings:
     """Settings with k and what is required beyond it."""
-    new = deepcopy(settings)
-    required: dict[str, Any] = {"k": whole(form, "k", "k", 1)}
-    percent = (
-        share(form, "left_out", "The share of records left out", 0, 99)
-        if text(form, "left_out")
-        else 0
-    )
-    required["suppression_limit"] = percent / 100
-    if "use_diversity" in form:
-        kind = text(form, "diversity_kind") or "frequency"
-        l = share(form, "diversity_l", "The l of diversity", 1, 1e6)
-        required["diversity"] = [{"l": int(l) if l == int(l) else l, "kind": kind}]
-    if "use_closeness" in form:
-        required["closeness"] = [{"t": share(form, "closeness_t", "The t of closeness", 0, 1)}]
-    if "use_alpha" in form:
-        alpha = share(form, "alpha_share", "The largest share of a value", 0, 100)
-        required["alpha"] = [{"alpha": alpha / 100}]
-    if "use_sensitivity" in form:
-        required["sensitivity"] = [{"p": whole(form, "sensitivity_p", "The p of sensitivity", 1)}]
-    kept = settings.get("requirement", {})
-    for name in (
-        "diversity",
-        "closeness",
-        "alpha",
-        "sensitivity",
-    ):  # entries that the form does not show
-        if name in required and len(kept.get(name, [])) == 1:
-            required[name] = [{**kept[name][0], **required[name][0]}]
-    new["requirement"] = required
-    person = text(form, "person")
-    columns = new.setdefault("columns", {})
-    columns.pop("person", None)
-    if person:
-        columns["person"] = person
+    new = with_answers(settings, form, "requirement")
+    required = new.setdefault("requirement", {})
+    for name, (_, options, _) in words.REQUIRED.items():
+        kept = required.pop(name, [])
+        if f"use_{name}" not in form:
+            continue
+        entry = dict(kept[0]) if len(kept) == 1 else {}  # with what the form does not show
+        for key, option in options.items():
+            entry[key] = _option_answer(name, key, option, text(form, f"{name}_{key}"))
+        required[name] = [entry]
     return new
+
+
+def _option_answer(name: str, key: str, option: words.Option, given: str) -> Any:
+    """An option of a requirement; shares are entered in percent."""
+    given = given or str(option.usual)
+    if option.choices:
+        return given
+    value = number(given, f"The {key} of {name}", option.least, option.most)
+    if option.is_percent:
+        return value / 100
+    return int(value) if value == int(value) else value
 
 
 def with_run(settings: Settings, form: FormData) -> Settings:
-    """Settings with how a run is made: k, method, time, objective, order, title."""
-    new = deepcopy(settings)
-    if text(form, "k"):
-        new.setdefault("requirement", {})["k"] = whole(form, "k", "k", 1)
-    method = new.setdefault("method", {})
-    name = text(form, "method") or "auto"
-    if name != method.get("name", "auto"):
-        method = {key: method[key] for key in ("seed", "refine") if key in method}
-        new["method"] = method
-    method["name"] = name
-    seconds = text(form, "refine") or "quick"
-    if seconds in ("quick", "off"):
-        method["refine"] = "quick" if seconds == "quick" else False
-    else:
-        method["refine"] = {"steps": whole(form, "refine", "The number of steps", 1)}  # repeatable
-    objective = text(form, "objective")
-    if objective:
-        new.setdefault("objective", {})["measure"] = objective
-    output = new.setdefault("output", {})
-    output["keep_order"] = "keep_order" in form
-    output.pop("title", None)
-    if text(form, "title"):
-        output["title"] = text(form, "title")[:200]
-    return new
-
-
-def with_input(settings: Settings, form: FormData) -> Settings:
-    """Settings with how the file is read."""
-    new = deepcopy(settings)
-    given: dict[str, Any] = {}
-    for key in ("encoding", "delimiter", "decimal", "sheet"):
-        if text(form, key):
-            given[key] = text(form, key)
-    if given.get("decimal") == ".":
-        del given["decimal"]
-    for key, read in (("date_format", read_formats), ("missing", read_missing)):
-        parts = [part.strip() for part in text(form, key).split(";") if part.strip()]
-        if key == "missing":
-            parts = [_without_spaces(part) for part in parts]
-        if parts:
-            given[key] = read(parts)
-    for key in ("header_row", "skip_last"):
-        if text(form, key):
-            given[key] = int(text(form, key)) if text(form, key).isdecimal() else text(form, key)
-    types = new.pop("input", {}).get("types", {})
-    if types:
-        given["types"] = types
-    if given:
-        new["input"] = given
+    """Settings with how a run is made; the options of a method go with it."""
+    new = with_answers(settings, form, "run")
+    if new["method"].get("name") != settings.get("method", {}).get("name", "auto"):
+        shared = [own.key for own in SETTINGS.values() if own.section == "method"]
+        new["method"] = {key: value for key, value in new["method"].items() if key in shared}
     return new
 
 
@@ -371,21 +394,17 @@ def text(form: FormData, key: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def whole(form: FormData, key: str, name: str, least: int) -> int:
-    given = text(form, key)
+def whole(given: str, name: str, least: int) -> int:
     if not given.isdigit() or len(given) > 9 or int(given) < least:
         raise InvalidEntry(f"{name} must be a whole number of at least {least}.")
     return int(given)
 
 
-def share(form: FormData, key: str, name: str, least: float, most: float) -> float:
-    try:
-        value = float(text(form, key).replace(",", "."))
-    except ValueError:
-        value = -1.0
-    if not least <= value <= most:
+def number(given: str, name: str, least: float, most: float) -> float:
+    value = number_or_text(given)
+    if isinstance(value, str) or not least <= value <= most:
         raise InvalidEntry(f"{name} must be a number from {least:g} to {most:g}.")
-    return value
+    return float(value)
 
 
 def number_or_text(given: str) -> Any:
@@ -394,4 +413,4 @@ def number_or_text(given: str) -> Any:
         number = float(given.replace(",", "."))
     except ValueError:
         return given
-    return int(number) if number == int(number) else number
+    return int(number) if number.is_integer() else number

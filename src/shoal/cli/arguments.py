@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
@@ -351,4 +350,4 @@ PROMISE = ("quasi_identifiers", "sensitive", "k", "requirements")  # what a rele
 
 promise_given = taking([SETTINGS[name] for name in PROMISE], _settings)
 release_given = taking([*(own for own in SETTINGS.values() if own.help), METHOD_OPTIONS], _settings)
-reading_given = taking([replace(own, name=name) for name, own in READING.items()], _reading)
+reading_given = taking(list(READING.values()), _reading)

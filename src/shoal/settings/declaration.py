@@ -25,6 +25,19 @@ class Check(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Question:
+    """How the app asks for a setting: on which pages, and in which words."""
+
+    label: str
+    hint: str = ""
+    pages: tuple[str, ...] = ("run",)
+    choices: Mapping[str, str] = field(default_factory=dict)  # words for each value
+    usual: str = ""  # what an empty answer means
+    examples: tuple[str, ...] = ()  # of answers, besides which others can be given
+    is_wide: bool = False  # whether it takes a line of its own
+
+
+@dataclass(frozen=True)
 class Setting:
     """What is said of one setting.
 
@@ -47,10 +60,11 @@ class Setting:
     metavar: str | None = None
     takes: Any = str  # the type of the option
     is_keyword: bool = True  # whether `anonymize` takes it by its name
+    ask: Question | None = None  # in the app; without it, no page asks for it
 
     def problem(self, value: Any) -> str | None:
-        """A sentence if the setting cannot have a value."""
-        if self.check is None or self.check.fits(value):
+        """A sentence if the setting cannot have a value; its default says nothing."""
+        if self.check is None or self.check.fits(value) or value == self.default():
             return None
         return wrong(self.name, self.check.expected, value)
 
@@ -125,25 +139,58 @@ FLAG = Check("true or false", lambda value: isinstance(value, bool))
 TEXT = Check("text", lambda value: isinstance(value, str))
 
 
-# How the command line asks for each field of `Input`, which says what the fields mean.
-READING = {
-    "encoding": Setting("input", help="Of the file, like cp1252; usually UTF-8."),
-    "delimiter": Setting("input", help="Between fields, like ';' or tab."),
-    "decimal": Setting("input", help="Decimal sign of numbers, '.' or ','."),
+# How the command line and the app ask for each field of `Input`, which says what the fields mean.
+_FIELDS = {
+    "encoding": Setting(
+        "input",
+        help="Of the file, like cp1252; usually UTF-8.",
+        ask=Question(
+            "Encoding",
+            "of letters with accents",
+            examples=("utf-8", "cp1252", "iso-8859-15", "cp1250", "utf-16"),
+        ),
+    ),
+    "delimiter": Setting(
+        "input",
+        help="Between fields, like ';' or tab.",
+        ask=Question(
+            "Between fields",
+            choices={
+                "": "found out",
+                ",": "comma",
+                ";": "semicolon",
+                "tab": "tab",
+                "|": "vertical bar",
+            },
+        ),
+    ),
+    "decimal": Setting(
+        "input",
+        help="Decimal sign of numbers, '.' or ','.",
+        ask=Question("Decimal sign", choices={"": "point: 1.5", ",": "comma: 1,5"}),
+    ),
     "date_format": Setting(
         "input",
         kind="formats",
         help="How dates are written, like %d.%m.%Y, of all columns or of one; repeatable.",
         metavar="[COLUMN:]FORMAT",
         takes=list,
+        ask=Question("Dates are written like", examples=("%d.%m.%Y",)),
     ),
-    "sheet": Setting("input", help="Sheet of a workbook; usually the first."),
     "missing": Setting(
         "input",
         kind="missing",
         help="Texts that stand for a missing value, like '?,97,98', in all columns or in one; repeatable.",
         metavar="[COLUMN:]TEXTS",
         takes=list,
+        ask=Question(
+            "Texts for a missing value", "with commas between", examples=("?, 99; age: Unknown",)
+        ),
+    ),
+    "sheet": Setting(
+        "input",
+        help="Sheet of a workbook; usually the first.",
+        ask=Question("Sheet of a workbook"),
     ),
     "types": Setting(
         "input",
@@ -164,13 +211,21 @@ READING = {
         help="Row with the column names, from 1; rows above it are skipped.",
         metavar="ROW",
         takes=int,
+        ask=Question("Row with the column names", examples=("1",)),
     ),
     "skip_last": Setting(
         "input",
         help="Rows at the end that are no records, like a total.",
         metavar="ROWS",
         takes=int,
+        ask=Question("Rows to skip at the end", "like a total"),
     ),
+}
+READING = {
+    name: dataclasses.replace(
+        own, name=name, key=name, ask=own.ask and dataclasses.replace(own.ask, pages=("table",))
+    )
+    for name, own in _FIELDS.items()
 }
 
 

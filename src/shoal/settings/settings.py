@@ -15,6 +15,7 @@ from shoal.settings.declaration import (
     SHARE,
     TEXT,
     Check,
+    Question,
     declared,
     is_number,
     is_whole,
@@ -132,6 +133,7 @@ class Settings:
         kind="column",
         help="Column that tells persons apart; k then counts persons, not records.",
         metavar="COLUMN",
+        ask=Question("Count persons in place of records, told apart by", pages=("requirement",)),
         doc="""The column that tells [persons](how-to/several-records-per-person.md) apart, where they have several
         records: k and the requirements then count persons in place of records. It is removed, or replaced if it is
         among the pseudonyms.""",
@@ -213,12 +215,13 @@ class Settings:
     k: int = setting(
         0,
         "requirement",
-        check=Check("a whole number of at least 1", lambda value: not value or is_whole(value, 1)),
+        check=Check("a whole number of at least 1", lambda value: is_whole(value, 1)),
         always=True,
         init="at least this many records read the same; larger is safer and costs more",
         help="Least number of records that read the same.",
         flags=("-k",),
         takes=int,
+        ask=Question("k", "records that read the same", pages=("requirement", "run")),
         doc="""The least number of records that must read the same, or of persons who have such records. Larger is
         safer and costs more.""",
     )
@@ -230,6 +233,11 @@ class Settings:
         help="Largest share of records that may be left out.",
         metavar="SHARE",
         takes=float,
+        ask=Question(
+            "Leave out at most this share of records, in percent",
+            "Records unlike all others cost the rest much.",
+            pages=("requirement",),
+        ),
         doc="""The largest share of records that may be left out of the release where they cost the others more
         than themselves, by the values of the whole table (default 0). They count as fully suppressed in every
         measure, and measures know of the values of released records only.""",
@@ -262,6 +270,7 @@ class Settings:
         kind="objective",
         help="Measure to minimize, see `shoal measures`; wmi:0.3 gives the share of mi in it.",
         metavar="NAME",
+        ask=Question("What shall be lost least", usual="lm", is_wide=True),
         doc='The [measure](measures.md) to minimize (default "lm").',
         in_python='See `shoal.list_measures()`; `shoal.WMI(0.3)` is "wmi" with another share of `mi` than one half.',
     )
@@ -292,6 +301,7 @@ class Settings:
         always=True,
         init="see `shoal methods`",
         help="See `shoal methods`.",
+        ask=Question("Method", "how groups are made", usual="auto", is_wide=True),
         doc='The name of a [method](methods.md) (default "auto").',
         in_python="Or a method with options, like `shoal.Mondrian(strict=False)`.",
     )
@@ -303,6 +313,7 @@ class Settings:
         init="false for the method's own groups, 60.0 to improve them for a minute",
         help="How long to improve the groups: quick, off, a number of seconds, or steps=NUMBER.",
         metavar="HOW_LONG",
+        ask=Question("Time to improve", usual="quick"),
         doc="""How long to improve the groups by local search: "quick" (default) for a few seconds, false for not at
         all, a number of seconds, or a number of steps: `{ steps = 50 }`, in Python `shoal.Refine(steps=50)`. With
         seconds, two runs may differ. Methods other than local recoding are left as they are, and so are `enhanced_pk`
@@ -331,6 +342,11 @@ class Settings:
         help="Keep the order of records (can identify).",
         flags=("--keep-order/--shuffle",),
         takes=bool,
+        ask=Question(
+            "Keep the order of records",
+            "(it can identify people; by default they are shuffled)",
+            is_wide=True,
+        ),
         doc="""Keep the order of records, which can itself identify them. By default they are shuffled. The index of a
         pandas frame is not released either way: it may hold names.""",
     )
@@ -364,6 +380,7 @@ class Settings:
         "output",
         check=TEXT,
         help="What the release is about, for the report.",
+        ask=Question("Title of the report", is_wide=True),
         doc="What the release is about, for its report.",
     )
     reading: Input = setting(
