@@ -87,6 +87,15 @@ def raise_problems(problems: Iterable[str]) -> None:
         raise InputError(found)
 
 
+@contextmanager
+def collected(problems: list[str]) -> Iterator[None]:
+    """Add what an `InputError` says to a list of problems, so that all are told at once."""
+    try:
+        yield
+    except InputError as error:
+        problems.extend(error.problems)
+
+
 def raise_refusals(refusals: Sequence[Refusal]) -> None:
     """Raise one `Refused` for all refusals, or return when there are none."""
     if refusals:

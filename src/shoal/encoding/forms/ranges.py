@@ -56,9 +56,6 @@ class RangeForm(Form):
     def entries(self) -> int:
         return self.size + 1
 
-    def _is_star(self, low: int, high: int) -> bool:
-        return high == self.null and low < high
-
     @property
     def whole(self) -> Sequence[int]:
         return 0, self.size - 1
@@ -72,7 +69,7 @@ class RangeForm(Form):
         for low, high in closures.T:
             if low == self.null:
                 out.append(None)
-            elif self._is_star(low, high):
+            elif high == self.null:  # with a value
                 out.append(STAR)
             elif low == high:
                 out.append(self.labels[low])
