@@ -59,10 +59,7 @@ def singled_out(frame: Frame, columns: Sequence[str]) -> list[KeptColumns]:
 
 
 def count_identified(
-    frame: Frame,
-    columns: Sequence[str],
-    persons: Records | None = None,
-    groups: Ints | None = None,
+    frame: Frame, columns: Sequence[str], persons: Records | None = None, groups: Ints | None = None
 ) -> int:
     """Count the people who alone have their combination of these columns.
 

@@ -110,9 +110,7 @@ class Requirement(ABC):
     summary: ClassVar[str]
     rising: ClassVar[bool] = True  # whether a higher level is safer
     counts_absent: ClassVar[bool] = False  # whether values that a group lacks matter to its level
-    compares_with_table: ClassVar[bool] = (
-        False  # whether its level depends on the shares of the table
-    )
+    compares_with_table: ClassVar[bool] = False  # whether shares of the table matter to its level
 
     def __init_subclass__(cls) -> None:
         """Let nobody inherit a sentence or a query: the audit of a derived class may count something else."""
