@@ -117,8 +117,30 @@ class Scale:
         ]
 
     def label(self, left: BinEdge | None, right: BinEdge | None) -> str:
-        """The name of the bin between two cuts."""
-        return label_of_bin(left, right, bool(self.unit))
+        """The name of the bin between two cuts; None is the end of the line, which has no name.
+
+        Examples
+        --------
+        >>> twenty, forty = BinEdge(20, "20", "19"), BinEdge(40, "40", "39")
+        >>> ages = Scale(np.arange(60), "", ())
+        >>> ages.label(None, twenty), ages.label(twenty, forty), ages.label(forty, None)
+        ('19 or less', '20 to 39', '40 and more')
+        """
+        less, greater, or_less, and_greater = _DATES if self.unit else _NUMBERS
+        if left is None and right is None:
+            return "all values"
+        if left is None:
+            assert right is not None
+            ends = right.ends
+            return f"{less} {ends[1:]}" if ends[0] == "<" else f"{ends} {or_less}"
+        if right is None:
+            begins = left.begins
+            return f"{greater} {begins[1:]}" if begins[0] == ">" else f"{begins} {and_greater}"
+        begins, ends = left.begins, right.ends
+        if begins[0] == ">":
+            inner = f"{less} {ends[1:]}" if ends[0] == "<" else f"up to {ends}"
+            return f"{greater} {begins[1:]}, {inner}"
+        return begins if begins == ends else f"{begins} to {ends}"
 
     def _text(self, number: int | float) -> str:
         return _date(int(number), self.unit) if self.unit else _number(number)
@@ -144,32 +166,6 @@ def released_labels(values: pa.Array) -> tuple[str, ...]:
         return labels_of(values)
     except (ValueError, OverflowError):
         return tuple(str(text) for text in values.cast(pa.string()).to_pylist())
-
-
-def label_of_bin(left: BinEdge | None, right: BinEdge | None, dates: bool = False) -> str:
-    """The name of the bin between two cuts; None is the end of the line, which has no name.
-
-    Examples
-    --------
-    >>> twenty, forty = BinEdge(20, "20", "19"), BinEdge(40, "40", "39")
-    >>> label_of_bin(None, twenty), label_of_bin(twenty, forty), label_of_bin(forty, None)
-    ('19 or less', '20 to 39', '40 and more')
-    """
-    less, greater, or_less, and_greater = _DATES if dates else _NUMBERS
-    if left is None and right is None:
-        return "all values"
-    if left is None:
-        assert right is not None
-        ends = right.ends
-        return f"{less} {ends[1:]}" if ends[0] == "<" else f"{ends} {or_less}"
-    if right is None:
-        begins = left.begins
-        return f"{greater} {begins[1:]}" if begins[0] == ">" else f"{begins} {and_greater}"
-    begins, ends = left.begins, right.ends
-    if begins[0] == ">":
-        inner = f"{less} {ends[1:]}" if ends[0] == "<" else f"up to {ends}"
-        return f"{greater} {begins[1:]}, {inner}"
-    return begins if begins == ends else f"{begins} to {ends}"
 
 
 def _step(first: float, last: float, whole: bool) -> float:

@@ -298,21 +298,12 @@ class Audit:
 
 @dataclass(frozen=True)
 class Examination:
-    """What an audit found in a table, whether or not it keeps what is required.
+    """What an audit found in a table, whether or not it keeps what is required."""
 
-    Attributes
-    ----------
-    audit
-        What was counted: a proof only if nothing is missed.
-    misses
-        How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
-    sizes
-        Records in each group.
-    """
-
-    audit: Audit
+    audit: Audit  # what was counted: a proof only if nothing is missed
+    # How k and then every requirement of `audit.proofs` is missed, empty where it is kept.
     misses: tuple[str, ...]
-    sizes: Places = field(repr=False, compare=False)
+    sizes: Places = field(repr=False, compare=False)  # records in each group
 
     @property
     def failures(self) -> tuple[str, ...]:
