@@ -259,10 +259,7 @@ class Battery:
     @property
     def label(self) -> str:
         """How lists name it: Q1 … Q40 (40 columns)."""
-        first, last = (
-            name if len(name) <= 24 else f"{name[:23]}…" for name in (self.names[0], self.names[-1])
-        )
-        return f"{first} … {last} ({len(self.names)} columns)"
+        return f"{_short(self.names[0])} … {_short(self.names[-1])} ({len(self.names)} columns)"
 
 
 def with_batteries(
@@ -343,6 +340,10 @@ def _decided(battery: Battery, columns: Sequence[Profile]) -> dict[str, RoleGues
             reason += " and coarsened, because most values would occur once"
         usual = RoleGuess(SENSITIVE, reason, is_sure=concept is not None, coarsen=how)
     return dict.fromkeys(battery.names, replace(usual, battery=battery.label))
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else f"{name[:23]}…"
 
 
 def names_with_batteries(names: Sequence[str], labels: Mapping[str, str]) -> list[str]:
