@@ -25,9 +25,8 @@ SUFFIXES = {suffix: kind for kind in KINDS.values() for suffix in kind.suffixes}
 KNOWN = f"{', '.join(_FORMS)} or {_LAST_FORM}"
 
 _SCHEME = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:(?P<rest>//.*)", re.I | re.S)
-_COLLAPSED = re.compile(
-    r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I
-)  # as paths write addresses
+# As paths write addresses.
+_COLLAPSED = re.compile(r"(?P<name>[a-z][a-z0-9]*)(\+[a-z0-9_]+)?:/", re.I)
 _OTHERS = ("mysql", "mariadb", "mssql", "oracle", "snowflake", "bigquery", "redshift", "jdbc")
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".]+)')
 

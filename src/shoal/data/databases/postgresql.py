@@ -17,7 +17,6 @@ from shoal.data.databases.connection import (
     is_source_problem,
     quoted,
     selected,
-    streamed,
     table_exists_problem,
     text_in_sql,
 )
@@ -55,6 +54,14 @@ NUMERIC = "numeric"
 _CUT_OFF = ("character", "bit")  # without their length, these hold one sign: they stay text
 _TYPE = "SELECT oid::regtype::text AS own FROM pg_type WHERE oid = to_regtype({kind}) AND typtype <> 'p'"
 _ORDINARY = "r"  # the mark of an ordinary table in the catalogue
+_LOCAL = {  # settings of a transaction
+    "client_encoding": "UTF8",
+    "standard_conforming_strings": "on",
+    "lock_timeout": "60s",  # for whoever waits to replace a table
+    "synchronize_seqscans": "off",  # so that records come in the order they were written
+    "max_parallel_workers_per_gather": "0",
+    "work_mem": "64MB",  # to count combinations
+}
 
 _TARGET = """
 SELECT n.oid IS NOT NULL AS has_schema,
@@ -176,9 +183,8 @@ class PostgreSQL(AdbcConnection):
     form = "postgresql://HOST/DATABASE"
     library = "adbc_driver_postgresql"
     is_file = False
-    signs: ClassVar[
-        Mapping[str, str]
-    ] = {  # where there is no SQLSTATE: while it connects, and in a stream of records
+    # Where there is no SQLSTATE: while it connects, and in a stream of records.
+    signs: ClassVar[Mapping[str, str]] = {
         "password authentication failed": _REFUSED,
         "no password supplied": _REFUSED,
         "no pg_hba.conf entry": _REFUSED,
@@ -278,29 +284,12 @@ class PostgreSQL(AdbcConnection):
         self._connection = dbapi.connect(database.uri)
         try:
             if not writes:
-                self._do("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            for option, value in (
-                ("client_encoding", "UTF8"),
-                ("standard_conforming_strings", "on"),
-                ("lock_timeout", "60s"),  # for whoever waits to replace a table
-                (
-                    "synchronize_seqscans",
-                    "off",
-                ),  # so that records come in the order they were written
-                ("max_parallel_workers_per_gather", "0"),
-                ("work_mem", "64MB"),  # to count combinations
-            ):
-                self._do(f"SET LOCAL {option} = '{value}'")
+                self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            for option, value in _LOCAL.items():
+                self.run(f"SET LOCAL {option} = '{value}'")
         except BaseException:
             self.close()
             raise
-
-    def _rows(self, query: str, by_copy: bool = True) -> list[dict[str, Any]]:
-        with self._connection.cursor() as cursor:
-            if not by_copy:
-                cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})
-            cursor.execute(query)
-            return cursor.fetch_arrow_table().to_pylist()
 
     def tables(self) -> list[str]:
         found = self._rows(
@@ -326,17 +315,11 @@ class PostgreSQL(AdbcConnection):
         return [_column(name, kind) for name, kind in zip(names, row["types"], strict=True)]
 
     def read(self, source: str, columns: Sequence[StoredColumn]) -> pa.RecordBatchReader:
-        cursor = self._connection.cursor()
-        try:
-            cursor.execute(f"SELECT {selected(columns)} FROM {source}")
-            return streamed(cursor)
-        except BaseException:
-            cursor.close()
-            raise
+        return self._streamed(f"SELECT {selected(columns)} FROM {source}")
 
     def _plan(self, source: str) -> dict[str, Any]:
         query = f"EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM {source}"
-        [row] = self._rows(query, by_copy=False)
+        [row] = self._rows(query, **{"adbc.postgresql.use_copy": "false"})
         [value] = row.values()
         return json.loads(value)[0]["Plan"]
 
@@ -439,14 +422,11 @@ class PostgreSQL(AdbcConnection):
                 own, spelled = quoted(column), row["own"]  # as this server spells it
                 changes.append(f"ALTER COLUMN {own} TYPE {spelled} USING {own}::{spelled}")
         if changes:
-            self._do(f"ALTER TABLE {quoted(schema, name)} {', '.join(changes)}")
+            self.run(f"ALTER TABLE {quoted(schema, name)} {', '.join(changes)}")
         return quoted(schema, name)
 
-    def rename(self, target: DatabaseTable, name: str, if_exists: IfExists) -> None:
-        schema = self._schema(target)
-        if if_exists == "replace":
-            self._do(f"DROP TABLE IF EXISTS {quoted(schema, target.parts[-1])}")
-        self._do(f"ALTER TABLE {quoted(schema, name)} RENAME TO {quoted(target.parts[-1])}")
+    def beside(self, target: DatabaseTable, name: str) -> str:
+        return quoted(self._schema(target), name)
 
 
 def _is_plain_list(kind: pa.DataType) -> bool:
