@@ -15,9 +15,8 @@ from typing import Any, Literal, get_args
 import narwhals as nw
 import pyarrow as pa
 
-from shoal.data.databases import (
-    DatabaseTable,
-    is_address,
+from shoal.data.databases.address import DatabaseTable, is_address
+from shoal.data.databases.reading import (
     open_stored,
     read_stored_texts,
     stored_bytes,

@@ -32,7 +32,7 @@ from shoal.audits.verdict import (
     judge,
     refuse_identifiers,
 )
-from shoal.data.databases import is_address
+from shoal.data.databases.address import is_address
 from shoal.data.files.header import check_header
 from shoal.data.open import input_of_release, texts_in
 from shoal.encoding.forms import Ints

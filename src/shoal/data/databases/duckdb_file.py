@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 
 from shoal.atomic import write_atomically
+from shoal.data.databases import error_messages as why
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     Connection,
@@ -23,19 +24,7 @@ from shoal.data.databases.connection import (
     selected,
     text_in_sql,
 )
-from shoal.data.databases.error_messages import (
-    BROKEN,
-    BUSY,
-    DATA,
-    EXISTS,
-    FULL,
-    MEMORY,
-    NOT_FOUND,
-    QUERY,
-    READ_ONLY,
-    UNOPENED,
-    driver_errors,
-)
+from shoal.data.databases.error_messages import driver_errors
 from shoal.data.staging import folder_beside
 from shoal.encoding.source import Relation
 from shoal.errors import InputError, listed, near_miss, raise_problems
@@ -51,14 +40,14 @@ NATIVE = re.compile(rf"({_SCALARS})(\[\])?|BLOB")
 _AGAIN = ("UUID", "JSON", "HUGEINT", "UHUGEINT", "INTERVAL", "TIME")  # types without values in them
 _BATCH = 65_536
 _CLASSES = {  # of errors
-    "ParserException": QUERY,
-    "BinderException": QUERY,
-    "CatalogException": NOT_FOUND,
-    "ConversionException": DATA,
-    "InvalidInputException": DATA,
-    "OutOfRangeException": DATA,
+    "ParserException": why.QUERY,
+    "BinderException": why.QUERY,
+    "CatalogException": why.NOT_FOUND,
+    "ConversionException": why.DATA,
+    "InvalidInputException": why.DATA,
+    "OutOfRangeException": why.DATA,
     "PermissionException": "may not use files beside its own; query its own tables",
-    "OutOfMemoryException": MEMORY,
+    "OutOfMemoryException": why.MEMORY,
 }
 
 OLD, NEW = "shoal_old", "shoal_new"
@@ -84,20 +73,20 @@ class DuckDBFile(Connection):
     library = "duckdb"
     extra = "duckdb"
     signs: ClassVar[Mapping[str, str]] = {
-        "could not set lock": BUSY,
-        "conflicting lock": BUSY,
+        "could not set lock": why.BUSY,
+        "conflicting lock": why.BUSY,
         "different configuration": "is open in this program already; close that connection first",
-        "no space left": FULL,
-        "not a valid duckdb": BROKEN,
-        "version number": BROKEN,
-        "cannot open file": UNOPENED,
-        "read-only": READ_ONLY,
+        "no space left": why.FULL,
+        "not a valid duckdb": why.BROKEN,
+        "version number": why.BROKEN,
+        "cannot open file": why.UNOPENED,
+        "read-only": why.READ_ONLY,
     }
 
     @classmethod
     def reason(cls, error: Any) -> str:
         if "already exists" in str(error).lower():
-            return EXISTS
+            return why.EXISTS
         return _CLASSES.get(type(error).__name__) or super().reason(error)
 
     @classmethod
@@ -174,8 +163,8 @@ class DuckDBFile(Connection):
 
     def relations(self, source: str) -> frozenset[Relation]:
         # Not from the plan: it leaves out tables whose statistics are enough, as for COUNT(*).
-        place = file_identity(self.database)
         found = self._connection.get_table_names(f"SELECT * FROM {source}", qualified=True)
+        place = file_identity(self.database)
         return frozenset((*place, _unquoted(name)) for name in found)
 
     def size(self, source: str) -> int:

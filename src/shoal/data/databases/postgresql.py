@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from shoal.data.databases import error_messages as why
 from shoal.data.databases.connection import (
     AdbcConnection,
     IfExists,
@@ -19,15 +20,6 @@ from shoal.data.databases.connection import (
     selected,
     table_exists_problem,
     text_in_sql,
-)
-from shoal.data.databases.error_messages import (
-    BUSY,
-    DATA,
-    EXISTS,
-    FULL,
-    NOT_FOUND,
-    QUERY,
-    READ_ONLY,
 )
 from shoal.encoding.source import Relation
 from shoal.errors import listed, near_miss
@@ -158,20 +150,20 @@ _CODES = {
     "08": _LOST,
     "57P": _LOST,
     "57014": _TIMEOUT,
-    "55P03": BUSY,
-    "40": BUSY,
+    "55P03": why.BUSY,
+    "40": why.BUSY,
     "42501": _RIGHTS,
-    "42P01": NOT_FOUND,
-    "42P07": EXISTS,
-    "3F": NOT_FOUND,
-    "42": QUERY,
-    "0A": QUERY,
-    "25006": READ_ONLY,
+    "42P01": why.NOT_FOUND,
+    "42P07": why.EXISTS,
+    "3F": why.NOT_FOUND,
+    "42": why.QUERY,
+    "0A": why.QUERY,
+    "25006": why.READ_ONLY,
     "2BP01": "has views or keys that depend on the table that shall be replaced; drop them first, or choose another "
     "name",
-    "53100": FULL,
+    "53100": why.FULL,
     "53": "has no room for another connection or no memory left; try again later",
-    "22": DATA,
+    "22": why.DATA,
 }
 
 
@@ -203,13 +195,13 @@ class PostgreSQL(AdbcConnection):
         "no connection to the server": _LOST,
         "connection not open": _LOST,
         "ssl": _LOST,
-        "invalid input": DATA,
-        "division by zero": DATA,
-        "out of range": DATA,
+        "invalid input": why.DATA,
+        "division by zero": why.DATA,
+        "out of range": why.DATA,
         "statement timeout": _TIMEOUT,
         "permission denied": _RIGHTS,
-        "no space left": FULL,
-        "read-only": READ_ONLY,
+        "no space left": why.FULL,
+        "read-only": why.READ_ONLY,
     }
 
     @classmethod

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+from shoal.data.databases import error_messages as why
 from shoal.data.databases.connection import (
     BYTES_OF_A_CELL,
     AdbcConnection,
@@ -18,16 +19,6 @@ from shoal.data.databases.connection import (
     file_problems,
     quoted,
     selected,
-)
-from shoal.data.databases.error_messages import (
-    BROKEN,
-    BUSY,
-    EXISTS,
-    FULL,
-    NOT_FOUND,
-    QUERY,
-    READ_ONLY,
-    UNOPENED,
 )
 from shoal.data.databases.types import fitted_type
 from shoal.data.files.column_types import type_problems
@@ -56,17 +47,17 @@ class SQLite(AdbcConnection):
     library = "adbc_driver_sqlite"
     counts_quickly = False  # it sorts them
     signs: ClassVar[Mapping[str, str]] = {
-        "database is locked": BUSY,
-        "disk is full": FULL,
-        "no space left": FULL,
-        "readonly database": READ_ONLY,
-        "not a database": BROKEN,
-        "malformed": BROKEN,
-        "unable to open": UNOPENED,
-        "already exists": EXISTS,
-        "no such table": NOT_FOUND,
-        "no such column": QUERY,
-        "syntax error": QUERY,
+        "database is locked": why.BUSY,
+        "disk is full": why.FULL,
+        "no space left": why.FULL,
+        "readonly database": why.READ_ONLY,
+        "not a database": why.BROKEN,
+        "malformed": why.BROKEN,
+        "unable to open": why.UNOPENED,
+        "already exists": why.EXISTS,
+        "no such table": why.NOT_FOUND,
+        "no such column": why.QUERY,
+        "syntax error": why.QUERY,
     }
 
     @classmethod

@@ -12,7 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from shoal.atomic import output_exists_problem, system_reason, write_atomically
-from shoal.data.databases import DatabaseTable, IfExists, write_stored_batches
+from shoal.data.databases.address import DatabaseTable
+from shoal.data.databases.connection import IfExists
+from shoal.data.databases.writing import write_stored_batches
 from shoal.data.engines.base import Lazy
 from shoal.data.files.formats import output_problems, suffix_of
 from shoal.data.files.large_text import ReadTexts, texts_to_parquet

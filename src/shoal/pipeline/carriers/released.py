@@ -14,7 +14,9 @@ import narwhals as nw
 
 from shoal.assess.singling_out import KeptColumns, singled_out
 from shoal.audits.verdict import Audit
-from shoal.data.databases import COUNT, DatabaseTable, IfExists, StagedTable, write_stored
+from shoal.data.databases.address import DatabaseTable
+from shoal.data.databases.connection import IfExists
+from shoal.data.databases.writing import COUNT, StagedTable, write_stored
 from shoal.data.engines.base import HASHES, RESERVED, Lazy, engine_errors
 from shoal.data.engines.publishing import publish_file, publish_folder, publish_stored
 from shoal.data.files.column_types import columns_as_text
