@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -46,8 +46,7 @@ def publish_file(
 ) -> None:
     """Write one file, whole or not at all; columns that are unchanged have the types that their texts allow."""
     raise_problems(output_problems(target, overwrite))
-    staged = [opened.staged(RELEASE)]
-    kinds = opened.kinds(unchanged)
+    staged, kinds = opened.staged(RELEASE), opened.kinds(unchanged)
     raise_problems(stream_problems(schema_of(staged, kinds), target))
     suffix = suffix_of(target)
     texts = opened.texts or ReadTexts()
@@ -58,14 +57,10 @@ def publish_file(
         if suffix == ".parquet":
             prove(opened.scan([written]))
             return
-        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
-        try:
-            delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
+        delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
+        with _read_back(opened) as again:
             texts_to_parquet([written], Input(dialect.encoding, delimiter), again)
             prove(opened.scan([again]))
-        finally:
-            with suppress(OSError):
-                again.unlink()
 
     with folder_beside(target) as folder:
         write_atomically(
@@ -78,6 +73,17 @@ def publish_file(
         )
 
 
+@contextmanager
+def _read_back(opened: LargeTable) -> Iterator[Path]:
+    """The path of a file for what is read back, which is then removed."""
+    again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
+    try:
+        yield again
+    finally:
+        with suppress(OSError):
+            again.unlink()
+
+
 def publish_folder(
     opened: LargeTable, target: Path, overwrite: bool, prove: Prove, unchanged: Sequence[str]
 ) -> None:
@@ -85,7 +91,7 @@ def publish_folder(
     publish_written(
         target,
         overwrite,
-        lambda folder: split_to([opened.staged(RELEASE)], folder, opened.kinds(unchanged)),
+        lambda folder: split_to(opened.staged(RELEASE), folder, opened.kinds(unchanged)),
         lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
     )
 
@@ -98,18 +104,13 @@ def publish_stored(
     unchanged: Sequence[str],
 ) -> None:
     """Write a table of a database, whole or not at all, a batch at a time; it is read back so, too."""
-    staged = [opened.staged(RELEASE)]
+    staged, kinds = opened.staged(RELEASE), opened.kinds(unchanged)
 
     def check(written: pa.RecordBatchReader) -> None:
-        again = opened.staged(f"read-{secrets.token_hex(4)}.parquet")
-        try:
+        with _read_back(opened) as again:
             write_part(again, written, written.schema)
             prove(opened.scan([again]))
-        finally:
-            with suppress(OSError):
-                again.unlink()
 
-    kinds = opened.kinds(unchanged)
     write_stored_batches(
         schema_of(staged, kinds),
         batches_of(staged, kinds),
@@ -122,10 +123,7 @@ def publish_stored(
 
 
 def publish_written(
-    target: Path,
-    overwrite: bool,
-    write: Callable[[Path], object],
-    check: Callable[[Path], None],
+    target: Path, overwrite: bool, write: Callable[[Path], object], check: Callable[[Path], None]
 ) -> None:
     """Let a folder appear under its name once it is written and checked; one that is replaced stays until then."""
     real = Path(os.path.realpath(target))

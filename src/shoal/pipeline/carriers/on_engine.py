@@ -165,7 +165,7 @@ class OnEngine(Carrier):
                 budget if settings.refine else None,
                 seed=settings.seed,
                 progress=watch.progress,
-                most=self.opened.most or records_at_once(self.opened.memory),
+                most=records_at_once(self.opened.memory),
                 suppression_limit=settings.suppression_limit,
                 secret=self._secret,
                 elsewhere=self.engine.elsewhere(),

@@ -195,7 +195,7 @@ class Staged(ReleasedData[FrameT]):
     def _check_formulas(self, path: Path) -> None:
         """Refuse texts that a spreadsheet would run as formulas."""
         if runs_formulas(path):
-            found = formulas_in([self.opened.staged(RELEASE)])
+            found = formulas_in(self.opened.staged(RELEASE))
             raise_problems(formula_sentences(found, path, self.settings.allows, ".parquet"))
 
     def _prove(self, written: Lazy) -> None:
