@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from shoal.encoding.encode import Column, Table, column_problems
 from shoal.encoding.models import Interval, Order
-from shoal.encoding.other_columns import (
-    Roles,
-    assign_roles,
-)
+from shoal.encoding.other_columns import Roles, assign_roles
 from shoal.encoding.render import bound_names
 from shoal.encoding.source import Dialect
 from shoal.encoding.type_inference import date_format_in_words

@@ -87,13 +87,7 @@ class Batch(Generic[FrameT]):
             )
         data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
         raise_problems(formula_problems(data, Path(path), self.settings.allows))
-        write_file(
-            data,
-            path,
-            overwrite,
-            dialect,
-            partial(self._prove, dialect),
-        )
+        write_file(data, path, overwrite, dialect, partial(self._prove, dialect))
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the records that were held back, as they came, to a file that only its owner may read."""
@@ -121,12 +115,7 @@ class Batch(Generic[FrameT]):
 
 
 def make_batch(
-    recoding: Recoding,
-    settings: Settings,
-    table: Any,
-    batch_k: int,
-    held: Any,
-    regroup: bool,
+    recoding: Recoding, settings: Settings, table: Any, batch_k: int, held: Any, regroup: bool
 ) -> Batch[Any]:
     """Release what can be released of new records, and prove it of the batch and of all batches together."""
     source = _joined(open_table(table, settings.reading), held, settings.reading)

@@ -201,9 +201,7 @@ PATTERNS = (
     ),
     Pattern("Dutch BSN that pass the test", r"[0-9]{9}", _is_bsn, STRICT, name=_NUMBER_NAMES),
     Pattern(
-        "Brazilian CPF with right check digits",
-        r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}",
-        _is_cpf,
+        "Brazilian CPF with right check digits", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _is_cpf
     ),
     Pattern(
         "German tax numbers with right check digits",

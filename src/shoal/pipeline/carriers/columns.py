@@ -153,12 +153,7 @@ class PackedCodes:
             values = column.values.filter(stays.tolist())
             model = column.meaning.model if isinstance(column.meaning, Column) else None
             fresh = _coded(
-                column.name,
-                values,
-                counts,
-                settings,
-                model,
-                isinstance(column.meaning, Sensitive),
+                column.name, values, counts, settings, model, isinstance(column.meaning, Sensitive)
             )
             place = np.zeros(column.size, dtype=np.int32)
             place[column.codes[stays]] = fresh.codes
@@ -212,14 +207,7 @@ def _coded(
         is_range = name in range_columns(settings.coarsen)
         secret = encode_sensitive(values, name, reading, counts, is_range)
         return CodedColumn(name, values, counts, secret.codes, secret)
-    column, codes = encode_column(
-        values,
-        name,
-        model,
-        settings.reading,
-        may_be_empty,
-        counts,
-    )
+    column, codes = encode_column(values, name, model, settings.reading, may_be_empty, counts)
     return CodedColumn(name, values, counts, codes, column)
 
 
@@ -275,11 +263,7 @@ def coarsen_frame(engine: Backend, frame: Lazy, settings: Settings) -> Coarsened
 
 
 def respelled_frame(
-    engine: Backend,
-    frame: Lazy,
-    closed: Closed,
-    coarse: CoarsenedFrame,
-    settings: Settings,
+    engine: Backend, frame: Lazy, closed: Closed, coarse: CoarsenedFrame, settings: Settings
 ) -> tuple[Lazy, Closed]:
     """Released records with the texts that their values alone would have got: nothing tells of those left out.
 

@@ -177,12 +177,7 @@ LOOKED_AT = 200_000  # records in which columns are compared
 
 
 def staged_leaks(
-    engine: Backend,
-    frame: Lazy,
-    codes: PackedCodes,
-    table: Table,
-    roles: Roles,
-    settings: Settings,
+    engine: Backend, frame: Lazy, codes: PackedCodes, table: Table, roles: Roles, settings: Settings
 ) -> Leaks:
     """Everything that unchanged columns give away; `frame` is the encoded table."""
     looked_at = list(roles.unchanged)

@@ -108,8 +108,7 @@ class Memory(Carrier):
             self._groups = watch("leaving out", lambda: _leave_out(plan, self._partition, people))
         else:
             self._series = watch(
-                "grouping",
-                lambda: make_next_release(plan, self.previous, watch.progress),
+                "grouping", lambda: make_next_release(plan, self.previous, watch.progress)
             )
             self._partition = self._series.partition
             self._groups = self._partition.groups
@@ -200,8 +199,7 @@ def group_and_refine(plan: Plan[Memory], watch: Watch) -> tuple[Partition, Peopl
         people = People.of(person, problem.rules, problem.values)
         budget = _budget(settings) if settings.refine else None
         partition = watch(
-            "grouping",
-            lambda: group_persons(problem, people, method, budget, seed, watch.progress),
+            "grouping", lambda: group_persons(problem, people, method, budget, seed, watch.progress)
         )
         return partition, people
     partition = watch("grouping", lambda: method.partition(problem, seed, watch.progress))
