@@ -152,14 +152,11 @@ def shuffled_frame(engine: Backend, frame: Lazy) -> Lazy:
     return engine.hashed(frame, names, ORDER, drawn).sort(ORDER).drop(ORDER)
 
 
-COUNTED = f"{RESERVED}count"
-
-
 def alone_in(engine: Backend, staged: Lazy, columns: Sequence[str]) -> int:
     """Records of a staged release whose combination of some columns no other record has."""
-    values = staged.group_by(*map(inner_name, columns)).agg(nw.len().alias(COUNTED))
-    found = engine.arrow(values.filter(nw.col(COUNTED) == 1).select(nw.len().alias(COUNTED)))
-    return int(found[COUNTED][0].as_py())
+    values = staged.group_by(*map(inner_name, columns)).agg(nw.len().alias(COUNT))
+    found = engine.arrow(values.filter(nw.col(COUNT) == 1).select(nw.len().alias(COUNT)))
+    return int(found[COUNT][0].as_py())
 
 
 def audit_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examination:
@@ -167,10 +164,10 @@ def audit_staged(engine: Backend, staged: Lazy, settings: Settings) -> Examinati
     names = [outer_name(name) for name in staged.collect_schema().names()]
     wanted = counted_columns(names, settings)
     for name in (name for name in settings.coarsen if name in names):
-        values = staged.group_by(inner_name(name)).agg(nw.len().alias(COUNTED))
-        audit_coarsened(engine.collect(values).drop(COUNTED), settings)
-    counted = staged.group_by(*map(inner_name, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNTED))
-    return audit_counted(engine.collect(counted), COUNTED, settings)
+        values = staged.group_by(inner_name(name)).agg(nw.len().alias(COUNT))
+        audit_coarsened(engine.collect(values).drop(COUNT), settings)
+    counted = staged.group_by(*map(inner_name, wanted)).agg(nw.len().cast(nw.Int64).alias(COUNT))
+    return audit_counted(engine.collect(counted), COUNT, settings)
 
 
 LOOKED_AT = 200_000  # records in which columns are compared

@@ -28,7 +28,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.kernels.refining.series import exchange_people, regroup_near
 from shoal.pipeline.plan import Plan
 from shoal.pipeline.prove import released_columns
-from shoal.pipeline.series.buckets import OUT, place_people
+from shoal.pipeline.series.buckets import OUT, Buckets
 from shoal.pipeline.series.history import EarlierRelease, History, Signature, history_of
 from shoal.pipeline.series.split import (
     NOBODY,
@@ -266,19 +266,18 @@ def _placed(
     active, k = np.flatnonzero(fits), plan.settings.k
     width = np.array([*(len(own) for own in signatures), 0], dtype=np.int64)  # OUT is the last
     cells = nested_cells(plan.problem, active, CELL * k)
-    placed, extended = place_people(
+    turn = turns_of(sets[active], width[known[active]], drawn[active])
+    buckets = Buckets(
         secret.codes[active],
-        known[active],
-        signatures,
-        secret.size,
+        list(signatures),
         promised_values(plan.settings),
         k,
-        turns_of(sets[active], width[known[active]], drawn[active]),
+        turn,
         [own[active] for own in cells],
     )
     signature = np.full(known.size, OUT, dtype=np.int32)
-    signature[active] = placed
-    return signature, extended
+    signature[active] = buckets.place(known[active], secret.size)
+    return signature, buckets.signatures
 
 
 def promised_values(settings: Settings) -> int:
