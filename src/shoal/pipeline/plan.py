@@ -204,12 +204,12 @@ def _render_problems(columns: Sequence[str], settings: Settings) -> list[str]:
     """Columns of the table that bounds would overwrite."""
     if settings.render != "bounds":
         return []
-    intervals = [
-        name
+    wanted = {
+        bound
         for name, model in settings.quasi_identifiers.items()
         if model is None or isinstance(model, Interval | Order)
-    ]
-    wanted = {bound for name in intervals for bound in bound_names(name)}
+        for bound in bound_names(name)
+    }
     return [
         f"Column '{name}' is in the way of an interval's bounds; rename it."
         for name in columns
@@ -232,9 +232,7 @@ class Estimate:
     combinations: float  # of generalization levels
     least: float  # seconds
     most: float
-    compiles: (
-        bool  # whether kernels of the default method are compiled first, which is in the seconds
-    )
+    compiles: bool  # whether kernels are compiled first, which is in the seconds
 
 
 def estimate_run(plan: Plan[Any]) -> Estimate:

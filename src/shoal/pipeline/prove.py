@@ -35,9 +35,11 @@ from shoal.audits.verdict import (
 )
 from shoal.data.databases.address import is_address
 from shoal.data.files.header import check_header
+from shoal.data.files.table_file import read_file_texts
 from shoal.data.open import input_of_release, texts_in
 from shoal.encoding.frames import Frame, open_frame
 from shoal.encoding.render import bound_names
+from shoal.encoding.source import Dialect, Input
 from shoal.errors import LONGEST, Refusal
 from shoal.risk.leaks import kept_leaks, value_leaks
 from shoal.settings.settings import Settings
@@ -97,6 +99,12 @@ def audit_release(released: Frame, known: AuditEvidence, settings: Settings) -> 
     if known.series is None:
         return examination
     return _with_series(examination, released, known.series, settings)
+
+
+def audit_file(known: AuditEvidence, settings: Settings, dialect: Dialect, path: Path) -> None:
+    """Audit a file of this dialect that holds a release, as texts."""
+    texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
+    audit_release(texts, known, settings).prove()
 
 
 def with_verdict(

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.audits.verdict import Audit
-from shoal.data.files.table_file import formula_problems, read_file_texts, write_file
+from shoal.data.files.table_file import formula_problems, write_file
 from shoal.data.open import open_table
 from shoal.encoding.encode import random_order
 from shoal.encoding.forms import Records
@@ -24,7 +24,7 @@ from shoal.encoding.source import Dialect, Input, Source
 from shoal.errors import Infeasible, InputError, raise_problems
 from shoal.pipeline.carriers.memory import Memory, group_and_refine
 from shoal.pipeline.plan import Plan, prepare
-from shoal.pipeline.prove import AuditEvidence, audit_evidence, audit_release
+from shoal.pipeline.prove import AuditEvidence, audit_evidence, audit_file, audit_release
 from shoal.progress import Watch, silent
 from shoal.reuse.coverage import NOBODY, Coverage, assign_closures, coverage_of
 from shoal.risk.limits import compile_rules
@@ -87,17 +87,13 @@ class Batch(Generic[FrameT]):
             )
         data, dialect = arrow_table(open_frame(self.data)), self.dialect or Dialect()
         raise_problems(formula_problems(data, Path(path), self.settings.allows))
-        write_file(data, path, overwrite, dialect, partial(self._prove, dialect))
+        prove = partial(audit_file, self.known, self.settings, dialect)
+        write_file(data, path, overwrite, dialect, prove)
 
     def save_held(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the records that were held back, as they came, to a file that only its owner may read."""
         held = arrow_table(open_frame(self.held))
         write_file(held, path, overwrite, self.dialect or Dialect(), private=True)
-
-    def _prove(self, dialect: Dialect, path: Path) -> None:
-        """Audit a file that holds the batch."""
-        texts = open_frame(read_file_texts(path, Input(dialect.encoding, dialect.delimiter)))
-        audit_release(texts, self.known, self.settings).prove()
 
     def to_dict(self) -> dict[str, Any]:
         """What was released, held back and proved, ready for JSON; no record is in it."""

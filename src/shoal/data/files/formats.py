@@ -94,10 +94,10 @@ def row_problems(path: Path, input: Input) -> list[str]:
     """Say that a file has no rows that could be skipped."""
     said = {"header_row": (input.header_row or 1) > 1, "skip_last": bool(input.skip_last)}
     has_rows = _FORMATS.get(suffix_of(path)) in (_DELIMITED, _EXCEL, None)
-    names = [name for name, is_said in said.items() if is_said and not has_rows]
     return [
         f"'{name}' is for CSV files and workbooks, and '{path}' is none; leave it out."
-        for name in names
+        for name, is_said in said.items()
+        if is_said and not has_rows
     ]
 
 

@@ -117,9 +117,7 @@ def _no_header(path: Path, sign: str) -> InputError:
 
 
 LEAST = 3  # records above a total, from which on they show what a record looks like
-SAME_SUM = (
-    1e-6  # relative difference up to which a number is the sum of the others: totals are rounded
-)
+SAME_SUM = 1e-6  # relative difference up to which a number is the sum of others, perhaps rounded
 _TOTAL = re.compile(
     r"(grand |sub|zwischen|end)?-?(sums?|summen?|totals?|totale|totali|totaux|totaal|totales|insgesamt|gesamt|"
     r"gesamtsumme|gesamtergebnis|somme|somma|suma|soma|mittelwert|durchschnitt|average|moyenne|Σ|∑)"
@@ -160,8 +158,9 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
     filled = [name for name in table.column_names if last[name][0].as_py() not in (None, "")]
     is_sparse = 0 < 2 * len(filled) <= table.num_columns
     texts = [name for name in filled if is_text(table[name].type)]
-    words = [name for name in texts[:1] if is_total_word(last[name][0].as_py())]
-    words = [name for name in words if _is_rare(table[name])]
+    words = [
+        name for name in texts[:1] if is_total_word(last[name][0].as_py()) and _is_rare(table[name])
+    ]
     if not (words or is_sparse):
         return None
     if words and is_sparse:
@@ -170,9 +169,7 @@ def total_sign(table: pa.Table, input: Input) -> str | None:
         for name in texts:
             if _breaks_pattern(table[name]):
                 return f"column '{name[:LONGEST]}' holds an identifier in every row but this one"
-    if words or (
-        is_sparse and not [name for name in texts if not _are_numbers(table[name], input)]
-    ):
+    if words or all(_numbers(table[name], input) is not None for name in texts):
         for name in filled:
             if name not in words and _is_sum(table[name], input):
                 return f"column '{name[:LONGEST]}' holds the sum of the rows above"
@@ -208,10 +205,6 @@ def _breaks_pattern(column: pa.ChunkedArray) -> bool:
     if not pc.all(pc.match_substring_regex(above, _ID)).as_py():
         return False
     return not pc.match_substring_regex(column.slice(len(column) - 1), _ID)[0].as_py()
-
-
-def _are_numbers(column: pa.ChunkedArray, input: Input) -> bool:
-    return _numbers(column, input) is not None
 
 
 def _numbers(column: pa.ChunkedArray, input: Input) -> pa.ChunkedArray | None:

@@ -28,9 +28,8 @@ class ReadTexts:
     """What is known of text files that were read."""
 
     dialect: Dialect | None = None  # how CSV files are written, by the first
-    types: Mapping[str, pa.DataType] = field(
-        default_factory=dict
-    )  # of columns that are typed without loss
+    # Of columns that are typed without loss.
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
     numbers: Sequence[str] = ()  # columns of JSON lines that are texts of numbers
 
 
