@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -215,14 +216,10 @@ def _joined(source: Source, held: Any, input: Input) -> Source:
     before: Frame = open_table(held, input.of_written()).data
     if not before.shape[0]:
         return source
-    missing = [name for name in source.data.columns if name not in before.columns]
-    more = [name for name in before.columns if name not in source.data.columns]
     joined = None
-    if not missing and not more:
-        try:
+    if set(before.columns) == set(source.data.columns):
+        with suppress(Exception):  # each library has errors of its own, and they may show a cell
             joined = _stacked(before.select(source.data.columns), source.data)
-        except Exception:  # each library has errors of its own, and they may show a cell
-            joined = None
     if joined is None:
         raise InputError(
             "The records held back do not have the columns and types of the new ones; give both as they came from the "

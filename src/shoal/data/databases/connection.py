@@ -222,14 +222,20 @@ class Connection(ABC):
     def existing_problems(
         self, target: DatabaseTable, if_exists: IfExists, is_read: bool, is_view: bool
     ) -> list[str]:
-        """A sentence for why a table or view that exists in a file cannot be replaced."""
+        """A sentence for why a table or view that exists cannot be replaced; what is read is never changed."""
+        name, database = repr(target.table), self.database
         if is_read:
-            return [is_source_problem(target, self.database)]
+            return [
+                f"The table {name} in '{database}' is read to make this release and would be lost; name another table "
+                "to write."
+            ]
         if if_exists != "replace":
-            return [table_exists_problem(target, self.database)]
+            return [
+                f"The table {name} exists in '{database}'; choose another name or pass --if-exists replace "
+                '(if_exists="replace").'
+            ]
         if is_view:
-            what = f"{target.table!r} in '{self.database}'"
-            return [f"{what} is a view and is not replaced; name another."]
+            return [f"{name} in '{database}' is a view and is not replaced; name another."]
         return []
 
     def missing(self, table: DatabaseTable) -> str:
@@ -285,22 +291,6 @@ def _some(names: Sequence[str]) -> str:
     if not names:
         return "none that you may read"
     return ", ".join(names[:20]) + (f" and {len(names) - 20:,} more" if len(names) > 20 else "")
-
-
-def table_exists_problem(target: DatabaseTable, database: Database) -> str:
-    """Say that a table exists."""
-    return (
-        f"The table {target.table!r} exists in '{database}'; choose another name or pass --if-exists replace "
-        '(if_exists="replace").'
-    )
-
-
-def is_source_problem(target: DatabaseTable, database: Database) -> str:
-    """Say that a table is the source, which is never changed."""
-    return (
-        f"The table {target.table!r} in '{database}' is read to make this release and would be lost; name another "
-        "table to write."
-    )
 
 
 def selected(columns: Sequence[StoredColumn]) -> str:

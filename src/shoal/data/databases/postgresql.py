@@ -15,10 +15,8 @@ from shoal.data.databases.connection import (
     AdbcConnection,
     IfExists,
     StoredColumn,
-    is_source_problem,
     quoted,
     selected,
-    table_exists_problem,
     text_in_sql,
 )
 from shoal.encoding.source import Relation
@@ -385,10 +383,9 @@ class PostgreSQL(AdbcConnection):
         row: Mapping[str, Any],
     ) -> list[str]:
         """Sentences for why a table that exists cannot be replaced."""
-        if read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])}:
-            return [is_source_problem(target, self.database)]
-        if if_exists != "replace":
-            return [table_exists_problem(target, self.database)]
+        is_read = bool(read & {(*self._place(), row["own"]), (*_FOREIGN, row["spelled"])})
+        if found := self.existing_problems(target, if_exists, is_read, is_view=False):
+            return found
         what = f"The table {target.table!r} in '{self.database}'"
         if row["kind"] != _ORDINARY or row["is_parted"]:
             return [f"{what} is a view, has parts or is one, and is not replaced; name another."]

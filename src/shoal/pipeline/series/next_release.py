@@ -350,9 +350,8 @@ def audit_earlier_release(
     columns = released_columns(frame, settings)
     texts = visible_texts(frame, [*columns, history.sensitive])
     written = texts[history.sensitive].to_pylist()
-    values = signature_values(
-        written, history.signatures, settings.reading.missing_in(history.sensitive)
-    )
+    missing = settings.reading.missing_in(history.sensitive)
+    values = signature_values(written, history.signatures, missing)
     groups: dict[str, Counter[str | None]] = {}
     rows = zip(*(texts[name].to_pylist() for name in columns), strict=True)
     for own, value in zip(rows, values, strict=True):
@@ -360,13 +359,10 @@ def audit_earlier_release(
     is_known = any(
         is_earlier_release(groups, history.signatures, night.groups) for night in history.nights
     )
-    least = _least(history)
-    count = len(history.nights)
-    what = (
-        f"{m}-invariance of '{history.sensitive}' over {count} release{'s' if count != 1 else ''}"
-    )
+    least, count = _least(history), len(history.nights)
+    releases = f"{count} release{'s' if count != 1 else ''}"
+    what = f"{m}-invariance of '{history.sensitive}' over {releases}"
     proof = Proof(what, float(m), float(least))
-    miss = ""
     if not is_known:
         miss = "This table is none of the releases that the history knows of"
     elif least < m:
