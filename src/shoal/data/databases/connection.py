@@ -300,12 +300,10 @@ def selected(columns: Sequence[StoredColumn]) -> str:
 
 def library_problems(database: Database) -> list[str]:
     """A sentence if the driver of a database is not installed."""
-    kind = database.kind
-    if find_spec(kind.library) is None:
-        return [
-            f"'{database}' needs {kind.library.replace('_', '-')}; run: pip install 'shoal[{kind.extra}]'."
-        ]
-    return []
+    kind, package = database.kind, database.kind.library.replace("_", "-")
+    if find_spec(kind.library) is not None:
+        return []
+    return [f"'{database}' needs {package}; run: pip install 'shoal[{kind.extra}]'."]
 
 
 def connect(database: Database, writes: bool = False) -> Connection:

@@ -39,18 +39,13 @@ class HeaderBelowTitles(InputError):
 
 def check_header(path: Path, names: Sequence[str], columns: Sequence[pa.ChunkedArray]) -> None:
     """Refuse a header that is a record, without showing it; then names that are empty or not distinct."""
-    values = [str(n) for n, name in enumerate(names, start=1) if _reads_like_a_value(name)]
-    if values:
-        raise _no_header(
-            path, f"the names of columns {', '.join(values)} read like numbers or dates"
-        )
-    among = [
-        str(number)
-        for number, (name, column) in enumerate(zip(names, columns, strict=True), start=1)
-        if name.strip() and _holds(column, name)
-    ]
-    if among:
-        raise _no_header(path, f"the names of columns {', '.join(among)} occur among their values")
+    which = ", ".join(str(n) for n, name in enumerate(names, 1) if _reads_like_a_value(name))
+    if which:
+        raise _no_header(path, f"the names of columns {which} read like numbers or dates")
+    pairs = enumerate(zip(names, columns, strict=True), start=1)
+    which = ", ".join(str(n) for n, (name, own) in pairs if name.strip() and _holds(own, name))
+    if which:
+        raise _no_header(path, f"the names of columns {which} occur among their values")
     check_names(path, names)
 
 
