@@ -87,7 +87,7 @@ class LargeTable:
     engine: Backend
     frame: Lazy
     memory: int
-    staging: Any = None  # is closed in the end
+    staging: Any  # is closed in the end
     texts: ReadTexts | None = None  # what is known of text files
     stored: Origin | None = None  # of a table of a database
 
@@ -115,14 +115,9 @@ class LargeTable:
         assert isinstance(self.staging, Staging)
         return self.staging.place(name)
 
-    def scan(self, paths: Sequence[Path]) -> Lazy:
-        """The records of Parquet files."""
-        return self.engine.scan(paths)
-
     def close(self) -> None:
         """Remove everything that was staged."""
-        if self.staging is not None:
-            self.staging.close()
+        self.staging.close()
 
 
 def engine_for(table: Any, engine: str | None, memory: str | int | None = None) -> str:

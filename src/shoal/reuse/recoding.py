@@ -227,23 +227,16 @@ def recoding_of(released: Frame, settings: Settings) -> Recoding:
 
 def recoding_problems(settings: Settings) -> list[str]:
     """Sentences for settings whose releases cannot take new records."""
-    found = []
-    if not settings.method.homogeneous:
-        found.append(
-            f"Records of method '{settings.method.name}' do not read the same in groups, so that there are no closures "
-            "to use again; choose another method."
-        )
-    if settings.render != "text":
-        found.append(
-            f"A release with render = '{settings.render}' does not show its closures as texts; set render to 'text'."
-        )
-    if settings.person:
-        found.append(
-            "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
-            "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
-            "previous= (--save-history) instead of a recoding if the same people come again."
-        )
-    return found
+    obstacles = {
+        f"Records of method '{settings.method.name}' do not read the same in groups, so that there are no closures to "
+        "use again; choose another method.": not settings.method.homogeneous,
+        f"A release with render = '{settings.render}' does not show its closures as texts; set render to "
+        "'text'.": settings.render != "text",
+        "A recoding counts records, so it cannot be used with 'person', and people with several records cannot be "
+        "released repeatedly: aggregate the table to one record per person, then leave 'person' out, or use "
+        "previous= (--save-history) instead of a recoding if the same people come again.": settings.person,
+    }
+    return [sentence for sentence, applies in obstacles.items() if applies]
 
 
 def _counted(released: Frame, settings: Settings) -> tuple[pa.Table, list[int]]:

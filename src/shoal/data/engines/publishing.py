@@ -55,12 +55,12 @@ def publish_file(
 
     def check(written: Path) -> None:
         if suffix == ".parquet":
-            prove(opened.scan([written]))
+            prove(opened.engine.scan([written]))
             return
         delimiter = "\t" if suffix.startswith(".tsv") else dialect.delimiter
         with _read_back(opened) as again:
             texts_to_parquet([written], Input(dialect.encoding, delimiter), again)
-            prove(opened.scan([again]))
+            prove(opened.engine.scan([again]))
 
     with folder_beside(target) as folder:
         write_atomically(
@@ -92,7 +92,7 @@ def publish_folder(
         target,
         overwrite,
         lambda folder: split_to(opened.staged(RELEASE), folder, opened.kinds(unchanged)),
-        lambda folder: prove(opened.scan(sorted(folder.iterdir()))),
+        lambda folder: prove(opened.engine.scan(sorted(folder.iterdir()))),
     )
 
 
@@ -109,7 +109,7 @@ def publish_stored(
     def check(written: pa.RecordBatchReader) -> None:
         with _read_back(opened) as again:
             write_part(again, written, written.schema)
-            prove(opened.scan([again]))
+            prove(opened.engine.scan([again]))
 
     write_stored_batches(
         schema_of(staged, kinds),

@@ -134,10 +134,7 @@ class TotalRowBelow(InputError):
 
 def check_total(path: Path, table: pa.Table, input: Input) -> None:
     """Refuse a table whose last row looks like a total, unless it is said how many such rows there are."""
-    if input.skip_last is not None:
-        return
-    why = total_sign(table, input)
-    if why:
+    if input.skip_last is None and (why := total_sign(table, input)):
         raise TotalRowBelow(path, why)
 
 

@@ -76,9 +76,8 @@ def secret_of(engine: Backend, frame: Lazy, seed: int) -> int:
     halves = [(nw.col(HASH) % HALF).sum().alias("low"), (nw.col(HASH) // HALF).sum().alias("high")]
     table = engine.arrow(frame.select(*halves))
     low, high = (int(table[name][0].as_py()) for name in ("low", "high"))
-    return int(
-        np.random.SeedSequence([seed % 2**64, low, high]).generate_state(1, np.uint64)[0] >> 1
-    )
+    mixed = np.random.SeedSequence([seed % 2**64, low, high]).generate_state(1, np.uint64)
+    return int(mixed[0] >> 1)
 
 
 def join_back(
@@ -105,10 +104,8 @@ def join_back(
         others = pa.table(
             {ROW: pieces.row, RANK: pieces.rank, OTHER: pieces.group.astype(np.int64)}
         )
-        moves = frame.filter(nw.col(SPLIT) == 1)
-        moves = moves.with_columns(
-            nw.col(ORDER).rank("ordinal").over(ROW).cast(nw.Int64).alias(RANK)
-        )
+        rank = nw.col(ORDER).rank("ordinal").over(ROW).cast(nw.Int64)
+        moves = frame.filter(nw.col(SPLIT) == 1).with_columns(rank.alias(RANK))
         moves = moves.join(engine.table(others), on=[ROW, RANK], how="left")
         goes = nw.when(nw.col(OTHER).is_null()).then(nw.col(GROUP)).otherwise(nw.col(OTHER))
         moves = moves.with_columns(goes.alias(GROUP)).drop([RANK, OTHER])
@@ -220,9 +217,8 @@ def with_persons(engine: Backend, frame: Lazy, identifiers: Sequence[str]) -> La
     secret = secrets.randbits(63)
     for name, own in zip(identifiers, person_hash_columns(identifiers), strict=True):
         frame = engine.hashed(frame, [inner_name(name)], own, secret)
-        either = (
-            nw.when(nw.col(inner_name(name)).is_null()).then(nw.col(HASH)).otherwise(nw.col(own))
-        )
+        is_null = nw.col(inner_name(name)).is_null()
+        either = nw.when(is_null).then(nw.col(HASH)).otherwise(nw.col(own))
         frame = frame.with_columns(either.alias(own))
     return frame
 

@@ -141,9 +141,8 @@ class Memory(Carrier):
         source = replace(self.given, data=self.given.data[kept.tolist()])
         source = coarsened(source, settings.coarsen, settings.reading)
         encoded = encode_source(source, plan.resolved_settings, may_be_empty=True)
-        closed = problem_of(encoded, replace(settings, requirements=())).close(
-            groups[kept], closing.of(kept)
-        )
+        problem = problem_of(encoded, replace(settings, requirements=()))
+        closed = problem.close(groups[kept], closing.of(kept))
         return source.data, replace(closed, left_out=groups.size - kept.size)
 
     def render(self, plan: Plan[Memory], closed: Closed) -> None:

@@ -240,10 +240,11 @@ MOST_QUADRATIC = 10_000_000  # records of a table that a method may take whose t
 
 def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
     """Sentences for settings and columns that a large table cannot have."""
-    asked = "Persons are counted" if settings.person else "Pseudonyms are made"
+    single = "Persons are counted" if settings.person else "Pseudonyms are made"
+    is_taken = any(name.startswith(RESERVED) for name in names)
     lower = Counter(name.lower() for name in names)
     twice = min((name for name, count in lower.items() if count > 1), default="")
-    lacks = {
+    obstacles = {
         "A table that is not in memory has no order to keep; leave out keep_order, or read it into memory "
         "(--engine memory).": settings.keep_order,
         f"Method '{settings.method.name}' links single records, which needs all of them in memory; choose another "
@@ -251,15 +252,14 @@ def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
         "The mean of a group needs all records in memory; set render to 'midpoint', 'text' or 'bounds', or read the "
         "table into memory (--engine memory).": settings.render == "mean",
         "Releases over time are made in memory only; read the table into memory (--engine memory).": settings.series,
-        f"{asked} in memory only; read the table into memory (--engine memory).": settings.person
-        or settings.pseudonyms,
-        f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them.": any(
-            name.startswith(RESERVED) for name in names
+        f"{single} in memory only; read the table into memory (--engine memory).": (
+            settings.person or settings.pseudonyms
         ),
+        f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them.": is_taken,
         f"Columns named '{twice}' differ in upper and lower case only, which engines do not tell apart; rename "
         "one.": twice,
     }
-    return [sentence for sentence, is_so in lacks.items() if is_so]
+    return [sentence for sentence, applies in obstacles.items() if applies]
 
 
 def refuse_slow_method(settings: Settings, records: int) -> None:

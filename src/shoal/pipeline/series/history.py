@@ -178,8 +178,7 @@ def history_of(previous: Any, person: str, sensitive: str, m: int) -> History:
                 f"The earlier releases promise {own.m} values for everybody and this one {m}; a series cannot promise "
                 f"more than its first release: set l to {own.m}, or begin another series of other people."
             )
-    if problems:
-        raise InputError(dict.fromkeys(problems))
+    raise_problems(problems)
     return _merged(found)
 
 

@@ -155,7 +155,6 @@ class NextRelease:
     """The groups of a release of a series, and what it adds to the history."""
 
     partition: Partition  # −1 for those who are left out
-    before: History
     history: History  # with everybody's signature, without this night
     signature: Ints  # of each record, −1 for those who are left out
     known: Ints  # the signature that each record had before, −1 for newcomers
@@ -245,7 +244,7 @@ def make_next_release(plan: Plan[Memory], previous: Any, progress: Progress) -> 
         spellings=spellings_of(released, name, keys, secret.codes[kept], before.spellings),
     )
     partition = Partition(groups, (_note(before, signature),))
-    return NextRelease(partition, before, history, signature, known, keys, secret.codes)
+    return NextRelease(partition, history, signature, known, keys, secret.codes)
 
 
 def _placed(
