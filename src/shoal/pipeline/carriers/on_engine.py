@@ -243,7 +243,7 @@ def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
     single = "Persons are counted" if settings.person else "Pseudonyms are made"
     is_taken = any(name.startswith(RESERVED) for name in names)
     lower = Counter(name.lower() for name in names)
-    twice = min((name for name, count in lower.items() if count > 1), default="")
+    twice = min((name for name, count in lower.items() if count > 1), default=None)
     obstacles = {
         "A table that is not in memory has no order to keep; leave out keep_order, or read it into memory "
         "(--engine memory).": settings.keep_order,
@@ -257,7 +257,7 @@ def large_table_problems(settings: Settings, names: Sequence[str]) -> list[str]:
         ),
         f"Columns must not be named {RESERVED}…, which shoal uses itself; rename them.": is_taken,
         f"Columns named '{twice}' differ in upper and lower case only, which engines do not tell apart; rename "
-        "one.": twice,
+        "one.": twice is not None,
     }
     return [sentence for sentence, applies in obstacles.items() if applies]
 
