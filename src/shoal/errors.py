@@ -88,12 +88,12 @@ def raise_problems(problems: Iterable[str]) -> None:
 
 
 @contextmanager
-def collected(problems: list[str]) -> Iterator[None]:
-    """Add what an `InputError` says to a list of problems, so that all are told at once."""
+def added_to(problems: list[str]) -> Iterator[None]:
+    """Add what an `InputError` says to the problems found so far, and go on after the block."""
     try:
         yield
     except InputError as error:
-        problems.extend(error.problems)
+        problems += error.problems
 
 
 def raise_refusals(refusals: Sequence[Refusal]) -> None:

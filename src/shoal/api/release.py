@@ -20,7 +20,8 @@ from shoal.assess.downcoding import Downcoding, measure_downcoding
 from shoal.assess.risk import Risks, compare_risks
 from shoal.assess.singling_out import KeptColumns
 from shoal.audits.verdict import Examination, Verdict
-from shoal.data.databases import IfExists, stored_place
+from shoal.data.databases.address import stored_place
+from shoal.data.databases.connection import IfExists
 from shoal.encoding.closed import loosened
 from shoal.encoding.forms import Ints
 from shoal.encoding.frames import Frame, FrameT, open_frame

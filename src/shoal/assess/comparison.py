@@ -24,7 +24,7 @@ from shoal.encoding.encode import (
 from shoal.encoding.forms import STAR, Floats, Form, Ints, RangeForm, Records, SetForm
 from shoal.encoding.frames import Frame
 from shoal.encoding.render import bound_names, read_closures, texts_by_record
-from shoal.errors import InputError, collected, raise_problems
+from shoal.errors import InputError, added_to, raise_problems
 from shoal.settings.settings import Settings
 
 
@@ -165,10 +165,10 @@ def read_comparison(
         )
     released: dict[str, Ints] = {}
     for name in unchanged:
-        with collected(problems):
+        with added_to(problems):
             missing = settings.reading.missing_in(name)
             released[name] = _released_codes(name, encoded.sensitive[name], release, missing)
-    with collected(problems):
+    with added_to(problems):
         groups, closures = read_closures(encoded.columns, release)
     raise_problems(problems)
     found = Comparison(

@@ -61,7 +61,7 @@ def apply(
     if recoding is None:
         problems.append("There is no recoding; name the file that --save-recoding wrote.")
     raise_problems(problems)
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
     from shoal.data.files.table_file import formula_problems
     from shoal.encoding.frames import arrow_table, open_frame
     from shoal.reuse.recoding import Recoding

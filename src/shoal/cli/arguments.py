@@ -17,7 +17,7 @@ from shoal.settings.settings import SETTINGS
 
 def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str]) -> Place:
     """The table that is meant: of a database the one that the options or else the settings name."""
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
 
     if isinstance(table, DatabaseTable):
         named = (reading.get("table"), reading.get("query"))
@@ -35,7 +35,7 @@ def chosen_table(table: Place, settings: Any, reading: Any, problems: list[str])
 
 def target_table(output: Place | None, name: str | None, problems: list[str]) -> Place | None:
     """The table of a database that is meant to be written; any other output as it is."""
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
 
     if isinstance(output, DatabaseTable):
         return DatabaseTable(output.address, name)
@@ -77,7 +77,8 @@ def output_place_problems(
     source: Place | None = None,
 ) -> list[str]:
     """Sentences for why a file or a table of a database cannot be written; what is read is never replaced."""
-    from shoal.data.databases import DatabaseTable, target_problems
+    from shoal.data.databases.address import DatabaseTable
+    from shoal.data.databases.writing import target_problems
     from shoal.data.files import formats
 
     if isinstance(path, DatabaseTable):
@@ -95,7 +96,8 @@ def output_place_problems(
 
 def _tables_read(source: Place | None) -> Any:
     """The tables of a database that are read for a source; what keeps them from being read is said elsewhere."""
-    from shoal.data.databases import DatabaseTable, relations_of
+    from shoal.data.databases.address import DatabaseTable
+    from shoal.data.databases.reading import relations_of
 
     if not isinstance(source, DatabaseTable) or source.problems():
         return frozenset()
@@ -146,7 +148,7 @@ def _real(place: Place) -> str:
 
 
 if TYPE_CHECKING:
-    from shoal.data.databases import DatabaseTable
+    from shoal.data.databases.address import DatabaseTable
 
     Named = Any
 else:  # for typer, a text: of what is said to be a path, typer 0.28 makes one whatever the parser returns
@@ -157,7 +159,7 @@ Place: TypeAlias = "Path | DatabaseTable"
 
 def file_or_database(text: str) -> Place:
     """The file or the database that was named; which table of it is meant other options say."""
-    from shoal.data.databases import DatabaseTable, is_address
+    from shoal.data.databases.address import DatabaseTable, is_address
 
     return DatabaseTable(text) if is_address(text) else Path(text)
 

@@ -224,7 +224,7 @@ def evaluate(
     """Compare a release with its original: is it safe, is it still useful? Exits with 3 if it misses a requirement."""
     from shoal.api.evaluate import evaluate as compare
     from shoal.cli.show import show_evaluation
-    from shoal.data.databases import is_address
+    from shoal.data.databases.address import is_address
     from shoal.settings.settings import make_settings
 
     problems = a.output_place_problems(report, [table, release, settings, holdout], overwrite)

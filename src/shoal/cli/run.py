@@ -16,7 +16,8 @@ import pyarrow as pa
 from shoal.api.release import Release, make_release
 from shoal.cli import WRITTEN, check_stop, say
 from shoal.cli.show import progress_bar, show_plan, show_summary
-from shoal.data.databases import DatabaseTable, target_problems
+from shoal.data.databases.address import DatabaseTable
+from shoal.data.databases.writing import target_problems
 from shoal.data.files.formats import space_problems
 from shoal.data.files.table_file import file_content_problems, formula_problems
 from shoal.data.open import open_table

@@ -20,7 +20,7 @@ from shoal.api.release import Release
 from shoal.audits.verdict import Audit
 from shoal.cli import say
 from shoal.cli.arguments import Place
-from shoal.data.databases import DatabaseTable, without_password
+from shoal.data.databases.address import DatabaseTable, without_password
 from shoal.errors import listed
 from shoal.pipeline.plan import Estimate, Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of

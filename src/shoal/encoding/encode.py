@@ -24,7 +24,7 @@ from shoal.encoding.models.base import is_ordered
 from shoal.encoding.released_texts import order_of_ranges
 from shoal.encoding.source import Input
 from shoal.encoding.type_inference import TypedColumn, mostly_looks_like, type_column
-from shoal.errors import InputError, collected, listed, near_miss, raise_problems
+from shoal.errors import InputError, added_to, listed, near_miss, raise_problems
 
 MOST_NUMBERS = 2**62
 FIXED_SEED: ContextVar[int | None] = ContextVar("FIXED_SEED", default=None)
@@ -255,13 +255,13 @@ def encode(
     reading = input or Input()
     columns, codes = [], np.empty((frame.shape[0], len(quasi_identifiers)), dtype=np.int32)
     for j, name in enumerate(quasi_identifiers):
-        with collected(problems):
+        with added_to(problems):
             model = quasi_identifiers[name] if isinstance(quasi_identifiers, Mapping) else None
             column, codes[:, j] = encode_column(frame, name, model, reading, may_be_empty)
             columns.append(column)
     secrets: dict[str, Sensitive] = {}
     for name in sensitive:
-        with collected(problems):
+        with added_to(problems):
             secrets[name] = encode_sensitive(frame, name, reading, None, name in ranges)
     raise_problems(problems)
     return Table(tuple(columns), codes, secrets)

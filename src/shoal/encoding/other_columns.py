@@ -22,7 +22,7 @@ from shoal.encoding.frames import Frame, arrow_column
 from shoal.encoding.models import Calendar, Interval, Model
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.source import Input, Source
-from shoal.errors import LONGEST, InputError, collected, raise_problems
+from shoal.errors import LONGEST, InputError, added_to, raise_problems
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def coarsened(source: Source, models: Mapping[str, Model], reading: Input) -> So
     frame, problems = source.data, list[str]()
     found: dict[str, pa.Array] = {}
     for name in (name for name in models if name in frame.columns):
-        with collected(problems):
+        with added_to(problems):
             found[name] = coarse_texts(frame, name, models[name], reading)
     raise_problems(problems)
     return replace(source, data=_with_columns(frame, found)) if found else source

@@ -19,7 +19,7 @@ from shoal.encoding.frames import NUMBER_MARK, Frame, arrow_column, is_number_te
 from shoal.encoding.models import Interval, Model, Order
 from shoal.encoding.models.base import labels_of
 from shoal.encoding.released_texts import has_middle, has_numbers, middles, rounded_means
-from shoal.errors import InputError, collected, raise_problems
+from shoal.errors import InputError, added_to, raise_problems
 
 
 def reordered_frame(frame: Frame, order: npt.NDArray[np.int64]) -> Frame:
@@ -272,7 +272,7 @@ def read_closures(columns: Sequence[Column], frame: Frame) -> tuple[Ints, Ints]:
     problems: list[str] = []
     places, closures = [], []
     for column in columns:
-        with collected(problems):
+        with added_to(problems):
             place, column_closures = _parsed(column, frame)
             places.append(place)
             closures.append(column_closures)

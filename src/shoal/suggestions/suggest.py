@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.databases import is_address, reading_of
+from shoal.data.databases.address import is_address, reading_of
 from shoal.data.files.header import HeaderBelowTitles, TotalRowBelow
 from shoal.data.files.table_file import formula_columns
 from shoal.data.files.text import guess_encoding
