@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from shoal import __version__
 from shoal.app import forms, words
-from shoal.app.jobs import Jobs, TaskFailed
+from shoal.app.jobs import UNFINISHED, Jobs, TaskFailed
 from shoal.app.projects import Project, Projects
 from shoal.progress import stage_in_words
 from shoal.report.formats import make_templates
@@ -111,7 +111,7 @@ class AppContext:
                 if run["status"] == "running":
                     run["status"] = "ended"
             if run.get("excel") == "writing" and run["job"] is None:
-                run["excel"] = "The Excel file was not finished; run again to have it."
+                run["excel"] = UNFINISHED
         return found
 
 

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from shoal.api.evaluation import Evaluation
 from shoal.api.release import Release
+from shoal.api.summary import brief_lines, coarsened_lines, evaluation_lines, levels
 from shoal.audits.verdict import Audit
 from shoal.cli import say
 from shoal.cli.arguments import Place
@@ -25,7 +26,6 @@ from shoal.errors import listed
 from shoal.pipeline.plan import Estimate, Plan
 from shoal.progress import COMPILING, STAGES, STEP_WORDS, silent, stage_in_words, step_of
 from shoal.progress import Progress as Report
-from shoal.report.summary import brief_lines, coarsened_lines, evaluation_lines, levels
 from shoal.suggestions.meaning import names_with_batteries
 from shoal.suggestions.suggest import Suggestions
 from shoal.suggestions.toml import list_lines

@@ -13,9 +13,9 @@ import numpy as np
 
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
-from shoal.encoding.models import MODELS, Hierarchy, Model
+from shoal.encoding.models import Hierarchy, Model
 from shoal.errors import REASONS, near_miss, shown
-from shoal.settings.declaration import is_number, read_input, wrong
+from shoal.settings.declaration import is_number, read_input, unknown_keys, wrong
 from shoal.settings.registry import entry_problems, known_name
 from shoal.settings.settings import SETTINGS, WMI, Settings
 from shoal.solve.local_search.budget import Refine, read_refine
@@ -55,17 +55,12 @@ def read_allowed(given: Any, problems: list[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _entry_problems(kind: type, known: Mapping[str, type]) -> list[str]:
-    """Enter a class of the user's own, which settings can then name; sentences where that cannot be."""
-    return [] if kind in known.values() else entry_problems(kind)
-
-
 def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
     """A method from its name and options, or as it is."""
     if isinstance(given, type) and issubclass(given, Method):
         given = given()
     if isinstance(given, Method):
-        problems.extend(_entry_problems(type(given), METHODS))
+        problems.extend(entry_problems(type(given)))
         return given
     if not isinstance(given, str):
         problems.append(wrong("method", "the name of a method", given))
@@ -120,13 +115,6 @@ def is_weight(weight: Any) -> bool:
     return is_number(weight) and 0 < weight <= sys.float_info.max
 
 
-def unknown_keys(where: str, given: Mapping[str, Any], known: Any, problems: list[str]) -> None:
-    for key in given:
-        if key not in known:
-            close = near_miss(key, known) or f"; known: {', '.join(known) or 'none'}."
-            problems.append(f"Unknown key '{key}' in {where}{close}")
-
-
 def _column(name: str, given: Any, problems: list[str]) -> str | None:
     """The name of a column; an empty one means none."""
     if given is None or isinstance(given, str):
@@ -158,7 +146,7 @@ def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
             )
             model = None
         elif model is not None:
-            problems.extend(_entry_problems(type(model), MODELS))
+            problems.extend(entry_problems(type(model)))
         found[name] = model
     return found
 
@@ -199,9 +187,7 @@ def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement,
             f"TCloseness(…). Got {shown(strange[0])} instead."
         )
     known = [item for item in given if isinstance(item, Requirement)]
-    wrong_kinds = [
-        sentence for item in known for sentence in _entry_problems(type(item), REQUIREMENTS)
-    ]
+    wrong_kinds = [sentence for item in known for sentence in entry_problems(type(item))]
     problems.extend(dict.fromkeys(wrong_kinds))
     order = list(REQUIREMENTS)
     return () if wrong_kinds else tuple(sorted(known, key=lambda item: order.index(item.name)))

@@ -126,9 +126,7 @@ def _coarsen_problems(settings: Settings) -> list[str]:
                 f"The model '{model.name}' of column '{name}' has no finest level; coarsen it by interval, calendar, "
                 "prefix, order or hierarchy."
             )
-        elif (
-            isinstance(model, Order) and model.values is None
-        ):  # which no audit of the release could know
+        elif isinstance(model, Order) and model.values is None:  # no audit could know it
             found.append(
                 f"The order that coarsens column '{name}' must be given; list its 'values', the lowest first."
             )
