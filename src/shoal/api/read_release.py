@@ -210,9 +210,9 @@ def _read_column(frame: Frame, name: str, model: Model | None, settings: Setting
     if how is None and kind is None:
         kind = "suppression"
     if settings.render in SINGLE and kind in ("interval", None):
-        single = _read_single(name, released, input)
-        if single is not None:
-            return single
+        single = read_bounds(released, lambda text: (text, text), input)
+        if single is not None:  # else it was released as text
+            return _Read("number", {name: single[0]}, middle=single[0])
     if isinstance(model, Hierarchy):
         return _read_labels(name, released, model)
     if kind == "subset":
@@ -234,14 +234,6 @@ def _read_two_columns(frame: Frame, name: str, kind: str | None, input: Input) -
     ends = [released_column(arrow_column(frame, bound)) for bound in bound_names(name)]
     found = [end.spread(end.values) if kind == "order" else read_values(end, input) for end in ends]
     return _bounded(name, kind or "interval", (found[0], found[1]))
-
-
-def _read_single(name: str, released: ReleasedColumn, input: Input) -> _Read | None:
-    """An interval that was released as a single number or date; None where it was released as text."""
-    bounds = read_bounds(released, lambda text: (text, text), input)
-    if bounds is None:
-        return None
-    return _Read("number", {name: bounds[0]}, middle=bounds[0])
 
 
 def _read_ranges(

@@ -20,10 +20,10 @@ from shoal.progress import stage_in_words
 from shoal.report.formats import make_templates
 
 
-def command_line(table: Path, settings: Path, output: str = "release.csv") -> str:
+def command_line(table: Path, settings: Path) -> str:
     """`shoal anonymize` with a table, its settings and what is written."""
-    parts = ["shoal", "anonymize", str(table), "--settings", str(settings), "--output", output]
-    return shlex.join([*parts, "--report", "report.html"])
+    parts = ["shoal", "anonymize", str(table), "--settings", str(settings)]
+    return shlex.join([*parts, "--output", "release.csv", "--report", "report.html"])
 
 
 HERE = Path(__file__).parent

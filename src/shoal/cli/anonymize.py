@@ -74,14 +74,7 @@ def anonymize(
     for path in (report, save_recoding, save_history):
         problems += a.output_place_problems(path, [source, settings], overwrite)
     problems += a.output_place_problems(save_mapping, [source, settings], overwrite, is_table=True)
-    outputs: tuple[Any, ...] = (
-        target,
-        save_settings,
-        report,
-        save_recoding,
-        save_history,
-        save_mapping,
-    )
+    outputs = (target, save_settings, report, save_recoding, save_history, save_mapping)
     problems += a.named_twice(*outputs)
     if previous and save_history is None:
         problems.append(
@@ -97,8 +90,9 @@ def anonymize(
         problems.append("There is no output; name a file with -o.")
     problems += [*given.problems, *wrong]
     if chosen is not None:
-        for path in filter(None, outputs):
-            problems += a.overwrite_problems(path, a.files_read(chosen))
+        written: tuple[Any, ...] = outputs
+        for place in filter(None, written):
+            problems += a.overwrite_problems(place, a.files_read(chosen))
         problems += recoding_problems(chosen) if save_recoding else []
     if certify is not None and not 0 <= certify < inf:
         problems.append("The --certify option must be a number of seconds, 0 or more.")

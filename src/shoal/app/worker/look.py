@@ -181,21 +181,16 @@ def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
 
 
 def _type_in_words(kind: str) -> str:
-    words = {
-        "null": "nothing",
-        "int": "whole numbers",
-        "uint": "whole numbers",
-        "float": "numbers",
-        "double": "numbers",
-        "decimal": "numbers",
-        "date": "dates",
-        "timestamp": "dates with a time",
-        "bool": "true or false",
-        "large_string": "text",
-        "string": "text",
-        "dictionary": "text",
+    starts = {
+        "nothing": "null",
+        "whole numbers": ("int", "uint"),
+        "numbers": ("float", "double", "decimal"),
+        "dates": "date",
+        "dates with a time": "timestamp",
+        "true or false": "bool",
+        "text": ("large_string", "string", "dictionary"),
     }
-    return next((text for start, text in words.items() if kind.startswith(start)), kind)
+    return next((words for words, start in starts.items() if kind.startswith(start)), kind)
 
 
 def rows(answer: Any, project: str) -> dict[str, Any]:

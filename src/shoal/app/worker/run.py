@@ -22,7 +22,7 @@ from shoal.errors import REASONS, Infeasible, InputError, ShoalError
 from shoal.pipeline.carriers.memory import Memory
 from shoal.pipeline.plan import Plan, estimate_run, prepare
 from shoal.settings.settings import Settings, make_settings
-from shoal.solve.methods import Method, Mondrian, TopDown
+from shoal.solve.methods import Mondrian, TopDown
 from shoal.suggestions.singling_out import group_by
 
 # Records of a dry run, about 1.1 s of processor time with eight quasi-identifiers. Fewer overstate the loss: on the
@@ -42,7 +42,9 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
     time = estimate_run(plan)
     records = source.data.shape[0]
     sampled = _sample(source)
-    method = _fast_method(settings, sampled.data.shape[0])
+    size = sampled.data.shape[0]
+    is_nearer = size <= NEARER_RECORDS and size <= NEARER_GROUPS * settings.k
+    method = TopDown() if is_nearer and settings.person is None else Mondrian()
     quick = replace(settings, method=method, refine=False, loosen=0.0, suppression_limit=0.0)
     named = [*settings.keep, *settings.sensitive, *settings.identifiers, *settings.pseudonyms]
     quick = replace(quick, allow=dict.fromkeys(named, tuple(REASONS)))  # nothing of it is released
@@ -62,12 +64,6 @@ def estimate(answer: Any, project: str, k: int | None = None) -> dict[str, Any]:
         "compiles": time.compiles,
         "objective": settings.objective,
     }
-
-
-def _fast_method(settings: Settings, records: int) -> Method:
-    """The method of the dry run."""
-    is_nearer = records <= NEARER_RECORDS and records <= NEARER_GROUPS * settings.k
-    return TopDown() if is_nearer and settings.person is None else Mondrian()
 
 
 def _sample(source: Source) -> Source:
