@@ -92,7 +92,6 @@ class Mapping:
 
 
 def mapping_of(closed: Closed) -> Mapping:
-    """The mapping of released records."""
     found: dict[str, list[object]] = {"column": [], "value": [], "released": [], "records": []}
     for j, column in enumerate(closed.table.columns):
         texts = column.form.text(closed.of_column(j))

@@ -160,7 +160,6 @@ class FormHandlers:
         )
 
     def _suggested(self, request: Request, project: Project, look: dict[str, Any]) -> Response:
-        """All roles as suggested."""
         pairs = [(f"role-{i}", column["role"]) for i, column in enumerate(look["columns"])]
         project.change(forms.with_roles(project.settings, FormData(pairs), look))
         return RedirectResponse(f"/p/{project.id}/columns", 303)

@@ -82,7 +82,6 @@ class AppContext:
         )
 
     def state(self, project: Project) -> dict[str, Any]:
-        """What is known of a project."""
         look, settings = project.look, project.settings
         job = self.jobs.looking(project)
         if look is None and job is None:  # a crash came between

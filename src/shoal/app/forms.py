@@ -38,7 +38,6 @@ class InvalidEntry(Exception):
 
 
 def roles_by_column(settings: Mapping[str, Any], columns: list[str]) -> dict[str, str]:
-    """The role of each column."""
     given = settings.get("columns", {})
     found = {}
     for name in columns:
@@ -219,7 +218,6 @@ def with_model(settings: Settings, name: str, form: FormData) -> Settings:
 
 
 def _option(key: str, kind: str, form: FormData) -> Any:
-    """An option of a model."""
     given = text(form, key)
     if key == "finest" and kind != "calendar":
         return whole(given, "The finest level", 0 if kind == "hierarchy" else 1)

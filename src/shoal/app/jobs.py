@@ -164,7 +164,6 @@ class Job:
             self.worker.end()
 
     def hear(self, message: dict[str, Any]) -> None:
-        """Take note of what a worker says."""
         if message["event"] == "ready":
             self.is_ready = True
             return
@@ -175,7 +174,6 @@ class Job:
 
 
 def time_in_words(seconds: float) -> str:
-    """A time, rounded."""
     if seconds < 1:
         return "1 s"
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
@@ -320,7 +318,6 @@ class Jobs:
             desk.end()
 
     def close(self) -> None:
-        """End all processes."""
         with self._lock:
             for worker in self._desks.values():
                 worker.end()

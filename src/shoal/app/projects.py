@@ -18,12 +18,10 @@ from shoal.atomic import create_private, make_private_folder
 
 
 def read_toml_file(path: Path) -> dict[str, Any]:
-    """The content of a TOML file."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def toml_text(content: Mapping[str, Any]) -> str:
-    """Content as TOML."""
     import tomli_w
 
     return tomli_w.dumps(content)

@@ -88,8 +88,9 @@ class Setting:
 def setting(default: Any, section: str, *, doc: str, **more: Any) -> Any:
     """A field of a dataclass that is a setting; a default that is called makes a new value each time.
 
-    Unless it says what its option takes, that follows from the default: lists for several columns.
+    Unless it says what its option takes, that follows from the default. What `shoal init` writes, files always have.
     """
+    more.setdefault("always", "init" in more)
     more.setdefault("takes", list if default is dict else _TAKES.get(type(default), str))
     own = Setting(section, " ".join(doc.split()), **more)
     if callable(default):
@@ -141,7 +142,6 @@ def is_number(value: Any) -> bool:
 
 
 def one_of(*names: str) -> Check:
-    """Any of some texts."""
     *first, last = (f"'{name}'" for name in names)
     return Check(f"{', '.join(first)} or {last}", lambda value: value in names)
 
@@ -272,7 +272,6 @@ def _are_texts(given: Any) -> bool:
 
 
 def _types(given: Any, problems: list[str]) -> dict[str, str]:
-    """What columns are said to hold."""
     if isinstance(given, Mapping) and all(kind in TYPES for kind in given.values()):
         return dict(given)
     problems.append(
@@ -295,7 +294,6 @@ def _date_format(given: Any, problems: list[str]) -> Any:
 
 
 def _rows(name: str, given: Any, problems: list[str]) -> int | None:
-    """A number of a row or of rows."""
     least = 1 if name == "header_row" else 0
     if is_whole(given, least):
         return int(given)

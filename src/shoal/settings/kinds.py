@@ -204,7 +204,6 @@ def _refinement(_: str, given: Any, problems: list[str]) -> Refine | bool:
 
 
 def _weights(name: str, given: Any, problems: list[str]) -> dict[str, Any]:
-    """Weights by column."""
     if not isinstance(given, Mapping):
         problems.append(wrong(name, "a dict of columns and numbers", given))
         return {}

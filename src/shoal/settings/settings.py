@@ -59,7 +59,6 @@ class WMI:
 
 
 def name_of(measure: MeasureT | WMI) -> MeasureT | Literal["wmi"]:
-    """The name of a measure."""
     return "wmi" if isinstance(measure, WMI) else measure
 
 
@@ -100,7 +99,6 @@ class Settings:
         numbers and dates get intervals and the rest suppression. A column left out is NOT protected.""",
     )
     identifiers: tuple[str, ...] = _columns(
-        always=True,
         init="removed",
         help="Column to remove; repeatable.",
         flags=("-i", "--identifier"),
@@ -134,14 +132,12 @@ class Settings:
         among the pseudonyms.""",
     )
     sensitive: tuple[str, ...] = _columns(
-        always=True,
         init="released; taken as unknown to outsiders, and requirements are about them",
         help="Column to release unchanged; repeatable.",
         flags=("-s", "--sensitive"),
         doc="Columns released unchanged, unless they are coarsened, which requirements are about.",
     )
     keep: tuple[str, ...] = _columns(
-        always=True,
         init="released unchanged, and nothing protects them",
         help="Column to release as it is; repeatable.",
         flags=("-x", "--keep"),
@@ -198,7 +194,6 @@ class Settings:
         0,
         "requirement",
         check=Check("a whole number of at least 1", lambda value: is_whole(value, 1)),
-        always=True,
         init="at least this many records read the same; larger is safer and costs more",
         help="Least number of records that read the same.",
         flags=("-k",),
@@ -244,7 +239,6 @@ class Settings:
         "lm",
         "objective",
         key="measure",
-        always=True,
         init="what to minimize, see `shoal measures`",
         kind="objective",
         help="Measure to minimize, see `shoal measures`; wmi:0.3 gives the share of mi in it.",
@@ -276,7 +270,6 @@ class Settings:
         "method",
         key="name",
         kind="method",
-        always=True,
         init="see `shoal methods`",
         help="See `shoal methods`.",
         ask=Question("Method", "how groups are made", usual="auto", is_wide=True),
@@ -287,7 +280,6 @@ class Settings:
         Refine,
         "method",
         kind="refine",
-        always=True,
         init="false for the method's own groups, 60.0 to improve them for a minute",
         help="How long to improve the groups: quick, off, a number of seconds, or steps=NUMBER.",
         metavar="HOW_LONG",
@@ -304,7 +296,6 @@ class Settings:
             "a whole number from 0 to 2^64 - 1",
             lambda value: is_whole(value, 0) and value < 2**64,
         ),
-        always=True,
         init="",
         help="Makes chance repeatable.",
         doc="""Makes the groups repeatable (default 0). The order of records is random all the same, and so is what
@@ -314,7 +305,6 @@ class Settings:
         False,
         "output",
         check=FLAG,
-        always=True,
         init="true keeps the order of records, which can identify them",
         help="Keep the order of records (can identify).",
         flags=("--keep-order/--shuffle",),
@@ -341,7 +331,6 @@ class Settings:
         "text",
         "output",
         check=Check("'text', 'bounds', 'midpoint' or 'mean'", _is_style),
-        always=True,
         init='"bounds": two columns per interval; "midpoint": one number',
         help="text; bounds: two columns per interval or order; midpoint or mean: one number per interval.",
         metavar="HOW",

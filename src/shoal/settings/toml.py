@@ -51,6 +51,8 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
     Paths of hierarchies are relative to `folder`. What the content does not name has no field.
     """
     sections = _sections(with_names(raw, problems), problems)
+    method = sections["method"].get("name", Auto.name)
+    options = {key: own for key, own in sections["method"].items() if key not in _keys("method")}
     found: dict[str, Any] = {
         "weights": {
             name: entry["weight"]
@@ -59,7 +61,7 @@ def fields_of(raw: Mapping[str, Any], folder: Path, problems: list[str]) -> dict
         },
         "quasi_identifiers": _read_models(sections["quasi_identifiers"], folder, problems),
         "requirements": _read_requirements(sections["requirement"], folder, problems),
-        "method": _read_method(sections["method"], problems),
+        "method": make_method(method, options, problems) or Auto(),
         "reading": read_input(sections["input"], problems),
     }
     for own in _SINGLE:
@@ -122,12 +124,6 @@ def _read_models(
             continue
         problems.append(f"Quasi-identifier '{name}' must be a table: [quasi_identifiers.{name}].")
     return found
-
-
-def _read_method(section: Mapping[str, Any], problems: list[str]) -> Any:
-    """The method with its options, which stand in its section beside other settings."""
-    options = {key: value for key, value in section.items() if key not in _keys("method")}
-    return make_method(section.get("name", Auto.name), options, problems) or Auto()
 
 
 def _read_names(key: str, given: Any, folder: Path, problems: list[str]) -> tuple[str, ...]:

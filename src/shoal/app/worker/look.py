@@ -182,12 +182,12 @@ def _type_read(values: pa.ChunkedArray, name: str, how: Input) -> str:
 
 def _type_in_words(kind: str) -> str:
     starts = {
-        "nothing": "null",
+        "nothing": ("null",),
         "whole numbers": ("int", "uint"),
         "numbers": ("float", "double", "decimal"),
-        "dates": "date",
-        "dates with a time": "timestamp",
-        "true or false": "bool",
+        "dates": ("date",),
+        "dates with a time": ("timestamp",),
+        "true or false": ("bool",),
         "text": ("large_string", "string", "dictionary"),
     }
     return next((words for words, start in starts.items() if kind.startswith(start)), kind)

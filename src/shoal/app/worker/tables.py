@@ -26,12 +26,10 @@ _KEPT: dict[str, Any] = {}  # the last table: its key and its source
 
 
 def path_of(project: str) -> Path:
-    """Where the table of a project lies."""
     return Project(Path(project)).table
 
 
 def input_of(project: str) -> Input:
-    """How the table of a project is read."""
     return read_input(Project(Path(project)).settings.get("input", {}), problems=[])
 
 
@@ -106,7 +104,6 @@ def _others(project: str, column: str) -> list[str] | None:
 def write_outline(
     answer: Any, project: str, column: str, target: str, outline: str
 ) -> dict[str, Any]:
-    """Write a hierarchy that was given as an outline."""
     Hierarchy.from_dict(read_outline(outline)).save(Path(project) / target, overwrite=True)
     return tree(answer, project, column, target)
 
