@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.audits.requirements import REQUIREMENTS
 from shoal.audits.requirements.base import Requirement
-from shoal.encoding.models import Hierarchy, Model
+from shoal.encoding.models import MODELS, Hierarchy, Model
 from shoal.errors import REASONS, near_miss, shown
 from shoal.settings.declaration import is_number, read_input, unknown_keys, wrong
 from shoal.settings.registry import entry_problems, known_name
@@ -55,12 +55,17 @@ def read_allowed(given: Any, problems: list[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def _entry_problems(kind: type, known: Mapping[str, type]) -> list[str]:
+    """Enter a class of the user's own, which settings can then name; sentences where that cannot be."""
+    return [] if kind in known.values() else entry_problems(kind)
+
+
 def make_method(given: Any, options: Mapping[str, Any], problems: list[str]) -> Method | None:
     """A method from its name and options, or as it is."""
     if isinstance(given, type) and issubclass(given, Method):
         given = given()
     if isinstance(given, Method):
-        problems.extend(entry_problems(type(given)))
+        problems.extend(_entry_problems(type(given), METHODS))
         return given
     if not isinstance(given, str):
         problems.append(wrong("method", "the name of a method", given))
@@ -146,7 +151,7 @@ def _models(_: str, given: Any, problems: list[str]) -> dict[str, Model | None]:
             )
             model = None
         elif model is not None:
-            problems.extend(entry_problems(type(model)))
+            problems.extend(_entry_problems(type(model), MODELS))
         found[name] = model
     return found
 
@@ -187,7 +192,9 @@ def _requirements(_: str, given: Any, problems: list[str]) -> tuple[Requirement,
             f"TCloseness(…). Got {shown(strange[0])} instead."
         )
     known = [item for item in given if isinstance(item, Requirement)]
-    wrong_kinds = [sentence for item in known for sentence in entry_problems(type(item))]
+    wrong_kinds = [
+        sentence for item in known for sentence in _entry_problems(type(item), REQUIREMENTS)
+    ]
     problems.extend(dict.fromkeys(wrong_kinds))
     order = list(REQUIREMENTS)
     return () if wrong_kinds else tuple(sorted(known, key=lambda item: order.index(item.name)))
