@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from shoal.api.evaluation import Evaluation, evaluate_release
 from shoal.api.mapping import Mapping, mapping_of
+from shoal.api.summary import brief_facts, brief_html
 from shoal.assess.comparison import Comparison, comparison_of
 from shoal.assess.distributions import Distributions, compare_distributions
 from shoal.assess.downcoding import Downcoding, measure_downcoding
@@ -31,7 +32,6 @@ from shoal.pipeline.run import RunResult, run
 from shoal.progress import Progress, progress_or_bar, silent
 from shoal.report.facts import RunFacts
 from shoal.report.page import write_report
-from shoal.report.summary import brief_facts, brief_html
 from shoal.reuse.recoding import Recoding, recoding_of
 from shoal.settings.settings import WMI, Settings, name_of
 from shoal.solve.bounds.certificate import Certificate, Certifier

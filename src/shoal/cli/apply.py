@@ -25,9 +25,7 @@ def apply(
         Path | None,
         typer.Option(help="What an earlier release did: written by --save-recoding."),
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
-    ] = None,
+    output: a.OutputFile = None,
     batch_k: Annotated[
         int | None,
         typer.Option(help="New records that a closure must take at least; by default k."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
@@ -51,17 +51,16 @@ def engine_of(table: Place, engine: str | None, memory: str | None, problems: li
     from shoal.data.engines.base import read_memory
     from shoal.data.open import engine_for
 
-    amount = memory
     try:
         if memory is not None:
             read_memory(memory)
     except InputError as error:
         problems += error.problems
-        amount = None
+        memory = None
     if not isinstance(table, Path) and table.problems():  # which stand elsewhere
         return "memory"
     try:
-        return engine_for(table, engine, amount)
+        return engine_for(table, engine, memory)
     except InputError as error:
         problems += error.problems
     return "memory"
@@ -116,20 +115,19 @@ def overwrite_problems(path: Place, inputs: Iterable[Place | None]) -> list[str]
 
 def named_twice(*outputs: Place | None) -> list[str]:
     """Sentences for files that are named for two outputs."""
-    names = [_real(path) for path in outputs if path]
+    given = [path for path in outputs if path]
+    names = [_real(path) for path in given]
     return [
         f"'{path}' is named for two outputs; name two files."
-        for path in dict.fromkeys(path for path in outputs if path)
+        for path in dict.fromkeys(given)
         if names.count(_real(path)) > 1
     ]
 
 
 def files_read(settings: Any) -> list[Path]:
     """The files that settings name: hierarchies of quasi-identifiers and requirements, and that of the key."""
-    trees: Sequence[Any] = [
-        *settings.quasi_identifiers.values(),
-        *(getattr(item, "hierarchy", None) for item in settings.requirements),
-    ]
+    required = [getattr(item, "hierarchy", None) for item in settings.requirements]
+    trees = [*settings.quasi_identifiers.values(), *required]
     sources = [*(getattr(tree, "source", None) for tree in trees), settings.key_file]
     return [Path(source) for source in sources if source]
 
@@ -164,15 +162,17 @@ def file_or_database(text: str) -> Place:
     return DatabaseTable(text) if is_address(text) else Path(text)
 
 
-# Of these, `file_or_database` makes a path or, of an address, a table of a database, which typer has no type for.
+def place_given(metavar: str, help: str) -> Any:
+    """The argument that names a table: a path or an address, which typer has no type for."""
+    return typer.Argument(parser=file_or_database, metavar=metavar, help=help, show_default=False)
+
+
 Table = Annotated[
     Named,
-    typer.Argument(
-        parser=file_or_database,
-        metavar="TABLE",
-        help="CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
+    place_given(
+        "TABLE",
+        "CSV, Parquet, JSON-lines, Excel, SPSS, Stata or SAS file, or the address of a database: "
         "postgresql://HOST/DATABASE, sqlite:///FILE or duckdb:///FILE.",
-        show_default=False,
     ),
 ]
 Output = Annotated[
@@ -185,6 +185,9 @@ Output = Annotated[
         help="File to write, or the address of a database.",
         show_default=False,
     ),
+]
+OutputFile = Annotated[
+    Path | None, typer.Option("-o", "--output", help="File to write.", show_default=False)
 ]
 OutputTable = Annotated[
     str | None,
@@ -324,10 +327,10 @@ def _settings(values: dict[str, Any]) -> GivenSettings:
     """What the options say about the settings."""
     problems: list[str] = []
     known = {**SETTINGS, METHOD_OPTIONS.name: METHOD_OPTIONS}
-    settings = {
-        name: options.read(known[name].kind, value, problems) for name, value in values.items()
-    }
-    return GivenSettings(settings, problems)
+    return GivenSettings(
+        {name: options.read(known[name].kind, value, problems) for name, value in values.items()},
+        problems,
+    )
 
 
 def _reading(values: dict[str, Any]) -> dict[str, Any]:
