@@ -140,7 +140,7 @@ def test_the_form_of_the_app_says_what_the_command_line_says() -> None:
             "date_format": "%d.%m.%Y; seen:%d/%m/%Y",
             "header_row": "4",
             "skip_last": "1",
-            "decimal": ".",
+            "decimal": "",
         }
     )
     assert with_answers({}, form, "table")["input"] == {
