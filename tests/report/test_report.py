@@ -530,9 +530,7 @@ def test_where_persons_repeat_nothing_is_said_to_be_proved_for_them(
     release: shoal.Release, tmp_path: Path
 ) -> None:
     persons = (Persons("patient", 21, 1),)
-    audit = with_verdict(
-        release.examination, release.settings, Unprotected(), persons=persons
-    ).audit
+    audit = with_verdict(release.examination, release.settings, Unprotected(), (), persons).audit
     said = section(report_of(replace(release, audit=audit), tmp_path), "verdict")
     assert said.words.count("✓ proved for records") == 2
     assert said.words.count("✗ not for persons") == 2
