@@ -48,6 +48,7 @@ QUICK_ENTRIES = 60_000  # with which a quick refinement tries the program at all
 FEW_ENTRIES = 1_500  # of least reduced cost in the first program: HiGHS takes one to three seconds
 GROWTH = 4  # times as many entries in the next program, at most
 QUICK_NODES, MOST_NODES = 20, 20_000  # of branch and bound, in each program
+MOST_ROUNDS = 10  # programs: the last of them has all entries
 # Records of cells whose groups are limited by a row, in multiples of k: wider ones raised no bound on samples of Adult.
 WIDEST = 10
 TIE = 1e-9  # share of the cost below which solutions count as equally good
@@ -203,27 +204,10 @@ class IntegerProgram:
         self._hidden = float(suppressed_costs(problem)[0])
         self._inner, self._outer, self._limits = self._limited()
 
-    @staticmethod
-    def suits(problem: Problem) -> bool:
-        """Whether a program states the problem: costs and requirements are linear, and cells can be listed.
-
-        Columns of subsets have too many cells. Rows that stand for several records cannot be cut.
-        """
-        rules = problem.rules
-        is_linear = not ((rules.entropy > 0).any() or (rules.depth > 0).any())
-        return (
-            problem.class_count == 1
-            and problem.objective.monotone
-            and problem.table.counts is None
-            and is_linear
-            and bool(np.isinf(rules.distance).all())
-            and PointTrees(problem).exact
-        )
-
     @classmethod
     def of(cls, problem: Problem, most_entries: int = MOST_ENTRIES) -> IntegerProgram | None:
-        """State the program, or return None if it would be too large or not linear."""
-        if not cls.suits(problem):
+        """State the program, or return None if that is not possible or it would be too large."""
+        if obstacle(problem):
             return None
         points = PointTrees(problem, by_value=problem.tallied > 0)
         cells = Cells.of(points, most_entries)
@@ -390,10 +374,26 @@ class IntegerProgram:
         return most
 
 
-def polish(problem: Problem, groups: Ints, progress: Progress) -> Outcome | None:
-    """Improve a partition of a small table with one program of few entries; None where the table has too many cells.
+def obstacle(problem: Problem) -> str:
+    """Why no program states a problem, for messages; empty where one does."""
+    rules = problem.rules
+    if problem.class_count > 1 or not problem.objective.monotone:
+        return "with this objective"
+    if (rules.entropy > 0).any() or (rules.depth > 0).any() or np.isfinite(rules.distance).any():
+        return "under this requirement"
+    if not PointTrees(problem).exact:
+        return "with columns of subsets"  # they have too many closures
+    # A row that stands for several records cannot be cut.
+    return "" if problem.table.counts is None else "of counted records"
 
-    The partition returned never costs more, and is often proven to be an optimum.
+
+def polish(problem: Problem, groups: Ints, progress: Progress) -> tuple[Ints, float | None]:
+    """Improve a partition by one program of few entries, if the table is small; returns a bound, too.
+
+    The partition never costs more than the one given. Where it costs as much as the bound, it is an optimum.
     """
     program = IntegerProgram.of(problem, QUICK_ENTRIES)
-    return None if program is None else program.improve(groups, QUICK_NODES, 1, progress)
+    if program is None:
+        return groups, None
+    found = program.improve(groups, QUICK_NODES, 1, progress)
+    return found.groups, found.bound
