@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -21,6 +23,7 @@ from shoal.errors import Cancelled, InputError
 from shoal.progress import silent
 from shoal.solve.methods import Agglomerative, Cover, Mondrian, Sequential
 from shoal.solve.methods.base import Partition, guarantee_notes
+from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.exact import MOST_RECORDS, Exact
 from shoal.solve.methods.greedy_cover import covered_with_guarantee
 from shoal.solve.methods.incognito import Incognito
@@ -125,7 +128,7 @@ def test_exact_leaves_out_the_records_that_save_most(case, most):
     for left_out in range(min(most, sample.records - 1) + 1):
         for outside in combinations(range(sample.records), left_out):
             kept = np.delete(np.arange(sample.records), outside)
-            for groups in twins.partitions_of(kept.tolist(), k):
+            for groups in reference.partitions(kept.tolist(), k):
                 numbers = np.full(sample.records, -1, dtype=np.int32)
                 for g, group in enumerate(groups):
                     numbers[group] = g
