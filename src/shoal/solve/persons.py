@@ -301,8 +301,8 @@ def group_persons(
     partition = method.partition(units.problem, seed, progress)
     if budget is not None and chosen.may_be_refined():
         progress("refining", 0, 1)
-        groups, notes, _ = refine(units.problem, partition.groups, seed, progress, budget)
-        partition = replace(partition, groups=groups, notes=(*partition.notes, *notes))
+        found = refine(units.problem, partition.groups, seed, progress, budget)
+        partition = replace(partition, groups=found.groups, notes=(*partition.notes, *found.notes))
     partition = units.spread(partition)
     progress("counting persons", 0, 1)
     search = search_of(problem, people, partition.groups)

@@ -177,10 +177,11 @@ CHUNK = 4096  # subsets between two reports of progress
 class Exact(Method):
     """Find a partition of least cost, of a table of at most 18 records or one that an integer program solves.
 
-    Up to 18 records, by dynamic programming over subsets, for every objective, model and requirement: the least cost of
-    S is that of a group T that meets the requirement and holds the first record of S, and the least cost of S without T.
-    Groups of any size are tried, because of requirements and of objectives under which a larger closure may cost less
-    (`entropy`, `pmi`, `wmi`); there, a group pays for the cheapest closure that covers it. O(3ⁿ) in time, O(2ⁿ) in memory.
+    Up to 18 records, by dynamic programming over subsets, for every objective, model and requirement: the least cost
+    of S is that of a group T that meets the requirement and holds the first record of S, and the least cost of S
+    without T. Groups of any size are tried, because of requirements and of objectives under which a larger closure may
+    cost less (`entropy`, `pmi`, `wmi`); there, a group pays for the cheapest closure that covers it. O(3ⁿ) in time,
+    O(2ⁿ) in memory.
 
     Beyond, an integer program over all closures that k records can have (`integer_program.py`), some 400 to 1,000
     records with four or five quasi-identifiers. It needs hierarchies, suppression or intervals, an objective that is

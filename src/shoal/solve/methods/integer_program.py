@@ -127,7 +127,7 @@ class Model:
         if whole:
             kinds = highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger
             program.integrality_ = [kinds[int(one)] for one in np.concatenate(self.is_whole)]
-        solver = highspy.Highs()
+        solver = highspy.Highs()  # type: ignore[no-untyped-call]
         # One thread, and no limit in seconds: the same table always gets the same release.
         same = {"output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0}
         for name, option in {**same, **options}.items():
@@ -250,10 +250,11 @@ class IntegerProgram:
         taken = found.values
         if np.abs(taken - np.rint(taken)).max() > SAFETY:
             # With all cells chosen this is a flow, whose corners are whole.
-            whole = np.concatenate([columns.used, columns.present])
-            taken = model.relax((whole, np.rint(taken[whole]))).values
-            if taken is None:
+            chosen = np.concatenate([columns.used, columns.present])
+            flow = model.relax((chosen, np.rint(taken[chosen]))).values
+            if flow is None:
                 return None, found.bound, False
+            taken = flow
         points = np.concatenate([cells.point, np.arange(columns.left_out.size)])
         cell = np.concatenate([cells.cell, np.full(columns.left_out.size, -1)])
         counts = np.rint(np.concatenate([taken[columns.taken], taken[columns.left_out]]))
