@@ -30,7 +30,7 @@ from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
 from shoal.solve.methods.completion import suppressed_costs
-from shoal.solve.methods.exact import best_partition, check_records
+from shoal.solve.methods.exact import MOST_RECORDS, best_partition, refuse
 from shoal.solve.problem import Problem
 
 
@@ -175,7 +175,8 @@ def exact_partition(
 ) -> Partition:
     """Find a partition of least cost whose groups comply by their persons."""
     records = problem.table.records
-    check_records(records)
+    if records > MOST_RECORDS:
+        refuse(records, "if persons are counted")
     progress("weighing groups", 0, 1)
     rules = problem.rules._replace(k=1, start=problem.rules.start[:1])
     none = np.zeros((records, 0), dtype=np.int32)
@@ -300,8 +301,8 @@ def group_persons(
     partition = method.partition(units.problem, seed, progress)
     if budget is not None and chosen.may_be_refined():
         progress("refining", 0, 1)
-        groups, notes, _ = refine(units.problem, partition.groups, seed, progress, budget)
-        partition = replace(partition, groups=groups, notes=(*partition.notes, *notes))
+        found = refine(units.problem, partition.groups, seed, progress, budget)
+        partition = replace(partition, groups=found.groups, notes=(*partition.notes, *found.notes))
     partition = units.spread(partition)
     progress("counting persons", 0, 1)
     search = search_of(problem, people, partition.groups)

@@ -115,6 +115,7 @@ class Memory(Carrier):
             self._partition = self._series.partition
             self._groups = self._partition.groups
         self.duals, self.is_released = self._partition.duals, self._groups >= 0
+        self.bound = self._partition.bound
         if self.person is not None:
             self.persons = self.person[self.is_released]
         return self._partition.notes
@@ -220,7 +221,9 @@ def _refine(
     work = refine if partition.groups.size <= MANY else refine_in_parts
     found = work(problem, partition.groups, settings.seed, progress, _budget(settings))
     notes = (*partition.notes, *found.notes)
-    return replace(partition, groups=found.groups, notes=notes, duals=found.duals)
+    return replace(
+        partition, groups=found.groups, notes=notes, duals=found.duals, bound=found.bound
+    )
 
 
 def _leave_out(plan: Plan[Memory], partition: Partition, people: People | None) -> Ints:

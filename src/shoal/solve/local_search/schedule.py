@@ -22,6 +22,7 @@ from shoal.solve.local_search.descent import (
 )
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import PoolOptions, can_repack, choose_quickly, repack_all
+from shoal.solve.methods.integer_program import polish
 from shoal.solve.problem import Problem
 
 # Passes of the relaxed problem before it is rounded for the first time, between two roundings, and in all. A local
@@ -123,6 +124,7 @@ class RefinementResult(NamedTuple):
     groups: Ints
     notes: tuple[str, ...] = ()
     duals: Floats | None = None  # a number per record, where the relaxed problem was solved in part
+    bound: float | None = None  # the least that any partition costs, where that is known
 
 
 def costly_step(records: int, budget: Refine, repacks: bool) -> str | None:
@@ -157,5 +159,6 @@ def refine(
         refined, duals = choose_quickly(refined, seed, progress)
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
+    best, bound = polish(problem, refined.groups, progress)
     few = f"refinement moved single records among the {looked:,} dearest only"
-    return RefinementResult(refined.groups, (few,) if looked < records else (), duals)
+    return RefinementResult(best, (few,) if looked < records else (), duals, bound)
