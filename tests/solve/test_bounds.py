@@ -386,7 +386,6 @@ def test_passes_are_repeatable_and_the_best_certificate_is_kept():
         "quasi_identifiers": {"sex": None, "race": None, "education": None, "marital-status": None},
         "others": "drop",
         "k": 5,
-        "refine": False,  # which would find the optimum and prove it
     }
     one, two = (shoal.anonymize(table, **options) for _ in range(2))
     quick = one.certificate

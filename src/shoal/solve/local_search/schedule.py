@@ -157,8 +157,9 @@ def refine(
     looked, duals = most_movers(refined), None
     if step == CHOOSE:
         refined, duals = choose_quickly(refined, seed, progress)
+    groups, bound = refined.groups, None
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
-    best, bound = polish(problem, refined.groups, progress)
+        groups, bound = polish(problem, refined.groups, progress)
     few = f"refinement moved single records among the {looked:,} dearest only"
-    return RefinementResult(best, (few,) if looked < records else (), duals, bound)
+    return RefinementResult(groups, (few,) if looked < records else (), duals, bound)

@@ -43,12 +43,12 @@ Bools = npt.NDArray[np.bool_]
 # Closed cells and their entries (a cell and one of its points) that are listed at most: HiGHS takes 0.2 to 4 seconds to
 # relax a program of 7,000 to 42,000 entries, samples of Adult.
 MOST_CELLS, MOST_ENTRIES = 20_000, 400_000
-QUICK_ENTRIES = 60_000  # with which a quick refinement tries the program at all
-# Of least reduced cost in the first program. With 2,000, quick releases of six samples of Adult are 0 to 1.4 % above the
-# optimum after 1 to 6 seconds; with 1,000 up to 5 %, as many programs then have no solution that is better.
+POLISHED_ENTRIES = 60_000  # with which refinement tries the program at all
+# Of least reduced cost in the first program. With 2,000, six samples of Adult come to 0 to 1.4 % above the optimum
+# in 1 to 6 seconds; with 1,000 to up to 5 %, as many programs then have no solution that is better.
 FEW_ENTRIES = 2_000
 GROWTH = 4  # times as many entries in the next program, at most
-QUICK_NODES, MOST_NODES = 1, 20_000  # of branch and bound, in each program
+POLISHING_NODES, MOST_NODES = 1, 20_000  # of branch and bound, in each program
 MOST_ROUNDS = 10  # programs: the last of them has all entries
 # Records of cells whose groups are limited by a row, in multiples of k: wider ones raised no bound on samples of Adult.
 WIDEST = 10
@@ -390,8 +390,8 @@ def polish(problem: Problem, groups: Ints, progress: Progress) -> tuple[Ints, fl
 
     The partition never costs more than the one given. Where it costs as much as the bound, it is an optimum.
     """
-    program = IntegerProgram.of(problem, QUICK_ENTRIES)
+    program = IntegerProgram.of(problem, POLISHED_ENTRIES)
     if program is None:
         return groups, None
-    found = program.improve(groups, QUICK_NODES, 1, progress)
+    found = program.improve(groups, POLISHING_NODES, 1, progress)
     return found.groups, found.bound
