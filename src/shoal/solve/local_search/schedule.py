@@ -115,6 +115,9 @@ FEW = 1_000
 # Records of a table beyond which the relaxed problem takes too long for a quick refinement.
 MANY = 100_000
 
+# Whoever gives refinement at least so many seconds can wait a few more for an integer program, on a small table.
+POLISHING_SECONDS = 10
+
 CHOOSE, CARVE = "choose", "carve"
 
 
@@ -160,6 +163,8 @@ def refine(
     groups, bound = refined.groups, None
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
-        groups, bound = polish(problem, refined.groups, progress)
+        groups = refined.groups
+        if budget.steps or (budget.seconds or 0) >= POLISHING_SECONDS:
+            groups, bound = polish(problem, groups, progress)
     few = f"refinement moved single records among the {looked:,} dearest only"
     return RefinementResult(groups, (few,) if looked < records else (), duals, bound)
