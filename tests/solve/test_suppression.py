@@ -15,7 +15,7 @@ from shoal.audits.requirements.alpha import AlphaK
 from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.shared.rules import keeps_limits
-from shoal.solve.methods.completion import suppress
+from shoal.solve.leaving_out import suppress
 from shoal.solve.problem import Problem
 
 FAR = pd.DataFrame({"n": [*range(10), 1000], "s": list("abcabcabcab")})

@@ -14,7 +14,6 @@ from shoal.errors import Infeasible
 from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.persons.counting import Crowd, missing_groups, subsets_comply
 from shoal.kernels.persons.improving import (
-    leave_persons_out,
     mend_persons,
     move_among_persons,
     split_persons,
@@ -29,7 +28,6 @@ from shoal.solve.local_search.budget import Clock, Refine
 from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
-from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.exact import best_partition, check_records
 from shoal.solve.problem import Problem
 
@@ -323,11 +321,8 @@ def _settled(job: PersonTask, partition: Partition) -> Partition:
     return partition
 
 
-def suppress_by_persons(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
-    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply."""
-    most = int(limit * problem.table.records)
-    if not most:
-        return groups
+def refine_by_persons(problem: Problem, people: People, groups: Ints, progress: Progress) -> Ints:
+    """Improve groups that comply by their persons, in a few passes."""
     found = search_of(problem, people, groups)
-    leave_persons_out(found.search, found.crowd, suppressed_costs(problem), most)
-    return found.search.s.group
+    improve_by_persons(found, Refine(), progress)
+    return found.groups

@@ -27,10 +27,10 @@ from shoal.solve.counted.rounds import (
     solve_in_rounds,
     solve_part,
 )
+from shoal.solve.leaving_out import leave_out, suppress
 from shoal.solve.local_search.budget import Refine
 from shoal.solve.local_search.schedule import MANY
 from shoal.solve.methods import Method
-from shoal.solve.methods.completion import suppress
 from shoal.solve.problem import Problem
 
 SWEEPS = 4  # of refinement where groups were made in rounds, each with other cuts
