@@ -15,7 +15,7 @@ from shoal.audits.requirements.alpha import AlphaK
 from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
 from shoal.kernels.shared.rules import keeps_limits
-from shoal.solve.leaving_out import suppress
+from shoal.solve.leaving_out import remove_dearest
 from shoal.solve.problem import Problem
 
 FAR = pd.DataFrame({"n": [*range(10), 1000], "s": list("abcabcabcab")})
@@ -131,7 +131,7 @@ def test_leaving_out_never_costs_and_never_breaks_k(drawn, measure, limit):
     k = int(np.bincount(groups).min())
     problem = sample.problem(measure, k)
     before = np.array(groups, dtype=np.int32)
-    after = suppress(problem, before, limit)
+    after = remove_dearest(problem, before, int(limit * sample.records))
     kept = after >= 0
     assert np.count_nonzero(~kept) <= limit * sample.records
     assert (after[kept] == before[kept]).all()
@@ -165,7 +165,7 @@ def test_those_are_left_out_whom_weighing_every_record_anew_would_choose(
     }[kind]
     table, objective = sample.encoded(), sample.objective(measure)
     problem = Problem.of(table, measure, k, sample.weights, tables.SHARE, asked)
-    after = suppress(problem, np.array(groups, dtype=np.int32), limit)
+    after = remove_dearest(problem, np.array(groups, dtype=np.int32), int(limit * sample.records))
 
     def lack(group):
         tally = np.zeros(problem.tallied, dtype=np.int32)

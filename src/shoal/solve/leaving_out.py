@@ -25,25 +25,13 @@ NOBODY = make_crowd(
 Improve = Callable[[Records, Ints], Ints]  # better groups of some records, given their groups
 
 
-def suppress(
-    problem: Problem,
-    groups: Ints,
-    limit: float,
-    records: int | None = None,
-    people: People | None = None,
-) -> Ints:
-    """Leave out (−1) at most a share `limit` of so many records, by default all, where that lowers the objective.
+def remove_dearest(problem: Problem, groups: Ints, most: int, people: People | None = None) -> Ints:
+    """Leave out (−1) at most so many records where that lowers the objective.
 
     A record that is left out counts as fully suppressed: it costs what the whole domain costs in every
     quasi-identifier. The others stay in their groups, all of which go on meeting the requirement.
     """
-    most = most_left_out(problem, limit, records)
-    return _Leaving(problem, most, people).removed(groups) if most else groups
-
-
-def most_left_out(problem: Problem, limit: float, records: int | None = None) -> int:
-    """How many records a share `limit` of so many, by default all, is."""
-    return int(limit * (problem.table.records if records is None else records))
+    return _Leaving(problem, most, people).removed(groups)
 
 
 def leave_out(
@@ -59,8 +47,6 @@ def leave_out(
     The result meets the requirement and costs no more than removing records from the groups as they are. `improve`
     refines the groups of the others.
     """
-    if not most or (groups < 0).any():  # a method that leaves records out has weighed them itself
-        return groups
     leaving = _Leaving(problem, most, people)
     progress("leaving out", 0, 1)
     best = leaving.removed(groups)
@@ -167,7 +153,5 @@ class _Leaving:
         state = make_state(problem.arrays, values, tallied, out + 1)
         placed = np.where(groups < 0, out, groups).astype(np.int32)
         fill(problem.arrays, state, problem.codes, problem.classes, placed)
-        x = make_search(
-            problem.arrays, problem.pairs, rules, state, problem.codes, problem.classes
-        )
+        x = make_search(problem.arrays, problem.pairs, rules, state, problem.codes, problem.classes)
         return x, crowd, out

@@ -45,7 +45,8 @@ class Units:
         person = people.person.astype(np.int32)
         rows = np.column_stack([person, problem.codes, problem.classes, problem.values])
         first, place, _ = distinct_rows(rows)
-        return cls(_with_feasible_rules(_restricted(problem, first)), place)
+        units = replace(_restricted(problem, first), most_left_out=0)
+        return cls(_with_feasible_rules(units), place)
 
     def with_k(self, k: int) -> Problem:
         """The problem of the units with another k."""
@@ -180,7 +181,7 @@ def exact_partition(
     costs = subset_costs(problem.arrays, rules, problem.codes, problem.classes, none)
     costs[~subsets_comply(people.rules, people.crowd, records)] = np.inf
     notes = () if method.name == "exact" else ("chose exact",)
-    return replace(best_partition(problem, costs, progress), notes=notes)
+    return replace(best_partition(replace(problem, most_left_out=0), costs, progress), notes=notes)
 
 
 # Records times groups times columns: what one pass of moves or swaps looks at, what handing out groups may take, and

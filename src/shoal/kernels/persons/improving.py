@@ -18,10 +18,10 @@ from shoal.kernels.refining.search import (
     transfer,
     undo,
 )
-from shoal.kernels.shared.arrays import least_at, order_of
+from shoal.kernels.shared.arrays import least_at
 from shoal.kernels.shared.forms import closure_cost, open_closure, widen_closure
 from shoal.kernels.shared.groups import totals_with_group, totals_with_record
-from shoal.kernels.shared.state import add, close, cost_without, members_of, merge, remove, unlink
+from shoal.kernels.shared.state import add, close, cost_without, members_of, merge, unlink
 
 EPSILON = 1e-9  # costs that differ by less than this count as equal
 

@@ -41,10 +41,9 @@ from shoal.risk.limits import check_feasible
 from shoal.risk.persons import People, check_feasible_by_persons, count_persons, person_numbers
 from shoal.settings.settings import Settings
 from shoal.solve.counted.assignment import pick_rows
-from shoal.solve.counted.parts import refine_in_parts
-from shoal.solve.leaving_out import leave_out, most_left_out, suppress
+from shoal.solve.counted.parts import refine_records
+from shoal.solve.leaving_out import leave_out, remove_dearest
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.schedule import MANY, RefinementResult, refine
 from shoal.solve.methods import Partition
 from shoal.solve.persons import group_persons, refine_by_persons
 from shoal.solve.problem import ClosingRules, Problem
@@ -222,16 +221,9 @@ def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
     """Improve what a method made."""
-    found = _refined(problem, partition.groups, settings.seed, progress, _budget(settings))
+    found = refine_records(problem, partition.groups, settings.seed, progress, _budget(settings))
     notes = (*partition.notes, *found.notes)
     return replace(partition, groups=found.groups, notes=notes, duals=found.duals)
-
-
-def _refined(
-    problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
-) -> RefinementResult:
-    work = refine if groups.size <= MANY else refine_in_parts
-    return work(problem, groups, seed, progress, budget)
 
 
 def _leave_out(
@@ -239,18 +231,20 @@ def _leave_out(
 ) -> Ints:
     """Leave out records where the settings allow it: −1 in place of their group."""
     problem, settings, groups = plan.problem, plan.settings, partition.groups
-    limit = settings.suppression_limit
+    most = problem.most_left_out
+    if not most or (groups < 0).any():  # a method that leaves records out has weighed them itself
+        return groups
     chosen = settings.method.choose(problem.table.records)
     if not (settings.refine and chosen.may_be_refined()):
-        return suppress(problem, groups, limit, people=people)
+        return remove_dearest(problem, groups, most, people)
 
     def improve(rest: Records, groups: Ints) -> Ints:
         part = pick_rows(problem, rest)
         if people is not None:
             return refine_by_persons(part, people.those_of(rest), groups, progress)
-        return _refined(part, groups, settings.seed, progress, Refine()).groups
+        return refine_records(part, groups, settings.seed, progress, Refine()).groups
 
-    return leave_out(problem, groups, most_left_out(problem, limit), improve, progress, people)
+    return leave_out(problem, groups, most, improve, progress, people)
 
 
 def _coarsened(source: Source, settings: Settings, problems: list[str]) -> Source | None:

@@ -166,7 +166,6 @@ class OnEngine(Carrier):
                 seed=settings.seed,
                 progress=watch.progress,
                 most=self.opened.most or records_at_once(self.opened.memory),
-                suppression_limit=settings.suppression_limit,
                 secret=self._secret,
                 elsewhere=self.engine.elsewhere(),
             ),

@@ -12,7 +12,8 @@ from shoal.errors import InputError
 from shoal.kernels.clustering.k_member import cut_subsets, subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress
-from shoal.solve.methods.base import Method, Partition
+from shoal.solve.methods.base import Method, Partition, round_costs
+from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.problem import TOLERANCE, Problem
 
 REPORTED = 1024  # closures between two reports of progress
@@ -165,6 +166,14 @@ def _bits(mask: int) -> Iterator[int]:
         mask &= mask - 1
 
 
+def _left_out_costs(problem: Problem) -> Floats:
+    """What leaving out each subset of the records costs: infinite where it has more than may be left out."""
+    costs, sizes = np.zeros(1), np.zeros(1)
+    for cost in suppressed_costs(problem)[problem.classes]:
+        costs, sizes = np.append(costs, costs + cost), np.append(sizes, sizes + 1)
+    return np.where(sizes <= problem.most_left_out, costs, np.inf)
+
+
 MOST_RECORDS = 18  # time grows like 3ⁿ and memory like 2ⁿ
 CHUNK = 4096  # subsets between two reports of progress
 
@@ -209,11 +218,10 @@ def best_partition(problem: Problem, costs: Floats, progress: Progress) -> Parti
 
     Where a wider closure may cost less, a subset costs what its cheapest closure does, and that is released.
     """
-    n = problem.table.records
     if problem.objective.monotone:
-        return Partition(cut_best(costs, n, progress))
+        return Partition(cut_best(problem, costs, progress))
     costs = np.where(np.isfinite(costs), cheapest_costs(problem, progress), np.inf)
-    groups = cut_best(costs, n, progress)
+    groups = cut_best(problem, costs, progress)
     return Partition(groups, closures=cheapest_closures(problem, groups))
 
 
@@ -225,16 +233,21 @@ def check_records(n: int) -> None:
         )
 
 
-def cut_best(costs: Floats, n: int, progress: Progress) -> Ints:
-    """Cut n records into groups of least cost, given what every subset costs as a group: infinite if it may not be."""
+def cut_best(problem: Problem, costs: Floats, progress: Progress) -> Ints:
+    """Cut records into groups of least cost, given what every subset costs as a group: infinite if it may not be.
+
+    As many records as may be are left out (−1) where that costs less.
+    """
     least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
     least[0] = 0.0
     for start in range(1, costs.size, CHUNK):
         progress("cutting subsets", start, costs.size)
         cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
     progress("cutting subsets", costs.size, costs.size)
-    groups = np.empty(n, dtype=np.int32)
-    left, number = costs.size - 1, 0
+    n = problem.table.records
+    groups = np.full(n, -1, dtype=np.int32)
+    left_out = round_costs(least[::-1] + _left_out_costs(problem)).argmin()
+    left, number = costs.size - 1 - int(left_out), 0
     while left:
         groups[choice[left] >> np.arange(n) & 1 == 1] = number
         left, number = left ^ int(choice[left]), number + 1
