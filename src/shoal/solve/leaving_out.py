@@ -14,6 +14,7 @@ from shoal.kernels.refining.search import GAIN, Search, make_search
 from shoal.kernels.shared.state import fill, make_state
 from shoal.progress import Progress
 from shoal.risk.persons import People
+from shoal.solve.methods import Mondrian
 from shoal.solve.methods.base import check_tallies
 from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.problem import Problem
@@ -48,23 +49,30 @@ def leave_out(
     refines the groups of the others.
     """
     leaving = _Leaving(problem, most, people)
-    progress("leaving out", 0, 1)
-    best = leaving.removed(groups)
-    tried = leaving.searched(groups)
+    starts = [groups]
+    if people is None and groups.size <= FEW:
+        starts.append(Mondrian().partition(problem, 0, progress).groups)
+    found = [_regrouped(leaving, start, improve, progress) for start in starts]
+    return min(found, key=leaving.cost)
+
+
+def _regrouped(leaving: _Leaving, groups: Ints, improve: Improve, progress: Progress) -> Ints:
+    """Leave records out and group the others again, in turn as long as that gains."""
+    best, tried = leaving.removed(groups), leaving.searched(groups)
     for done in range(ROUNDS):
         rest = np.flatnonzero(tried >= 0)
-        if (tried.size - rest.size) * problem.k < AFFECTED * tried.size:
-            break
-        progress("leaving out", done, ROUNDS)
-        tried = tried.copy()
-        tried[rest] = improve(rest, tried[rest])
-        tried = leaving.searched(tried)
+        if tried.size <= FEW or (tried.size - rest.size) * leaving.problem.k > AFFECTED * tried.size:
+            progress("leaving out", done, ROUNDS)
+            tried = tried.copy()
+            tried[rest] = improve(rest, tried[rest])
+            tried = leaving.searched(tried)
         if leaving.cost(tried) >= leaving.cost(best) - GAIN:
             break
         best = tried
-    return min(best, tried, key=leaving.cost)
+    return best
 
 
+FEW = 1_000  # records of a table that Mondrian groups, too: quick refinement of few records depends on its start
 ROUNDS = 2  # of grouping the others again
 # Share of records whose groups lose one that is left out, k for each, from which the others are grouped again.
 AFFECTED = 0.02
