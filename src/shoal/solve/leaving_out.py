@@ -32,7 +32,7 @@ def remove_dearest(problem: Problem, groups: Ints, most: int, people: People | N
     A record that is left out counts as fully suppressed: it costs what the whole domain costs in every
     quasi-identifier. The others stay in their groups, all of which go on meeting the requirement.
     """
-    return _Leaving(problem, most, people).removed(groups)
+    return Leaving(problem, most, people).removed(groups)
 
 
 def leave_out(
@@ -48,7 +48,7 @@ def leave_out(
     The result meets the requirement and costs no more than removing records from the groups as they are. `improve`
     refines the groups of the others.
     """
-    leaving = _Leaving(problem, most, people)
+    leaving = Leaving(problem, most, people)
     starts = [groups]
     if people is None and groups.size <= FEW:
         starts.append(Mondrian().partition(problem, 0, progress).groups)
@@ -56,12 +56,15 @@ def leave_out(
     return min(found, key=leaving.cost)
 
 
-def _regrouped(leaving: _Leaving, groups: Ints, improve: Improve, progress: Progress) -> Ints:
+def _regrouped(leaving: Leaving, groups: Ints, improve: Improve, progress: Progress) -> Ints:
     """Leave records out and group the others again, in turn as long as that gains."""
     best, tried = leaving.removed(groups), leaving.searched(groups)
     for done in range(ROUNDS):
         rest = np.flatnonzero(tried >= 0)
-        if tried.size <= FEW or (tried.size - rest.size) * leaving.problem.k > AFFECTED * tried.size:
+        if (
+            tried.size <= FEW
+            or (tried.size - rest.size) * leaving.problem.k > AFFECTED * tried.size
+        ):
             progress("leaving out", done, ROUNDS)
             tried = tried.copy()
             tried[rest] = improve(rest, tried[rest])
@@ -89,7 +92,7 @@ class _Priced(NamedTuple):
     left: int
 
 
-class _Leaving:
+class Leaving:
     """A problem of which some records may be left out."""
 
     def __init__(self, problem: Problem, most: int, people: People | None) -> None:
@@ -108,7 +111,7 @@ class _Leaving:
 
     def removed(self, groups: Ints) -> Ints:
         """Groups without the records that cost them most."""
-        x, crowd, _ = self._search(groups)
+        x, crowd, _ = self.search(groups)
         kept: Ints = remove_records(x, crowd, self._whole, self._most)
         return kept
 
@@ -128,12 +131,12 @@ class _Leaving:
         return self._priced(found.groups, self._whole, self._worth).groups
 
     def _dearest(self, groups: Ints) -> float:
-        x, _, out = self._search(groups)
+        x, _, out = self.search(groups)
         return float(np.delete(x.s.cost, out).max())
 
     def _priced(self, groups: Ints, price: Floats, most: int) -> _Priced:
         """Leave out up to `most` records where that gains at this price, and take back those where it does not."""
-        x, crowd, out = self._search(groups)
+        x, crowd, out = self.search(groups)
         for _ in range(PASSES):
             changes = take_back(x, crowd, out, price)
             worth = np.flatnonzero(x.s.cost > price.min() + GAIN)
@@ -150,7 +153,7 @@ class _Leaving:
         numbers[out] = -1
         return _Priced(numbers[x.s.group].astype(np.int32), left)
 
-    def _search(self, groups: Ints) -> tuple[Search, Crowd, int]:
+    def search(self, groups: Ints) -> tuple[Search, Crowd, int]:
         """A search, in which records that are left out are the last group."""
         problem, out = self.problem, int(groups.max()) + 1
         tallied, values, rules, crowd = problem.tallied, problem.values, problem.rules, NOBODY

@@ -30,8 +30,6 @@ from shoal.kernels.shared.forms import BITS, RANGE, TREE, total_cost
 from shoal.kernels.shared.groups import totals_with_each
 from shoal.kernels.shared.state import add, close, link, members_of, unlink
 
-REFILLS = 3  # records tried in place of one that is left out; 1 loses 0.0 % more on random tables, 10 gains nothing
-
 
 @inner
 def count_values_of(c, shared, record, by):
@@ -255,22 +253,21 @@ def hand_out_or_leave(x, w, out, whole, most, g, added, scratch):
 
 @inner
 def price_refills(x, w, columns, g, out, costs, scratch):
-    """Fill costs[j] with about what taking record j of another group into group g costs, infinite where it may not."""
+    """Fill costs[j] with about what group g costs with record j of another group, less what j costs there.
+
+    In units of GAIN, rounded; infinite for other records and for those that their groups cannot spare.
+    """
     s = x.s
     totals_with_each(
         x.c, x.pairs, columns, x.classes, costs.size, s.closures, s.counts, g, costs, scratch
     )
     for j in range(costs.size):
-        costs[j] = np.inf if s.group[j] == g or s.group[j] == out else costs[j] - x.price[j]
-
-
-@inner
-def refill(x, w, out, i, j, paid):
-    """Leave out record i of a group that takes in record j, if that gains; return whether it was done."""
-    g = x.s.group[i]
-    shift(x, i, out, out)
-    shift(x, j, g, out)
-    return keep_if_cheaper(x, w, paid)
+        h = s.group[j]
+        may_come = h != g and h != out and s.size[h] > x.q.k
+        if may_come and (w.person.size > 0 or may_leave(x, w, j)):  # persons take longer to count
+            costs[j] = np.rint((costs[j] - x.price[j]) / GAIN)
+        else:
+            costs[j] = np.inf
 
 
 @allocating
@@ -278,10 +275,10 @@ def leave_one_out(x, w, out, whole, columns, g, shared, closure, counts, costs, 
     """Leave out the member of group g that gains most, if another record is needed in its place with the best one."""
     s = x.s
     members = members_of(s, g)
-    less = -gains_without(x, members, whole, shared, closure, counts)
+    less = -np.rint(gains_without(x, members, whole, shared, closure, counts) / GAIN)
     for at in order_of(less):
         i = members[at]
-        if less[at] >= -GAIN:
+        if less[at] > -1.0:
             break
         paid = whole[x.classes[i]]
         shift(x, i, out, out)
@@ -293,18 +290,17 @@ def leave_one_out(x, w, out, whole, columns, g, shared, closure, counts, costs, 
         close(x.c, s, x.codes, g)
         price_refills(x, w, columns, g, out, costs, scratch)
         undo(x)
-        for _ in range(REFILLS):
-            j = next_refill(x, w, costs)
-            if j < 0:
-                break
-            if refill(x, w, out, i, j, paid):
+        j = best_refill(x, w, costs)
+        if j >= 0:
+            shift(x, i, out, out)
+            shift(x, j, g, out)
+            if keep_if_cheaper(x, w, paid):
                 return True
-            costs[j] = np.inf
     return False
 
 
 @inner
-def next_refill(x, w, costs):
+def best_refill(x, w, costs):
     """Return the cheapest record that its group can spare, −1 for none; those that it cannot become infinitely dear."""
     while True:
         j = least_at(costs, 0, costs.size)
