@@ -338,11 +338,11 @@ def leave_records_out(x, w, out, whole, most, groups):
 
 
 @kernel
-def take_back(x, w, out, whole):
-    """Let each record left out join the group where it adds least, if that costs less; return how many do."""
+def take_back(x, w, out, whole, records):
+    """Let records that are left out join the group where each adds least, if that costs less; return how many do."""
     room, back = x.s.size.size, 0
     added, scratch = np.empty(room), np.empty(room)
-    for i in members_of(x.s, out):
+    for i in records:
         best, _ = cheapest_other(x, i, out, added, scratch)
         if best >= 0:
             shift(x, i, best, out)
