@@ -206,7 +206,7 @@ def without_outliers(
                 if own and h != g and meets([*own, i])
             }
             best = min(added, key=lambda h: round(added[h], 9), default=-1)
-            changed = moved(changed, i, best if added.get(best, inf) <= price(i) else -1)
+            changed = moved(changed, i, best if added.get(best, inf) <= price(i) + 1e-9 else -1)
         return changed
 
     def exchanged(g: int) -> Iterator[list[Group]]:

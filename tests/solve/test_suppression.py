@@ -290,11 +290,12 @@ def test_exact_finds_the_best_of_all_choices_of_records_to_leave_out(drawn):
 def test_groups_lose_their_outliers_as_by_the_twin(drawn, more):
     objective, problem, groups = drawn
     price = suppressed_costs(problem) + more
+    whole = [column.whole for column in objective.columns]
     leaving = Leaving(problem, problem.most_left_out, None)
     x, crowd, out = leaving.search(groups)
     expected = twins.without_outliers(
         objective.group,
-        lambda i: price[problem.classes[i]],
+        lambda i: objective.record(whole, i) + more,
         tables.members(groups),
         lambda members: complies(problem, members),
         problem.most_left_out,

@@ -244,7 +244,7 @@ def hand_out_or_leave(x, w, out, whole, most, g, added, scratch):
     paid = 0.0
     for i in members_of(x.s, g):
         best, more = cheapest_other(x, i, out, added, scratch)
-        if best < 0 or more > whole[x.classes[i]]:
+        if best < 0 or more > whole[x.classes[i]] + GAIN:
             best = out
             paid += whole[x.classes[i]]
         shift(x, i, best, out)
