@@ -14,7 +14,6 @@ from shoal.errors import Infeasible
 from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.persons.counting import Crowd, missing_groups, subsets_comply
 from shoal.kernels.persons.improving import (
-    leave_persons_out,
     mend_persons,
     move_among_persons,
     split_persons,
@@ -29,7 +28,6 @@ from shoal.solve.local_search.budget import Clock, Refine
 from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
-from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.exact import MOST_RECORDS, best_partition, refuse
 from shoal.solve.problem import Problem
 
@@ -47,7 +45,8 @@ class Units:
         person = people.person.astype(np.int32)
         rows = np.column_stack([person, problem.codes, problem.classes, problem.values])
         first, place, _ = distinct_rows(rows)
-        return cls(_with_feasible_rules(_restricted(problem, first)), place)
+        units = replace(_restricted(problem, first), most_left_out=0)
+        return cls(_with_feasible_rules(units), place)
 
     def with_k(self, k: int) -> Problem:
         """The problem of the units with another k."""
@@ -183,7 +182,7 @@ def exact_partition(
     costs = subset_costs(problem.arrays, rules, problem.codes, problem.classes, none)
     costs[~subsets_comply(people.rules, people.crowd, records)] = np.inf
     notes = () if method.name == "exact" else ("chose exact",)
-    return replace(best_partition(problem, costs, progress), notes=notes)
+    return replace(best_partition(replace(problem, most_left_out=0), costs, progress), notes=notes)
 
 
 # Records times groups times columns: what one pass of moves or swaps looks at, what handing out groups may take, and
@@ -324,11 +323,8 @@ def _settled(job: PersonTask, partition: Partition) -> Partition:
     return partition
 
 
-def suppress_by_persons(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
-    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply."""
-    most = int(limit * problem.table.records)
-    if not most:
-        return groups
+def refine_by_persons(problem: Problem, people: People, groups: Ints, progress: Progress) -> Ints:
+    """Improve groups that comply by their persons, in a few passes."""
     found = search_of(problem, people, groups)
-    leave_persons_out(found.search, found.crowd, suppressed_costs(problem), most)
-    return found.search.s.group
+    improve_by_persons(found, Refine(), progress)
+    return found.groups

@@ -13,7 +13,7 @@ from shoal.errors import InputError
 from shoal.kernels.clustering.k_member import cut_subsets, subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress
-from shoal.solve.methods.base import Method, Partition
+from shoal.solve.methods.base import Method, Partition, round_costs
 from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.integer_program import MOST_NODES, MOST_ROUNDS, IntegerProgram, obstacle
 from shoal.solve.methods.mondrian import Mondrian
@@ -169,6 +169,14 @@ def _bits(mask: int) -> Iterator[int]:
         mask &= mask - 1
 
 
+def _left_out_costs(problem: Problem) -> Floats:
+    """What leaving out each subset of the records costs: infinite where it has more than may be left out."""
+    costs, sizes = np.zeros(1), np.zeros(1)
+    for cost in suppressed_costs(problem)[problem.classes]:
+        costs, sizes = np.append(costs, costs + cost), np.append(sizes, sizes + 1)
+    return np.where(sizes <= problem.most_left_out, costs, np.inf)
+
+
 MOST_RECORDS = 18  # by dynamic programming: time grows like 3ⁿ and memory like 2ⁿ
 CHUNK = 4096  # subsets between two reports of progress
 
@@ -212,7 +220,7 @@ class Exact(Method):
         costs = subset_costs(
             problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
         )
-        return best_partition(problem, costs, progress, problem.most_left_out)
+        return best_partition(problem, costs, progress)
 
 
 def _by_program(problem: Problem, seed: int, progress: Progress) -> Partition:
@@ -230,20 +238,15 @@ def _by_program(problem: Problem, seed: int, progress: Progress) -> Partition:
     return Partition(found.groups, notes, bound=found.bound)
 
 
-def best_partition(
-    problem: Problem, costs: Floats, progress: Progress, most_left_out: int = 0
-) -> Partition:
+def best_partition(problem: Problem, costs: Floats, progress: Progress) -> Partition:
     """Find a partition of least cost, given what the tight closure of every subset costs: infinite if it may not be.
 
     Where a wider closure may cost less, a subset costs what its cheapest closure does, and that is released.
-    Up to `most_left_out` records are left out where that costs less.
     """
-    if not problem.objective.monotone:
-        costs = np.where(np.isfinite(costs), cheapest_costs(problem, progress), np.inf)
-    hidden = suppressed_costs(problem)[problem.classes]
-    groups = cut_best(costs, hidden, most_left_out, progress)
     if problem.objective.monotone:
-        return Partition(groups)
+        return Partition(cut_best(problem, costs, progress))
+    costs = np.where(np.isfinite(costs), cheapest_costs(problem, progress), np.inf)
+    groups = cut_best(problem, costs, progress)
     return Partition(groups, closures=cheapest_closures(problem, groups))
 
 
@@ -254,24 +257,21 @@ def refuse(n: int, why: str) -> NoReturn:
     )
 
 
-def cut_best(costs: Floats, hidden: Floats, most_left_out: int, progress: Progress) -> Ints:
+def cut_best(problem: Problem, costs: Floats, progress: Progress) -> Ints:
     """Cut records into groups of least cost, given what every subset costs as a group: infinite if it may not be.
 
-    Up to `most_left_out` records get no group (−1), and cost what they do when hidden.
+    As many records as may be are left out (−1) where that costs less.
     """
-    n = hidden.size
     least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
     least[0] = 0.0
     for start in range(1, costs.size, CHUNK):
         progress("cutting subsets", start, costs.size)
         cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
     progress("cutting subsets", costs.size, costs.size)
-    outside, sizes = np.zeros(1), np.zeros(1, dtype=np.int64)  # of records left out: cost, number
-    for cost in hidden:
-        outside, sizes = np.append(outside, outside + cost), np.append(sizes, sizes + 1)
-    total = np.where(sizes <= most_left_out, least[::-1] + outside, np.inf)
+    n = problem.table.records
     groups = np.full(n, -1, dtype=np.int32)
-    left, number = costs.size - 1 - int(np.argmin(total)), 0
+    left_out = round_costs(least[::-1] + _left_out_costs(problem)).argmin()
+    left, number = costs.size - 1 - int(left_out), 0
     while left:
         groups[choice[left] >> np.arange(n) & 1 == 1] = number
         left, number = left ^ int(choice[left]), number + 1
