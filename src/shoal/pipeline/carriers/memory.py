@@ -41,9 +41,10 @@ from shoal.risk.limits import check_feasible
 from shoal.risk.persons import People, check_feasible_by_persons, count_persons, person_numbers
 from shoal.settings.settings import Settings
 from shoal.solve.counted.assignment import pick_rows
-from shoal.solve.counted.parts import refine_records
+from shoal.solve.counted.parts import refine_in_parts
 from shoal.solve.leaving_out import leave_out, remove_dearest
 from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.schedule import MANY, RefinementResult, refine
 from shoal.solve.methods import Partition
 from shoal.solve.persons import group_persons, refine_by_persons
 from shoal.solve.problem import ClosingRules, Problem
@@ -221,11 +222,19 @@ def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
     """Improve what a method made."""
-    found = refine_records(problem, partition.groups, settings.seed, progress, _budget(settings))
+    found = _refine_records(problem, partition.groups, settings.seed, progress, _budget(settings))
     notes = (*partition.notes, *found.notes)
     return replace(
         partition, groups=found.groups, notes=notes, duals=found.duals, bound=found.bound
     )
+
+
+def _refine_records(
+    problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
+) -> RefinementResult:
+    """Refine the groups of a table whose records are in memory, at once or in parts."""
+    work = refine if groups.size <= MANY else refine_in_parts
+    return work(problem, groups, seed, progress, budget)
 
 
 def _leave_out(
@@ -244,7 +253,7 @@ def _leave_out(
         part = pick_rows(problem, rest)
         if people is not None:
             return refine_by_persons(part, people.those_of(rest), groups, progress)
-        return refine_records(part, groups, settings.seed, progress, Refine()).groups
+        return _refine_records(part, groups, settings.seed, progress, Refine()).groups
 
     return leave_out(problem, groups, most, improve, progress, people)
 

@@ -215,14 +215,6 @@ PART = 60_000
 MOST_REFINED = 300_000
 
 
-def refine_records(
-    problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
-) -> RefinementResult:
-    """Refine the groups of a table whose records are in memory, at once or in parts."""
-    work = refine if groups.size <= MANY else refine_in_parts
-    return work(problem, groups, seed, progress, budget)
-
-
 def refine_in_parts(
     problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
 ) -> RefinementResult:

@@ -18,7 +18,7 @@ from shoal.solve.counted.exact_groups import (
     records_brought_in,
     set_aside,
 )
-from shoal.solve.counted.parts import complete_in_parts, refine_records, refined_parts
+from shoal.solve.counted.parts import complete_in_parts, refine_in_parts, refined_parts
 from shoal.solve.counted.remote import RemoteSolver
 from shoal.solve.counted.rounds import (
     FinishedGroups,
@@ -29,7 +29,7 @@ from shoal.solve.counted.rounds import (
 )
 from shoal.solve.leaving_out import leave_out, remove_dearest
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.schedule import MANY
+from shoal.solve.local_search.schedule import MANY, refine
 from shoal.solve.methods import Method
 from shoal.solve.problem import Problem
 
@@ -201,7 +201,8 @@ class _Run:
 
         def improve(rest: Records, groups: Ints) -> Ints:
             own = pick_rows(part, rest)
-            return refine_records(own, groups, self.seed, self.progress, Refine()).groups
+            work = refine if groups.size <= MANY else refine_in_parts
+            return work(own, groups, self.seed, self.progress, Refine()).groups
 
         if self._may_refine(found):
             left = leave_out(part, groups, most, improve, self.progress)
