@@ -69,7 +69,7 @@ def make_runs(name: str) -> None:
         for job in ({}, limits):
             run(refine=shoal.Refine(steps=30), **job)
         for job in ({}, person):
-            run(refine=False, suppression_limit=0.3, **job)
+            run(suppression_limit=0.3, **job)
         series()
 
 

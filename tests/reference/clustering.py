@@ -7,7 +7,8 @@ beyond k, 0 where it meets it. Choices go to the first of equals.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from math import inf, log
 from typing import Any
 
@@ -169,3 +170,70 @@ def leaving_out(
         if len(gone) == before:
             break
     return gone
+
+
+def without_outliers(
+    cost: Cost,
+    price: Callable[[int], float],
+    groups: list[Group],
+    meets: Callable[[Group], bool],
+    most: int,
+) -> list[Group]:
+    """Groups that are dissolved, or lose a record or exchange it for another's, where that gains; last those left out.
+
+    The record that takes the place of one left out costs least there beyond what it costs in its own group.
+    """
+    groups = [list(group) for group in [*groups, []]]
+
+    def total(groups: list[Group]) -> float:
+        return sum(cost(group) for group in groups[:-1] if group) + sum(map(price, groups[-1]))
+
+    def gains(changed: list[Group]) -> bool:
+        may_be = all(meets(group) for group in changed[:-1] if group) and len(changed[-1]) <= most
+        return may_be and total(changed) < total(groups) - 1e-9
+
+    def moved(groups: list[Group], i: int, to: int) -> list[Group]:
+        changed = [[m for m in group if m != i] for group in groups]
+        changed[to].append(i)
+        return changed
+
+    def dissolved(g: int) -> list[Group]:
+        changed = groups
+        for i in sorted(groups[g]):
+            added = {
+                h: cost([*own, i]) - cost(own)
+                for h, own in enumerate(changed[:-1])
+                if own and h != g and meets([*own, i])
+            }
+            best = min(added, key=lambda h: round(added[h], 9), default=-1)
+            changed = moved(changed, i, best if added.get(best, inf) <= price(i) + 1e-9 else -1)
+        return changed
+
+    def exchanged(g: int) -> Iterator[list[Group]]:
+        def gain(i: int) -> float:
+            rest = [m for m in groups[g] if m != i]
+            return round(cost(groups[g]) - (cost(rest) if rest else 0.0) - price(i), 9)
+
+        for i in sorted(sorted(groups[g]), key=lambda i: -gain(i)):
+            rest = [m for m in groups[g] if m != i]
+            if gain(i) <= 1e-9:
+                return
+            changed = moved(groups, i, -1)
+            yield changed
+            if rest:
+                others = {
+                    j: round(cost([*rest, j]) - cost(own) / len(own), 9)
+                    for h, own in enumerate(groups[:-1])
+                    for j in own
+                    if h != g and meets([m for m in own if m != j])
+                }
+                if others:
+                    yield moved(changed, min(sorted(others), key=others.__getitem__), g)
+
+    for g in range(len(groups) - 1):
+        while groups[g] and len(groups[-1]) < most:
+            found = next((own for own in chain([dissolved(g)], exchanged(g)) if gains(own)), None)
+            if found is None:
+                break
+            groups = found
+    return groups

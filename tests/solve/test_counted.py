@@ -304,9 +304,8 @@ def test_left_out_records_are_counted_by_the_whole_table() -> None:
     far = np.where(np.arange(600) % 150 == 0, 5000, plain["age"].to_numpy())  # four very old people
     table = encode(open_frame(plain.set_column(0, "age", [far])), MODELS, ["ill", "more"])
     problem = problem_of(merge_equal_rows(table), 5, objective="ncp")
-    solved = solve(
-        problem, Cover(), None, seed=0, progress=silent, most=300, suppression_limit=0.01
-    )
+    problem = replace(problem, most_left_out=6)
+    solved = solve(problem, Cover(), None, seed=0, progress=silent, most=300)
     assert 0 < solved.assignment.left_out <= 6
     kept = solved.assignment.released()
     assert kept.counts.sum() == 600 - solved.assignment.left_out
@@ -317,9 +316,8 @@ def test_left_out_records_are_counted_by_the_whole_table() -> None:
 def test_nothing_is_left_out_where_all_records_meet_the_requirement_with_their_equals() -> None:
     table = pa.table({"age": np.repeat([30, 31], 20), "ill": ["flu", "none"] * 20})
     problem = Problem.of(merge_equal_rows(encode(open_frame(table), ["age"], ["ill"])), "lm", 5)
-    solved = solve(
-        problem, Cover(), Refine(), seed=0, progress=silent, most=10, suppression_limit=0.1
-    )
+    problem = replace(problem, most_left_out=4)
+    solved = solve(problem, Cover(), Refine(), seed=0, progress=silent, most=10)
     assert solved.assignment.left_out == 0
     assert compute_loss(solved.assignment.close(problem)[1], "lm") == 0
 

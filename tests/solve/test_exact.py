@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from math import log
 
 import numpy as np
@@ -21,6 +23,7 @@ from shoal.errors import Cancelled, InputError
 from shoal.progress import silent
 from shoal.solve.methods import Agglomerative, Cover, Mondrian, Sequential
 from shoal.solve.methods.base import Partition, guarantee_notes
+from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.methods.exact import MOST_RECORDS, Exact
 from shoal.solve.methods.greedy_cover import covered_with_guarantee
 from shoal.solve.methods.incognito import Incognito
@@ -95,9 +98,43 @@ def test_the_largest_table_is_cut_into_neighbours():
     assert tables.partition_of(groups.tolist()) == [[i, i + 1, i + 2] for i in range(0, 18, 3)]
 
 
-def test_a_larger_table_is_refused_and_cover_named():
-    with pytest.raises(InputError, match=r"at most 18 records and the table has 19; .*'cover'"):
-        Exact().partition(ages(MOST_RECORDS + 1, 3), 0, silent)
+@needs_jit
+def test_a_larger_table_is_cut_by_an_integer_program_and_proven():
+    problem = ages(27, 3)
+    found = Exact().partition(problem, 0, silent)
+    neighbours = [[i, i + 1, i + 2] for i in range(0, 27, 3)]
+    assert tables.partition_of(found.groups.tolist()) == neighbours
+    assert found.notes == ()
+    assert found.bound == pytest.approx(problem.cost(found.groups))
+
+
+def test_a_larger_table_that_no_program_states_is_refused_and_cover_named():
+    frame = tables.pa.table({"letter": [chr(97 + i % 9) for i in range(19)]})
+    problem = Problem.of(encode(open_frame(frame), {"letter": shoal.Subset()}), "lm", 3)
+    refusal = r"at most 18 records with columns of subsets, and the table has 19; .*'cover'"
+    with pytest.raises(InputError, match=refusal):
+        Exact().partition(problem, 0, silent)
+
+
+@given(tables.jobs(7, reference.MONOTONE), st.integers(0, 3))
+@settings(max_examples=several(100))
+def test_exact_leaves_out_the_records_that_save_most(case, most):
+    sample, measure, k = case
+    problem = replace(sample.problem(measure, k), most_left_out=most)
+    found = Exact().partition(problem, 0, silent).groups
+    hidden = suppressed_costs(problem)[problem.classes]
+    assert (found < 0).sum() <= most
+    costs = [problem.objective.offset.sum() + hidden.sum() if sample.records <= most else np.inf]
+    for left_out in range(min(most, sample.records - 1) + 1):
+        for outside in combinations(range(sample.records), left_out):
+            kept = np.delete(np.arange(sample.records), outside)
+            for groups in reference.partitions(kept.tolist(), k):
+                numbers = np.full(sample.records, -1, dtype=np.int32)
+                for g, group in enumerate(groups):
+                    numbers[group] = g
+                costs.append(problem.cost(numbers) + hidden[[*outside]].sum())
+    paid = problem.cost(found) if (found >= 0).any() else problem.objective.offset.sum()
+    assert paid + hidden[found < 0].sum() == pytest.approx(min(costs), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", [*METHODS, "exact"])

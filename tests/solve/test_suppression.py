@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain, combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 import tables
-from hypothesis import given
+from examples import several
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import clustering as twins
 
@@ -14,8 +18,17 @@ import shoal
 from shoal.audits.requirements.alpha import AlphaK
 from shoal.audits.requirements.diversity import LDiversity
 from shoal.audits.requirements.sensitivity import PSensitive
+from shoal.kernels.refining.leaving_out import leave_records_out
 from shoal.kernels.shared.rules import keeps_limits
-from shoal.solve.methods.completion import suppress
+from shoal.kernels.shared.state import offending
+from shoal.progress import silent
+from shoal.solve.counted.assignment import pick_rows
+from shoal.solve.leaving_out import Leaving, leave_out, remove_dearest
+from shoal.solve.local_search.budget import Refine
+from shoal.solve.local_search.schedule import refine
+from shoal.solve.methods import Cover, Exact, Mondrian
+from shoal.solve.methods.base import state_of
+from shoal.solve.methods.completion import suppressed_costs
 from shoal.solve.problem import Problem
 
 FAR = pd.DataFrame({"n": [*range(10), 1000], "s": list("abcabcabcab")})
@@ -86,6 +99,15 @@ def test_groups_that_hide_all_that_is_released_count_as_suppressed():
     assert release.loss("cm") == 1
 
 
+def test_a_group_of_exactly_k_need_not_keep_its_outlier():
+    ages = pd.DataFrame({"age": [30] * 10 + [40] * 10 + [50] * 10 + [107]})
+    release = shoal.anonymize(
+        ages, quasi_identifiers=["age"], k=5, suppression_limit=0.05, objective="ncp"
+    )
+    assert release.suppressed == 1
+    assert release.loss("ncp") == 1.0
+
+
 def test_nothing_is_known_of_a_record_left_out_but_that_it_was():
     closed = one_group(0.1).closed
     assert (closed.records, closed.left_out, closed.table.records) == (11, 1, 10)
@@ -131,7 +153,7 @@ def test_leaving_out_never_costs_and_never_breaks_k(drawn, measure, limit):
     k = int(np.bincount(groups).min())
     problem = sample.problem(measure, k)
     before = np.array(groups, dtype=np.int32)
-    after = suppress(problem, before, limit)
+    after = remove_dearest(problem, before, int(limit * sample.records))
     kept = after >= 0
     assert np.count_nonzero(~kept) <= limit * sample.records
     assert (after[kept] == before[kept]).all()
@@ -165,7 +187,7 @@ def test_those_are_left_out_whom_weighing_every_record_anew_would_choose(
     }[kind]
     table, objective = sample.encoded(), sample.objective(measure)
     problem = Problem.of(table, measure, k, sample.weights, tables.SHARE, asked)
-    after = suppress(problem, np.array(groups, dtype=np.int32), limit)
+    after = remove_dearest(problem, np.array(groups, dtype=np.int32), int(limit * sample.records))
 
     def lack(group):
         tally = np.zeros(problem.tallied, dtype=np.int32)
@@ -182,3 +204,102 @@ def test_those_are_left_out_whom_weighing_every_record_anew_would_choose(
         lack,
     )
     assert set(np.flatnonzero(after < 0).tolist()) == left_out
+
+
+REQUIRED = {
+    "k": [],
+    "distinct": [PSensitive(2)],
+    "entropy": [LDiversity(1.5, kind="entropy")],
+    "alpha": [AlphaK(0.75)],
+}
+
+
+@st.composite
+def refined_groups(draw, max_records):
+    """A problem of which records may be left out, and refined groups that meet its requirement."""
+    sample = draw(tables.samples(min_records=6, max_records=max_records, sensitive=1))
+    measure = draw(st.sampled_from(["lm", "tree", "mi"]))
+    asked, k = REQUIRED[draw(st.sampled_from(sorted(REQUIRED)))], draw(st.integers(1, 4))
+    problem = Problem.of(sample.encoded(), measure, k, sample.weights, tables.SHARE, asked)
+    everything = state_of(problem, np.zeros(sample.records, dtype=np.int32))
+    assume(not offending(problem.rules, everything).any())
+    most = draw(st.integers(1, sample.records - 1))
+    groups = Cover().partition(problem, 0, silent).groups
+    groups = refine(problem, groups, 0, silent, Refine()).groups
+    return sample.objective(measure), replace(problem, most_left_out=most), groups
+
+
+def cost_of(problem, groups):
+    left = suppressed_costs(problem)[problem.classes[groups < 0]]
+    return problem.cost(groups) + left.sum()
+
+
+def complies(problem, members):
+    tally = np.zeros(problem.tallied, dtype=np.int32)
+    np.add.at(tally, problem.values[members].reshape(-1), 1)
+    return len(members) >= problem.k and keeps_limits(problem.rules, tally, len(members))
+
+
+def refined(problem):
+    def improve(rest, groups):
+        return refine(pick_rows(problem, rest), groups, 0, silent, Refine()).groups
+
+    return improve
+
+
+@settings(max_examples=several(60))
+@given(refined_groups(max_records=24))
+def test_leaving_out_in_the_search_is_never_worse_than_afterwards_or_than_mondrian(drawn):
+    _, problem, groups = drawn
+    most = problem.most_left_out
+    found = leave_out(problem, groups, most, refined(problem), silent)
+    assert np.count_nonzero(found < 0) <= most
+    assert not offending(problem.rules, state_of(problem, found)).any()
+    split = Mondrian().partition(problem, 0, silent).groups
+    for others in (groups, split):
+        assert (
+            cost_of(problem, found)
+            <= cost_of(problem, remove_dearest(problem, others, most)) + 1e-6
+        )
+
+
+@settings(max_examples=several(25))
+@given(refined_groups(max_records=9))
+def test_exact_finds_the_best_of_all_choices_of_records_to_leave_out(drawn):
+    _, problem, groups = drawn
+    n, most = problem.table.records, min(2, problem.most_left_out)
+    exact = Exact().partition(replace(problem, most_left_out=most), 0, silent).groups
+    assert np.count_nonzero(exact < 0) <= most
+    best = np.inf
+    for out in chain.from_iterable(combinations(range(n), m) for m in range(most + 1)):
+        rest = np.setdiff1d(np.arange(n), out)
+        part = replace(pick_rows(problem, rest), most_left_out=0)
+        if offending(part.rules, state_of(part, np.zeros(rest.size, np.int32))).any():
+            continue
+        tried = np.full(n, -1, dtype=np.int32)
+        tried[rest] = Exact().partition(part, 0, silent).groups
+        best = min(best, cost_of(problem, tried))
+    assert cost_of(problem, exact) == pytest.approx(best, abs=1e-6)
+    assert (
+        cost_of(problem, leave_out(problem, groups, most, refined(problem), silent)) >= best - 1e-6
+    )
+
+
+@settings(max_examples=several(60))
+@given(refined_groups(max_records=14), st.floats(0, 2))
+def test_groups_lose_their_outliers_as_by_the_twin(drawn, more):
+    objective, problem, groups = drawn
+    price = suppressed_costs(problem) + more
+    whole = [column.whole for column in objective.columns]
+    leaving = Leaving(problem, problem.most_left_out, None)
+    x, crowd, out = leaving.search(groups)
+    expected = twins.without_outliers(
+        objective.group,
+        lambda i: objective.record(whole, i) + more,
+        tables.members(groups),
+        lambda members: complies(problem, members),
+        problem.most_left_out,
+    )
+    leave_records_out(x, crowd, out, price, problem.most_left_out, np.arange(out))
+    found = [np.flatnonzero(x.s.group == g).tolist() for g in range(out + 1)]
+    assert found == [sorted(group) for group in expected]

@@ -286,6 +286,7 @@ class Release(RunResult[FrameT]):
             loss=self.loss(),
             requirements=() if settings.person else settings.requirements,
             duals=self.duals,
+            known=self.bound,
             most_left_out=int(settings.suppression_limit * self.closed.records),
         )
 

@@ -179,7 +179,7 @@ def _named(settings: Settings) -> list[str]:
 
 def problem_of(encoded: Table, settings: Settings) -> Problem:
     """All that a method sees of an encoded table."""
-    return Problem.of(
+    problem = Problem.of(
         encoded,
         settings.objective,
         settings.k,
@@ -187,6 +187,7 @@ def problem_of(encoded: Table, settings: Settings) -> Problem:
         settings.w,
         settings.requirements,
     )
+    return replace(problem, most_left_out=int(settings.suppression_limit * encoded.records))
 
 
 def _render_problems(columns: Sequence[str], settings: Settings) -> list[str]:

@@ -39,6 +39,7 @@ class RunResult(Generic[FrameT]):
     # The next three are None for a table on an engine, whose records have no numbers.
     in_release: npt.NDArray[np.bool_] | None = field(default=None, repr=False)  # each input record
     duals: Floats | None = field(default=None, repr=False)  # for the certificate, per record
+    bound: float | None = field(default=None, repr=False)  # for the certificate
     # A number for the person of each released record, in input order, where persons are counted.
     persons: Records | None = field(default=None, repr=False)
     history: History | None = field(default=None, repr=False)
@@ -82,6 +83,7 @@ def run(
             closed=closed,
             in_release=carrier.is_released,
             duals=carrier.duals,
+            bound=carrier.bound,
             persons=carrier.persons,
             history=carrier.history,
             removed=plan.roles.removed,

@@ -64,6 +64,11 @@ class People:
             self.person, self.values, pair, int(self.person.max()) + 1, max(1, pairs), tallied
         )
 
+    def those_of(self, records: Records) -> People:
+        """The persons of some records, who must keep to the same."""
+        person = np.unique(self.person[records], return_inverse=True)[1].reshape(-1)
+        return People(person, self.rules, np.ascontiguousarray(self.values[records]))
+
     def comply(self, groups: Ints) -> tuple[npt.NDArray[np.bool_], Records]:
         """Whether each group complies, and how many persons it has; records without a group (−1) do not count."""
         placed = np.flatnonzero(groups >= 0)

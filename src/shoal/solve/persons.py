@@ -14,7 +14,6 @@ from shoal.errors import Infeasible
 from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.persons.counting import Crowd, missing_groups, subsets_comply
 from shoal.kernels.persons.improving import (
-    leave_persons_out,
     mend_persons,
     move_among_persons,
     split_persons,
@@ -29,8 +28,7 @@ from shoal.solve.local_search.budget import Clock, Refine
 from shoal.solve.local_search.descent import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
-from shoal.solve.methods.completion import suppressed_costs
-from shoal.solve.methods.exact import best_partition, check_records
+from shoal.solve.methods.exact import MOST_RECORDS, best_partition, refuse
 from shoal.solve.problem import Problem
 
 
@@ -47,7 +45,8 @@ class Units:
         person = people.person.astype(np.int32)
         rows = np.column_stack([person, problem.codes, problem.classes, problem.values])
         first, place, _ = distinct_rows(rows)
-        return cls(_with_feasible_rules(_restricted(problem, first)), place)
+        units = replace(_restricted(problem, first), most_left_out=0)
+        return cls(_with_feasible_rules(units), place)
 
     def with_k(self, k: int) -> Problem:
         """The problem of the units with another k."""
@@ -175,14 +174,15 @@ def exact_partition(
 ) -> Partition:
     """Find a partition of least cost whose groups comply by their persons."""
     records = problem.table.records
-    check_records(records)
+    if records > MOST_RECORDS:
+        refuse(records, "if persons are counted")
     progress("weighing groups", 0, 1)
     rules = problem.rules._replace(k=1, start=problem.rules.start[:1])
     none = np.zeros((records, 0), dtype=np.int32)
     costs = subset_costs(problem.arrays, rules, problem.codes, problem.classes, none)
     costs[~subsets_comply(people.rules, people.crowd, records)] = np.inf
     notes = () if method.name == "exact" else ("chose exact",)
-    return replace(best_partition(problem, costs, progress), notes=notes)
+    return replace(best_partition(replace(problem, most_left_out=0), costs, progress), notes=notes)
 
 
 # Records times groups times columns: what one pass of moves or swaps looks at, what handing out groups may take, and
@@ -300,8 +300,8 @@ def group_persons(
     partition = method.partition(units.problem, seed, progress)
     if budget is not None and chosen.may_be_refined():
         progress("refining", 0, 1)
-        groups, notes, _ = refine(units.problem, partition.groups, seed, progress, budget)
-        partition = replace(partition, groups=groups, notes=(*partition.notes, *notes))
+        found = refine(units.problem, partition.groups, seed, progress, budget)
+        partition = replace(partition, groups=found.groups, notes=(*partition.notes, *found.notes))
     partition = units.spread(partition)
     progress("counting persons", 0, 1)
     search = search_of(problem, people, partition.groups)
@@ -323,11 +323,8 @@ def _settled(job: PersonTask, partition: Partition) -> Partition:
     return partition
 
 
-def suppress_by_persons(problem: Problem, people: People, groups: Ints, limit: float) -> Ints:
-    """Leave out (−1) at most a share `limit` of the records where that lowers the objective and groups still comply."""
-    most = int(limit * problem.table.records)
-    if not most:
-        return groups
+def refine_by_persons(problem: Problem, people: People, groups: Ints, progress: Progress) -> Ints:
+    """Improve groups that comply by their persons, in a few passes."""
     found = search_of(problem, people, groups)
-    leave_persons_out(found.search, found.crowd, suppressed_costs(problem), most)
-    return found.search.s.group
+    improve_by_persons(found, Refine(), progress)
+    return found.groups

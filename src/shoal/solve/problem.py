@@ -57,6 +57,7 @@ class Problem:
     rules: Rules  # what every group must keep to
     values: Ints  # what each record counts as in each tally of the rules
     tallies: tuple[str, ...] = ()  # the sensitive column of each tally
+    most_left_out: int = 0  # records that may be left out
 
     @classmethod
     def of(

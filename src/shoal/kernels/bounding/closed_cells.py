@@ -346,3 +346,28 @@ def cheapest_cells(trees, walk, k, most, least):
         if walk.top[1] > most:
             return False, walk.top[1]
     return True, walk.top[1]
+
+
+@kernel
+def list_cells(trees, walk, k, top, duals, bounds, costs, members):
+    """List closed cells of at least k records: all that cost less than the mean of their `top` largest duals.
+
+    `walk` has not begun and was made for `top`; with infinite duals, every cell is listed. Cell c gets the points
+    members[bounds[c]:bounds[c + 1]] and costs a record costs[c]. Returns how many cells were listed, or -1 if there is
+    no room for all.
+    """
+    listed = 0
+    while next_cell(trees, walk, k, top, duals):
+        f = walk.top[0]
+        cost = cell_cost(walk)
+        if walk.reach[f] <= cost:
+            continue
+        low, high, start = walk.low[f], walk.high[f], bounds[listed]
+        if listed == costs.size or start + high - low > members.size:
+            return -1
+        for at in range(low, high):
+            members[start + at - low] = walk.order[at]
+        costs[listed] = cost
+        listed += 1
+        bounds[listed] = start + high - low
+    return listed

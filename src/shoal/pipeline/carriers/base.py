@@ -37,6 +37,7 @@ class Carrier(ABC):
     is_released: npt.NDArray[np.bool_] | None = None  # of every input record
     persons: Records | None = None  # a number for the person of each released record
     duals: Floats | None = None  # for the certificate, per record
+    bound: float | None = None  # for the certificate: the least that any release costs
     history: History | None = None  # of a series
 
     @abstractmethod

@@ -40,12 +40,13 @@ from shoal.risk.leaks import Leaks, find_leaks
 from shoal.risk.limits import check_feasible
 from shoal.risk.persons import People, check_feasible_by_persons, count_persons, person_numbers
 from shoal.settings.settings import Settings
+from shoal.solve.counted.assignment import pick_rows
 from shoal.solve.counted.parts import refine_in_parts
+from shoal.solve.leaving_out import leave_out, remove_dearest
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.schedule import MANY, refine
+from shoal.solve.local_search.schedule import MANY, RefinementResult, refine
 from shoal.solve.methods import Partition
-from shoal.solve.methods.completion import suppress
-from shoal.solve.persons import group_persons, suppress_by_persons
+from shoal.solve.persons import group_persons, refine_by_persons
 from shoal.solve.problem import ClosingRules, Problem
 
 
@@ -107,7 +108,10 @@ class Memory(Carrier):
         self._series: NextRelease | None = None
         if self.previous is None:
             self._partition, people = group_and_refine(plan, watch)
-            self._groups = watch("leaving out", lambda: _leave_out(plan, self._partition, people))
+            self._groups = watch(
+                "leaving out",
+                lambda: _leave_out(plan, self._partition, people, watch.progress),
+            )
         else:
             self._series = watch(
                 "grouping", lambda: make_next_release(plan, self.previous, watch.progress)
@@ -115,6 +119,7 @@ class Memory(Carrier):
             self._partition = self._series.partition
             self._groups = self._partition.groups
         self.duals, self.is_released = self._partition.duals, self._groups >= 0
+        self.bound = self._partition.bound
         if self.person is not None:
             self.persons = self.person[self.is_released]
         return self._partition.notes
@@ -217,18 +222,40 @@ def _refine(
     problem: Problem, partition: Partition, settings: Settings, progress: Progress
 ) -> Partition:
     """Improve what a method made."""
-    work = refine if partition.groups.size <= MANY else refine_in_parts
-    found = work(problem, partition.groups, settings.seed, progress, _budget(settings))
+    found = _refine_records(problem, partition.groups, settings.seed, progress, _budget(settings))
     notes = (*partition.notes, *found.notes)
-    return replace(partition, groups=found.groups, notes=notes, duals=found.duals)
+    return replace(
+        partition, groups=found.groups, notes=notes, duals=found.duals, bound=found.bound
+    )
 
 
-def _leave_out(plan: Plan[Memory], partition: Partition, people: People | None) -> Ints:
+def _refine_records(
+    problem: Problem, groups: Ints, seed: int, progress: Progress, budget: Refine
+) -> RefinementResult:
+    """Refine the groups of a table whose records are in memory, at once or in parts."""
+    work = refine if groups.size <= MANY else refine_in_parts
+    return work(problem, groups, seed, progress, budget)
+
+
+def _leave_out(
+    plan: Plan[Memory], partition: Partition, people: People | None, progress: Progress
+) -> Ints:
     """Leave out records where the settings allow it: −1 in place of their group."""
-    limit = plan.settings.suppression_limit
-    if people is not None:
-        return suppress_by_persons(plan.problem, people, partition.groups, limit)
-    return suppress(plan.problem, partition.groups, limit)
+    problem, settings, groups = plan.problem, plan.settings, partition.groups
+    most = problem.most_left_out
+    if not most or (groups < 0).any():  # a method that leaves records out has weighed them itself
+        return groups
+    chosen = settings.method.choose(problem.table.records)
+    if not (settings.refine and chosen.may_be_refined()):
+        return remove_dearest(problem, groups, most, people)
+
+    def improve(rest: Records, groups: Ints) -> Ints:
+        part = pick_rows(problem, rest)
+        if people is not None:
+            return refine_by_persons(part, people.those_of(rest), groups, progress)
+        return _refine_records(part, groups, settings.seed, progress, Refine()).groups
+
+    return leave_out(problem, groups, most, improve, progress, people)
 
 
 def _persons(frame: Frame, settings: Settings, problems: list[str]) -> Records | None:

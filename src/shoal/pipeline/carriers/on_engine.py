@@ -161,7 +161,6 @@ class OnEngine(Carrier):
                 seed=settings.seed,
                 progress=watch.progress,
                 most=records_at_once(self.opened.memory),
-                suppression_limit=settings.suppression_limit,
                 secret=self._secret,
                 elsewhere=self.engine.elsewhere(),
             ),

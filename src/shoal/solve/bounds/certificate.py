@@ -86,9 +86,12 @@ class Certifier:
         loss: float | None,
         requirements: Sequence[Requirement] = (),
         duals: Floats | None = None,
+        known: float | None = None,
         most_left_out: int = 0,
     ) -> None:
         """Find a first bound; `duals`, a number per record from an earlier ascent, make it tighter, never wrong.
+
+        `known` is the least that any partition costs, if that was found when groups were made.
 
         The bound also holds for releases that leave out up to `most_left_out` records.
 
@@ -110,6 +113,10 @@ class Certifier:
         released = self._released(closed)
         self._loss = self._loss_of(released) if loss is None else loss
         self._mi: Certifier | None = None
+        if known is not None:
+            self._keep_bound(known * self._scale, "integer program")
+            if self.certificate is not None and self.certificate.ratio == 1:
+                return
         if objective == "wmi" and w > 0:
             self._mi = Certifier(
                 closed,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.encoding.encode import distinct_rows
-from shoal.encoding.forms import Records
+from shoal.encoding.forms import Ints, Records
 from shoal.errors import InputError
 from shoal.progress import Progress
 from shoal.solve.counted.assignment import Assignment, join_assignments, pick_rows
@@ -18,7 +18,7 @@ from shoal.solve.counted.exact_groups import (
     records_brought_in,
     set_aside,
 )
-from shoal.solve.counted.parts import complete_in_parts, refined_parts
+from shoal.solve.counted.parts import complete_in_parts, refine_in_parts, refined_parts
 from shoal.solve.counted.remote import RemoteSolver
 from shoal.solve.counted.rounds import (
     FinishedGroups,
@@ -27,10 +27,10 @@ from shoal.solve.counted.rounds import (
     solve_in_rounds,
     solve_part,
 )
+from shoal.solve.leaving_out import leave_out, remove_dearest
 from shoal.solve.local_search.budget import Refine
-from shoal.solve.local_search.schedule import MANY
+from shoal.solve.local_search.schedule import MANY, refine
 from shoal.solve.methods import Method
-from shoal.solve.methods.completion import suppress
 from shoal.solve.problem import Problem
 
 SWEEPS = 4  # of refinement where groups were made in rounds, each with other cuts
@@ -52,7 +52,6 @@ def solve(
     seed: int,
     progress: Progress,
     most: int,
-    suppression_limit: float = 0.0,
     secret: int = 0,
     elsewhere: RemoteSolver | None = None,
 ) -> Solution:
@@ -70,7 +69,8 @@ def solve(
     """
     if not may_set_aside(method) and problem.table.records > most:
         raise InputError(too_many_sentence(method, problem.table.records, most))
-    limits = (most, suppression_limit)
+    limits = (most, problem.most_left_out)
+    problem = replace(problem, most_left_out=0)  # methods leave out no records of a part
     run = _Run(problem, method, budget, seed, progress, *limits, secret, elsewhere)
     comfortable = min(most, COMFORTABLE)
     if may_set_aside(method) and problem.table.records > comfortable:
@@ -89,7 +89,7 @@ class _Run:
     seed: int
     progress: Progress
     most: int
-    suppression_limit: float
+    most_left_out: int
     secret: int
     elsewhere: RemoteSolver | None
 
@@ -191,14 +191,23 @@ class _Run:
         )
 
     def _leave_out(self, found: Assignment) -> Assignment:
-        """Leave out the records that cost most, as many as the suppression limit allows."""
-        if not self.suppression_limit or not found.rows.size:
+        """Leave out records that cost the others most, as many as may be."""
+        if not self.most_left_out or not found.rows.size:
             return found
         self.progress("leaving out", 0, 1)
         rows, groups = np.repeat(found.rows, found.counts), np.repeat(found.groups, found.counts)
         forms = None if found.forms is None else np.repeat(found.forms, found.counts, axis=0)
-        part, records = pick_rows(self.problem, rows), self.problem.table.records
-        left = suppress(part, groups, self.suppression_limit, records)
+        part, most = pick_rows(self.problem, rows), self.most_left_out
+
+        def improve(rest: Records, groups: Ints) -> Ints:
+            own = pick_rows(part, rest)
+            work = refine if groups.size <= MANY else refine_in_parts
+            return work(own, groups, self.seed, self.progress, Refine()).groups
+
+        if self._may_refine(found):
+            left = leave_out(part, groups, most, improve, self.progress)
+        else:
+            left = remove_dearest(part, groups, most)
         return Assignment.of(rows, np.ones_like(rows), left, forms)
 
 

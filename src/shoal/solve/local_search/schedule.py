@@ -22,6 +22,7 @@ from shoal.solve.local_search.descent import (
 )
 from shoal.solve.local_search.relax import Relaxation
 from shoal.solve.local_search.repack import PoolOptions, can_repack, choose_quickly, repack_all
+from shoal.solve.methods.integer_program import polish
 from shoal.solve.problem import Problem
 
 # Passes of the relaxed problem before it is rounded for the first time, between two roundings, and in all. A local
@@ -114,6 +115,9 @@ FEW = 1_000
 # Records of a table beyond which the relaxed problem takes too long for a quick refinement.
 MANY = 100_000
 
+# Whoever gives refinement at least so many seconds can wait a few more for an integer program, on a small table.
+POLISHING_SECONDS = 10
+
 CHOOSE, CARVE = "choose", "carve"
 
 
@@ -123,6 +127,7 @@ class RefinementResult(NamedTuple):
     groups: Ints
     notes: tuple[str, ...] = ()
     duals: Floats | None = None  # a number per record, where the relaxed problem was solved in part
+    bound: float | None = None  # the least that any partition costs, where that is known
 
 
 def costly_step(records: int, budget: Refine, repacks: bool) -> str | None:
@@ -155,7 +160,11 @@ def refine(
     looked, duals = most_movers(refined), None
     if step == CHOOSE:
         refined, duals = choose_quickly(refined, seed, progress)
+    groups, bound = refined.groups, None
     if budget.goes_on:
         refined = search_on(refined, seed, progress, clock)
+        groups = refined.groups
+        if budget.steps or (budget.seconds or 0) >= POLISHING_SECONDS:
+            groups, bound = polish(problem, groups, progress)
     few = f"refinement moved single records among the {looked:,} dearest only"
-    return RefinementResult(refined.groups, (few,) if looked < records else (), duals)
+    return RefinementResult(groups, (few,) if looked < records else (), duals, bound)

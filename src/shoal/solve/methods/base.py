@@ -48,6 +48,7 @@ class Partition:
     closures: Ints | None = None  # slots × groups, where they are wider than the groups need
     # A number per record from which a certificate may start; see `Ascent`.
     duals: Floats | None = None
+    bound: float | None = None  # the least that any partition costs, where that is known
 
     @property
     def closing(self) -> ClosingRules:

@@ -1,9 +1,10 @@
-"""The optimum for tiny tables (spec §5.16): the yardstick of every other method."""
+"""The optimum for small tables (spec §5.16): the yardstick of every other method."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
@@ -12,7 +13,10 @@ from shoal.errors import InputError
 from shoal.kernels.clustering.k_member import cut_subsets, subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress
-from shoal.solve.methods.base import Method, Partition
+from shoal.solve.methods.base import Method, Partition, round_costs
+from shoal.solve.methods.completion import suppressed_costs
+from shoal.solve.methods.integer_program import MOST_NODES, MOST_ROUNDS, IntegerProgram, obstacle
+from shoal.solve.methods.mondrian import Mondrian
 from shoal.solve.problem import TOLERANCE, Problem
 
 REPORTED = 1024  # closures between two reports of progress
@@ -165,27 +169,42 @@ def _bits(mask: int) -> Iterator[int]:
         mask &= mask - 1
 
 
-MOST_RECORDS = 18  # time grows like 3ⁿ and memory like 2ⁿ
+def _left_out_costs(problem: Problem) -> Floats:
+    """What leaving out each subset of the records costs: infinite where it has more than may be left out."""
+    costs, sizes = np.zeros(1), np.zeros(1)
+    for cost in suppressed_costs(problem)[problem.classes]:
+        costs, sizes = np.append(costs, costs + cost), np.append(sizes, sizes + 1)
+    return np.where(sizes <= problem.most_left_out, costs, np.inf)
+
+
+MOST_RECORDS = 18  # by dynamic programming: time grows like 3ⁿ and memory like 2ⁿ
 CHUNK = 4096  # subsets between two reports of progress
 
 
 @dataclass(frozen=True)
 class Exact(Method):
-    """Find a partition of least cost, for every objective and model, of a table of at most 18 records.
+    """Find a partition of least cost, of a table of at most 18 records or one that an integer program solves.
 
-    Dynamic programming over subsets: the least cost of S is that of a group T that meets the requirement and
-    holds the first record of S, and the least cost of S without T. Groups of any size are tried, because of
-    requirements and of objectives under which a larger closure may cost less (`entropy`, `pmi`, `wmi`); there, a group
-    pays for the cheapest closure that covers it. O(3ⁿ) in time, O(2ⁿ) in memory.
+    Up to 18 records, by dynamic programming over subsets, for every objective, model and requirement: the least cost
+    of S is that of a group T that meets the requirement and holds the first record of S, and the least cost of S
+    without T. Groups of any size are tried, because of requirements and of objectives under which a larger closure may
+    cost less (`entropy`, `pmi`, `wmi`); there, a group pays for the cheapest closure that covers it. O(3ⁿ) in time,
+    O(2ⁿ) in memory.
+
+    Beyond, an integer program over all closures that k records can have (`integer_program.py`), some 400 to 1,000
+    records with four or five quasi-identifiers. It needs hierarchies, suppression or intervals, an objective that is
+    the same for all records of a group, and requirements that are linear in counts: k, distinct and frequency
+    diversity, (α,k) and p-sensitivity. If its budget ends before the optimum is proven, a note says so, and the
+    certificate has the bound that was reached.
     """
 
     name = "exact"
-    source = "dynamic programming over subsets"
+    source = "dynamic programming over subsets; integer program"
     recoding = "local"
     promise = "optimal"
     growth = "3ⁿ"
-    seconds = 0.8  # for as many records as it takes; one fewer takes a third
-    summary = f"the optimum, for tables of at most {MOST_RECORDS} records"
+    seconds = 0.8  # for as many records as dynamic programming takes; one fewer takes a third
+    summary = "the optimum, for small tables"
 
     def may_be_refined(self) -> bool:
         """Return False: there is nothing to gain."""
@@ -195,8 +214,8 @@ class Exact(Method):
         return self.seconds * 3.0 ** (min(records, MOST_RECORDS) - MOST_RECORDS)
 
     def partition(self, problem: Problem, seed: int, progress: Progress) -> Partition:
-        n = problem.table.records
-        check_records(n)
+        if problem.table.records > MOST_RECORDS:
+            return _by_program(problem, seed, progress)
         progress("weighing groups", 0, 1)
         costs = subset_costs(
             problem.arrays, problem.rules, problem.codes, problem.classes, problem.values
@@ -204,37 +223,55 @@ class Exact(Method):
         return best_partition(problem, costs, progress)
 
 
+def _by_program(problem: Problem, seed: int, progress: Progress) -> Partition:
+    """Solve the integer program, starting from a refined partition."""
+    from shoal.solve.local_search.budget import Refine
+    from shoal.solve.local_search.schedule import refine  # imports methods itself
+
+    program = IntegerProgram.of(problem)
+    if program is None:
+        refuse(problem.table.records, obstacle(problem) or "with so many different closures")
+    groups = Mondrian().partition(problem, seed, progress).groups
+    groups = refine(problem, groups, seed, progress, Refine()).groups
+    found = program.improve(groups, MOST_NODES, MOST_ROUNDS, progress)
+    notes = () if found.proven else ("the search ended before it could prove the optimum",)
+    return Partition(found.groups, notes, bound=found.bound)
+
+
 def best_partition(problem: Problem, costs: Floats, progress: Progress) -> Partition:
     """Find a partition of least cost, given what the tight closure of every subset costs: infinite if it may not be.
 
     Where a wider closure may cost less, a subset costs what its cheapest closure does, and that is released.
     """
-    n = problem.table.records
     if problem.objective.monotone:
-        return Partition(cut_best(costs, n, progress))
+        return Partition(cut_best(problem, costs, progress))
     costs = np.where(np.isfinite(costs), cheapest_costs(problem, progress), np.inf)
-    groups = cut_best(costs, n, progress)
+    groups = cut_best(problem, costs, progress)
     return Partition(groups, closures=cheapest_closures(problem, groups))
 
 
-def check_records(n: int) -> None:
-    """Refuse tables that are too large."""
-    if n > MOST_RECORDS:
-        raise InputError(
-            f"Method 'exact' takes at most {MOST_RECORDS} records and the table has {n:,}; choose 'cover'."
-        )
+def refuse(n: int, why: str) -> NoReturn:
+    """Refuse a table of n records; `why` says what is in the way of an integer program."""
+    raise InputError(
+        f"Method 'exact' takes at most {MOST_RECORDS} records {why}, and the table has {n:,}; choose 'cover'."
+    )
 
 
-def cut_best(costs: Floats, n: int, progress: Progress) -> Ints:
-    """Cut n records into groups of least cost, given what every subset costs as a group: infinite if it may not be."""
+def cut_best(problem: Problem, costs: Floats, progress: Progress) -> Ints:
+    """Cut records into groups of least cost, given what every subset costs as a group: infinite if it may not be.
+
+    As many records as may be are left out (−1) where that costs less.
+    """
     least, choice = np.full(costs.size, np.inf), np.zeros(costs.size, dtype=np.int64)
     least[0] = 0.0
     for start in range(1, costs.size, CHUNK):
         progress("cutting subsets", start, costs.size)
         cut_subsets(costs, least, choice, start, min(costs.size, start + CHUNK))
     progress("cutting subsets", costs.size, costs.size)
-    groups = np.empty(n, dtype=np.int32)
-    left, number = costs.size - 1, 0
+    n = problem.table.records
+    groups = np.full(n, -1, dtype=np.int32)
+    left_out = round_costs(least[::-1] + _left_out_costs(problem)).argmin()
+    left, number = costs.size - 1 - int(left_out), 0
     while left:
         groups[choice[left] >> np.arange(n) & 1 == 1] = number
         left, number = left ^ int(choice[left]), number + 1
