@@ -16,12 +16,10 @@ from shoal.kernels.shared.forms import (
     LINEAR,
     RANGE,
     Compiled,
-    open_closure,
     range_cost,
     set_cost,
     value_cost,
 )
-from shoal.kernels.shared.groups import cover_costs
 
 SORTING_LOOKS = 4  # work of sorting one code, in points looked at
 
@@ -197,43 +195,6 @@ def sort_parts(trees, walk, f, slot, k, every):
         tally[touched[part]] = 0
         weight[touched[part]] = 0
     return last
-
-
-@inner
-def least_holding(costs, weights, k, found, held):
-    """Return the k-th smallest cost, where costs[i] counts weights[i] times; `found` and `held` are scratch [k + 1]."""
-    # The smallest costs stand in found[:size], ascending, and hold `total` records; without the last one, below k.
-    size, total = 0, 0
-    for i in range(costs.size):
-        if total >= k and costs[i] >= found[size - 1]:
-            continue
-        at = size
-        while at > 0 and found[at - 1] > costs[i]:
-            found[at], held[at] = found[at - 1], held[at - 1]
-            at -= 1
-        found[at], held[at] = costs[i], weights[i]
-        size += 1
-        total += weights[i]
-        while total - held[size - 1] >= k:
-            size -= 1
-            total -= held[size]
-    return found[size - 1]
-
-
-@kernel
-def nearest_costs(c, pairs, points, columns, weights, k, least):
-    """Fill least[i] with the least cost up to which k records, its own among them, can share a closure with point i.
-
-    `points` holds the codes of all points, int32[points, r]; `columns` the same transposed.
-    """
-    size = weights.size
-    costs = np.empty(size)
-    found, held = np.empty(k + 1), np.empty(k + 1, np.int64)
-    closure = np.zeros((c.slot[-1], 1), np.int32)
-    for i in range(size):
-        open_closure(c, closure, 0, points[i])
-        cover_costs(c, pairs, columns, size, closure, 0, 0, costs)
-        least[i] = least_holding(costs, weights, k, found, held)
 
 
 @inner

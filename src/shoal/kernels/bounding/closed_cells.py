@@ -23,7 +23,7 @@ from shoal.kernels.bounding.cell_columns import (
     spans,
 )
 from shoal.kernels.bounding.cell_walk import furthest_end, list_codes, own_of
-from shoal.kernels.compile.jit import allocating, inner, kernel
+from shoal.kernels.compile.jit import allocating, inner
 from shoal.kernels.shared.forms import range_cost
 
 
@@ -325,24 +325,3 @@ def cell_cost(walk):
     for j in range(walk.cost.shape[1]):
         cost += walk.cost[walk.top[0], j]
     return cost
-
-
-@kernel
-def cheapest_cells(trees, walk, k, most, least):
-    """Lower least[p] to the cost of the cheapest closed cell of at least k records that holds point p.
-
-    `walk` has not begun and was made with top = 1. `least` must start at the cost of some such cell, or at
-    infinity. Returns whether the walk was finished before `most` points were looked at, and how many were. A cell
-    is skipped only if it and all below it are too expensive for all their points.
-    """
-    while next_cell(trees, walk, k, 1, least):
-        cost = cell_cost(walk)
-        f = walk.top[0]
-        if walk.reach[f] > cost:
-            walk.reach[f] = cost
-            for at in range(walk.low[f], walk.high[f]):
-                least[walk.order[at]] = min(least[walk.order[at]], cost)
-            walk.top[1] += walk.high[f] - walk.low[f]
-        if walk.top[1] > most:
-            return False, walk.top[1]
-    return True, walk.top[1]

@@ -23,7 +23,8 @@ from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress, silent
 from shoal.solve.bounds.ascent import Ascent
 from shoal.solve.bounds.diverse import BEGIN_LOOKS, DiverseAscent
-from shoal.solve.bounds.point_bounds import PointTrees, cell_bound, nearest_bound
+from shoal.solve.bounds.cheapest import cheapest_bound
+from shoal.solve.bounds.point_bounds import PointTrees
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.problem import Problem, relative_weights
 
@@ -31,9 +32,9 @@ SAFETY = 1e-9  # share by which a bound is lowered: sums of a bound and of a los
 PATIENCE = 10  # walks in a row that may gain next to nothing before tightening ends
 LEAST_GAIN = 1e-7  # share of the bound; a walk that gains less gains next to nothing
 # A first bound for k alone is tightened while the ratio is above this, by as many passes as look at about so many
-# points, a few at most.
+# points, a few at most. If it stays above, the cheapest cell of each record may prove more.
 ENOUGH, PASS_LOOKS, MOST_FIRST = 1.15, 800_000_000, 6
-LOOSE = 1.5  # ratio of loss and bound from which a bound by nearest records may be the better one
+CHEAPEST = "cheapest cell of each record"
 
 
 @dataclass(frozen=True)
@@ -136,12 +137,8 @@ class Certifier:
             return
         if released is not None:
             self._climb(released, released if duals is None else duals)
-        if released is None or not self._cells.exact:
-            self._keep(cell_bound(self._cells), "cheapest cell of k records")
-        if monotone and (self.certificate is None or self.certificate.ratio > LOOSE):
-            nearest = nearest_bound(self._cells)
-            if nearest is not None:
-                self._keep(nearest, "nearest k − 1 records")
+        if self.certificate is None or self.certificate.ratio > ENOUGH:
+            self._search(released)
 
     def _climb(self, released: Floats, above: Floats) -> None:
         """Begin the ascent: `released` is what each record costs in the release, `above` the numbers to start from.
@@ -156,6 +153,16 @@ class Certifier:
             self._begin_diverse(above)
         else:
             self._first_passes()
+
+    def _search(self, released: Floats | None) -> None:
+        """Keep the bound by the cheapest cell of each record, where it promises more than the one that there is."""
+        above = None if released is None else self._cells.least_of_points(released)
+        beat = -inf if self._ascent is None else self._ascent.total
+        least = cheapest_bound(self._cells, above, beat)
+        if least is None and above is None:
+            least = least_costs(self._cells)
+        if least is not None:
+            self._keep(least, CHEAPEST)
 
     def _first_passes(self) -> None:
         """Tighten a loose bound at once, if there is time for two passes or more; the first gains next to nothing."""
@@ -230,7 +237,8 @@ class Certifier:
         table = self.problem.table
         problem = Problem.of(table, "pmi", self.problem.k, relative_weights(weights, table))
         cells = PointTrees(problem)
-        return self._bound_of(cells, cell_bound(cells))
+        least = cheapest_bound(cells, None)
+        return self._bound_of(cells, least_costs(cells) if least is None else least)
 
     def _keep_parts(self) -> None:
         """Keep the bound of `wmi` that follows from one of `mi` and one of `pmi`.
@@ -241,7 +249,7 @@ class Certifier:
         if self._mi and self._mi.certificate:
             found = self._mi.certificate
             bound = self._w * found.bound + (1 - self._w) * self._pmi_bound
-            self._keep_bound(bound, f"mi: {found.how}; pmi: cheapest cell of k records")
+            self._keep_bound(bound, f"mi: {found.how}; pmi: {CHEAPEST}")
 
     def _keep_ascent(self) -> None:
         assert self._ascent is not None
@@ -262,6 +270,12 @@ class Certifier:
         """Make a certificate of a bound and keep it if it is the best so far."""
         if self.certificate is None or bound > self.certificate.bound:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
+
+
+def least_costs(cells: PointTrees) -> Floats:
+    """The least that any closure costs each point, whatever it covers."""
+    least = np.array([cells.least_cost(y) for y in range(cells.problem.class_count)])
+    return least[cells.problem.classes[cells.points.first]]
 
 
 def suppression_saving(cells: PointTrees, least: Floats, most: int) -> float:

@@ -8,7 +8,7 @@ whose sensitive value is scarce: cheap groups need such a record, and there are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, exp, inf
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +24,8 @@ from shoal.kernels.bounding.diverse_ascent import (
 )
 from shoal.kernels.bounding.diverse_counts import FEW
 from shoal.kernels.bounding.diverse_groups import make_sorted
-from shoal.kernels.shared.rules import Rules
 from shoal.solve.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
+from shoal.solve.bounds.needs import distinct_needed, outside_needed
 from shoal.solve.bounds.point_bounds import PointTrees
 
 # Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. On Adult with
@@ -35,7 +35,6 @@ BEGIN_LOOKS = 400_000_000  # before that, see `begin`
 # Times that known cells are looked at again between two walks, each after a move: on Adult a walk takes 1 to 3 seconds,
 # and looking at known cells a twentieth of that. With ten of them, three walks came as far as twenty with none.
 PRICINGS = 6
-ROUNDING = 1e-6  # tolerance in numbers of distinct values that follow from other limits
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
 
@@ -202,42 +201,3 @@ class DiverseAscent(Ascent):
         self._costs, self._members = self._costs[used], self._members[used[group]]
         self._shares, self._taken = self._shares[used[group]], self._taken[used]
         self._y += self._step * self._mean - covered / weights
-
-
-def distinct_needed(rules: Rules) -> Records:
-    """The least number of distinct values in each tally of a group, as all its limits together ask for."""
-    need = rules.distinct.copy()
-    for t in range(len(need)):
-        caps = -np.sort(-rules.cap[rules.start[t] : rules.start[t + 1]])
-        enough = np.flatnonzero(np.cumsum(caps) >= 1 - ROUNDING)
-        by_caps = 1 + int(enough[0]) if enough.size else 1
-        by_entropy = ceil(exp(rules.entropy[t]) - ROUNDING)
-        need[t] = max(need[t], by_caps, by_entropy, rules.depth[t])
-    return need
-
-
-def outside_needed(rules: Rules) -> Records:
-    """For each value, the least number of records with another one in a group, as caps and entropy ask for."""
-    outside = np.zeros(len(rules.cap), dtype=np.int64)
-    for t in range(len(rules.entropy)):
-        own = slice(rules.start[t], rules.start[t + 1])
-        by_caps = np.ceil((1 - rules.cap[own]) * rules.k - ROUNDING).astype(np.int64)
-        by_entropy = outside_by_entropy(rules.k, rules.entropy[t], len(by_caps))
-        outside[own] = np.maximum(by_caps, by_entropy)
-    return outside
-
-
-def outside_by_entropy(k: int, entropy: float, values: int) -> int:
-    """The least number of records outside one value in any group of at least k records with at least some entropy.
-
-    Entropy is largest where the records outside have all other values about equally often. It falls with every record
-    of the one value from there on where this is the most frequent.
-    """
-    others = max(1, values - 1)
-    for outside in range(k):
-        counts = (outside + np.arange(others)) // others
-        for inside in range(k - outside, max(k - outside, counts.max()) + 1):
-            shares = np.append(counts[counts > 0], inside) / (outside + inside)
-            if -(shares * np.log(shares)).sum() >= entropy - ROUNDING:
-                return outside
-    return k
