@@ -18,8 +18,17 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compile.bundles import bundle
-from shoal.kernels.compile.jit import allocating, inner, kernel
-from shoal.kernels.shared.forms import LINEAR, RANGE, SET, TREE, Compiled, meet, range_cost, spread_cost, value_cost
+from shoal.kernels.compile.jit import inner, kernel
+from shoal.kernels.shared.forms import (
+    LINEAR,
+    RANGE,
+    TREE,
+    Compiled,
+    meet,
+    range_cost,
+    spread_cost,
+    value_cost,
+)
 
 ENDS = 3  # parts of a range whose costs add up: several values at all, the lower end, the upper end
 HAIR = 1e-12  # share of a cost by which another one must be lower to be worth a look
@@ -30,7 +39,9 @@ class Neighbours(NamedTuple):
     """The points of a table, sorted by columns, and what a cell must hold."""
 
     codes: np.ndarray  # int32[points, r]
-    differs: np.ndarray  # int64[points], the first column in which a point differs from the one before
+    differs: (
+        np.ndarray
+    )  # int64[points], the first column in which a point differs from the one before
     ends: np.ndarray  # int32[points, r], where the points end that agree with one up to a column
     weights: np.ndarray  # int64[points], records of each
     values: np.ndarray  # int32[points, tallies], sensitive values
@@ -63,7 +74,9 @@ class Branches(NamedTuple):
     found: np.ndarray  # float64[k + 1], scratch: the least rests
     held: np.ndarray  # int64[k + 1], the records of these
     who: np.ndarray  # int32[k + 1], and the points
-    least: np.ndarray  # float64[all values], scratch: the least rest of each value, infinite between uses
+    least: (
+        np.ndarray
+    )  # float64[all values], scratch: the least rest of each value, infinite between uses
     owner: np.ndarray  # int32[all values], the point that has it
     seen: np.ndarray  # int64[all values], the values that occur
 

@@ -22,8 +22,8 @@ from shoal.encoding.forms import Floats
 from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress, silent
 from shoal.solve.bounds.ascent import Ascent
-from shoal.solve.bounds.diverse import BEGIN_LOOKS, DiverseAscent
 from shoal.solve.bounds.cheapest import cheapest_bound
+from shoal.solve.bounds.diverse import BEGIN_LOOKS, DiverseAscent
 from shoal.solve.bounds.point_bounds import PointTrees
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.problem import Problem, relative_weights

@@ -81,10 +81,10 @@ class _Search(NamedTuple):
         found[self.order] = least
         return found
 
-    def _run(self, y: int, is_own: npt.NDArray[np.bool_], low: int, high: int, least: Floats) -> int:
-        looks: int = cheapest_cells(
-            self.near, self.scratch, y, is_own, low, high, ROOM, least
-        )
+    def _run(
+        self, y: int, is_own: npt.NDArray[np.bool_], low: int, high: int, least: Floats
+    ) -> int:
+        looks: int = cheapest_cells(self.near, self.scratch, y, is_own, low, high, ROOM, least)
         return looks
 
 
