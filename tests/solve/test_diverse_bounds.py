@@ -24,12 +24,8 @@ from shoal.kernels.clustering.k_member import subset_costs
 from shoal.kernels.shared.groups import group_costs
 from shoal.kernels.shared.rules import Rules
 from shoal.progress import silent
-from shoal.solve.bounds.diverse import (
-    DiverseAscent,
-    distinct_needed,
-    outside_by_entropy,
-    outside_needed,
-)
+from shoal.solve.bounds.diverse import DiverseAscent
+from shoal.solve.bounds.needs import distinct_needed, outside_by_entropy, outside_needed
 from shoal.solve.bounds.point_bounds import PointTrees
 from shoal.solve.methods import Cover
 from shoal.solve.methods.exact import Exact
