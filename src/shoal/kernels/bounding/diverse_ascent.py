@@ -71,6 +71,8 @@ def repair_diverse(trees, walk, q, need, values, cell, duals, slack, until, list
     """
     k = q.k
     while walk.top[1] < until:
+        walk.top[1] += cell.work[0]
+        cell.work[0] = 0
         if not next_cell(trees, walk, k, k, duals):
             return True
         f = walk.top[0]
@@ -105,7 +107,8 @@ def repair_diverse(trees, walk, q, need, values, cell, duals, slack, until, list
 
 @kernel
 def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, listing):
-    """List groups of the given cells whose duals exceed their costs, one for each cell at most."""
+    """List groups of the given cells whose duals exceed their costs, one for each cell at most; return the looks."""
+    cell.work[0] = 0
     for c in range(costs.size):
         inside = points[bounds[c] : bounds[c + 1]]
         best, kinds, found = price_cell(
@@ -115,6 +118,7 @@ def price_cells(q, need, values, cell, duals, weights, bounds, costs, points, li
             _, _, over, low, high = found
             if over > LISTED:
                 list_group(q, best, cell, kinds, need[best], low, high, costs[c], listing)
+    return SORT_LOOKS * bounds[costs.size] + cell.work[0]
 
 
 @inner

@@ -50,6 +50,7 @@ class Sorted(NamedTuple):
     spare: np.ndarray  # float64[few]
     level: np.ndarray  # float64[few + 1]
     times_log: np.ndarray  # float64[few + 2], n·log n of each number n
+    work: np.ndarray  # int64[1], of counting records, in points looked at
 
 
 def make_sorted(points, q, outside, few=FEW):
@@ -76,6 +77,7 @@ def make_sorted(points, q, outside, few=FEW):
         spare=np.zeros(few),
         level=np.zeros(few + 1),
         times_log=np.array([0.0, *(n * np.log(n) for n in range(1, few + 2))]),
+        work=np.zeros(1, np.int64),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from math import ceil, inf, isfinite
 
@@ -23,7 +23,7 @@ from shoal.kernels.shared.groups import group_costs
 from shoal.progress import Progress, silent
 from shoal.solve.bounds.ascent import Ascent
 from shoal.solve.bounds.cheapest import cheapest_bound
-from shoal.solve.bounds.diverse import BEGIN_LOOKS, DiverseAscent
+from shoal.solve.bounds.diverse import DiverseAscent
 from shoal.solve.bounds.point_bounds import PointTrees
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.problem import Problem, relative_weights
@@ -31,10 +31,15 @@ from shoal.solve.problem import Problem, relative_weights
 SAFETY = 1e-9  # share by which a bound is lowered: sums of a bound and of a loss round differently
 PATIENCE = 10  # walks in a row that may gain next to nothing before tightening ends
 LEAST_GAIN = 1e-7  # share of the bound; a walk that gains less gains next to nothing
-# A first bound for k alone is tightened while the ratio is above this, by as many passes as look at about so many
-# points, a few at most. If it stays above, the cheapest cell of each record may prove more.
-ENOUGH, PASS_LOOKS, MOST_FIRST = 1.15, 800_000_000, 6
-CHEAPEST = "cheapest cell of each record"
+# The first bound takes so many looks for each record and column, at least and at most so many in all: a look is a point
+# that is looked at, some 10 nanoseconds, and refinement takes longer. Tightening ends at a ratio of ENOUGH, or after so
+# many passes.
+LOOKS, DIVERSE_LOOKS, LEAST_LOOKS, MOST_LOOKS = 3_000, 2_000, 300_000_000, 3_000_000_000
+ENOUGH, MOST_FIRST = 1.15, 8
+# The cheapest cell of each record is searched for where it promises so many times what a loose walk proves. With 40
+# columns it is 6.9 times as much, and twice what further walks prove; with 23 it is 2.9 times, and walks come as far.
+FAR = 4.0
+CHEAPEST, STILL = "cheapest cell of each record", "; still improving"
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,6 @@ class Certifier:
         else:
             self._scale = 1 / (table.records * len(table.columns))
         self._ascent: Ascent | None = None
-        self._cells = PointTrees(self.problem)
         released = self._released(closed)
         self._loss = self._loss_of(released) if loss is None else loss
         self._mi: Certifier | None = None
@@ -135,54 +139,53 @@ class Certifier:
                 )
             )
             return
-        if released is not None:
-            self._climb(released, released if duals is None else duals)
-        if self.certificate is None or self.certificate.ratio > ENOUGH:
-            self._search(released)
+        start = None if released is None else released if duals is None else duals
+        self._find_first(released, start)
 
-    def _climb(self, released: Floats, above: Floats) -> None:
-        """Begin the ascent: `released` is what each record costs in the release, `above` the numbers to start from.
+    def _find_first(self, released: Floats | None, start: Floats | None) -> None:
+        """Find a first bound: `released` is what each record costs in the release, `start` where an ascent starts.
 
-        Where more than k is required, k alone is bounded first, from what records cost.
+        Where there is no ascent, costs depend on the class of a record.
         """
-        first = released if self.problem.tallied else above
-        self._ascent = Ascent(self._cells, self._cells.least_of_points(first))
-        self._ascent.begin(BEGIN_LOOKS if self.problem.tallied else inf)
-        self._keep_ascent()
-        if self.problem.tallied:
-            self._begin_diverse(above)
-        else:
-            self._first_passes()
-
-    def _search(self, released: Floats | None) -> None:
-        """Keep the bound by the cheapest cell of each record, where it promises more than the one that there is."""
-        above = None if released is None else self._cells.least_of_points(released)
-        beat = -inf if self._ascent is None else self._ascent.total
-        least = cheapest_bound(self._cells, above, beat)
-        if least is None and above is None:
-            least = least_costs(self._cells)
-        if least is not None:
-            self._keep(least, CHEAPEST)
-
-    def _first_passes(self) -> None:
-        """Tighten a loose bound at once, if there is time for two passes or more; the first gains next to nothing."""
-        assert self._ascent is not None
-        passes = PASS_LOOKS // max(1, self._ascent.looks)
-        if passes < 2 or self._ascent.slack > 0:
+        cells = self._cells = PointTrees(self.problem, by_value=self.problem.tallied > 0)
+        most = first_looks(self.problem)
+        if released is None or start is None:
+            least = cheapest_bound(cells, None, most)
+            self._keep(least_costs(cells) if least is None else least, CHEAPEST)
             return
-        for _ in range(min(passes, MOST_FIRST)):
-            if self.certificate is None or self.certificate.ratio <= ENOUGH:
-                break
-            self._ascent.advance()
-            self._keep_ascent()
-
-    def _begin_diverse(self, above: Floats) -> None:
-        """Go on with what requirements beyond k ask for."""
-        self._cells = PointTrees(self.problem, by_value=True)
-        ascent = DiverseAscent(self._cells, self._cells.least_of_points(above))
-        ascent.begin_with_passes()
-        self._ascent = ascent
+        kind = DiverseAscent if self.problem.tallied else Ascent
+        ascent = self._ascent = kind(cells, cells.least_of_points(start))
+        ascent.begin_loosely(most)
         self._keep_ascent()
+        if self.certificate is None or self.certificate.ratio > FAR:
+            above = cells.least_of_points(released)
+            least = cheapest_bound(cells, above, most - ascent.spent, FAR * ascent.total)
+            if least is not None:
+                self._keep(least, CHEAPEST)
+                self._mark(is_cut_off=True)
+                return
+        ascent.begin_closely(most)
+        self._keep_ascent()
+        self._tighten(most)
+
+    def _tighten(self, most: int) -> None:
+        """Tighten the first bound until it is enough, as long as fewer looks than `most` are spent."""
+        ascent = self._ascent
+        assert ascent is not None
+        for _ in range(MOST_FIRST):
+            if self.certificate is not None and self.certificate.ratio <= ENOUGH:
+                return
+            is_late = ascent.slack > 0 or ascent.spent + ascent.looks > most
+            if is_late or not ascent.advance(lambda: ascent.spent < most):
+                break
+            self._keep_ascent()
+        self._mark(is_cut_off=True)
+
+    def _mark(self, is_cut_off: bool) -> None:
+        """Have the certificate say whether it would be better with more time."""
+        if self.certificate is not None and self.certificate.ratio > 1:
+            how = self.certificate.how.removesuffix(STILL)
+            self.certificate = replace(self.certificate, how=how + STILL * is_cut_off)
 
     def certify(
         self, seconds: float, passes: int, progress: Progress = silent
@@ -203,13 +206,15 @@ class Certifier:
             self._keep_parts()
         while self._ascent and done < passes and max(gains) >= LEAST_GAIN:
             if self.certificate and self.certificate.ratio == 1:
-                break
+                return self.certificate
             before = self._ascent.total
             if not self._ascent.advance(go_on):
                 break
             self._keep_ascent()
             gains = [*gains[1:], self._ascent.total / before - 1 if before else inf]
             done += 1
+        if self._ascent:
+            self._mark(is_cut_off=max(gains) >= LEAST_GAIN)
         return self.certificate
 
     def _released(self, closed: Closed) -> Floats | None:
@@ -237,7 +242,7 @@ class Certifier:
         table = self.problem.table
         problem = Problem.of(table, "pmi", self.problem.k, relative_weights(weights, table))
         cells = PointTrees(problem)
-        least = cheapest_bound(cells, None)
+        least = cheapest_bound(cells, None, first_looks(problem))
         return self._bound_of(cells, least_costs(cells) if least is None else least)
 
     def _keep_parts(self) -> None:
@@ -270,6 +275,12 @@ class Certifier:
         """Make a certificate of a bound and keep it if it is the best so far."""
         if self.certificate is None or bound > self.certificate.bound:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
+
+
+def first_looks(problem: Problem) -> int:
+    """How many looks a first bound may take."""
+    each = DIVERSE_LOOKS if problem.tallied else LOOKS
+    return min(max(each * problem.codes.size, LEAST_LOOKS), MOST_LOOKS)
 
 
 def least_costs(cells: PointTrees) -> Floats:

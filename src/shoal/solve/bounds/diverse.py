@@ -28,13 +28,10 @@ from shoal.solve.bounds.ascent import CHUNK, STEP, SWEEPS, Ascent
 from shoal.solve.bounds.needs import distinct_needed, outside_needed
 from shoal.solve.bounds.point_bounds import PointTrees
 
-# Passes before there is a first bound, as long as fewer points than these were looked at, some 5 seconds. On Adult with
-# entropy 5 of the occupation three more raised the bound by 0.6 %.
-FIRST_PASSES, FIRST_LOOKS = 5, 500_000_000
-BEGIN_LOOKS = 400_000_000  # before that, see `begin`
 # Times that known cells are looked at again between two walks, each after a move: on Adult a walk takes 1 to 3 seconds,
 # and looking at known cells a twentieth of that. With ten of them, three walks came as far as twenty with none.
 PRICINGS = 6
+MOVED_BY_LOOK = 4  # members of groups that a move looks at in the time of a look
 MOST_GROUPS, MOST_MEMBERS = 300_000, 10_000_000  # listed in one walk, to bound memory
 
 
@@ -87,29 +84,29 @@ class DiverseAscent(Ascent):
         weights = self.trees.weights[self._members]
         return self._bounds, self._members, taken / (weights * self._step * self._mean)
 
-    def begin_with_passes(self) -> None:
-        """Find valid numbers, and make them better as long as that takes little time."""
-        self.begin(BEGIN_LOOKS)
-        looks = self.looks
-        for _ in range(FIRST_PASSES):
-            if looks >= FIRST_LOOKS or self.slack > 0.0 or not self.advance():
-                break
-            looks += self.looks
+    def begin_loosely(self, most: float = inf) -> None:
+        """Do not count records, which takes several times as long."""
+        counting = self._scratch
+        self._scratch = make_sorted(len(self._y), self._rules, self._outside, 0)
+        super().begin_loosely(most)
+        self._scratch = counting
 
     def _forget(self) -> None:
         super()._forget()
         self._shares: Floats = np.empty(0)
         self.pool = ViolatedCells()
 
-    def _walk(self, go_on: Callable[[int], bool], patience: float = inf) -> bool:
+    def _walk(
+        self,
+        go_on: Callable[[], bool] = lambda: True,
+        slack: Callable[[int], float] | None = None,
+    ) -> bool:
         listing = make_listing(MOST_GROUPS, MOST_MEMBERS, MOST_GROUPS, MOST_MEMBERS)
-        lowered, slack = self._y.copy(), self.slack
-        walk, done = make_walk(self.trees, self.k), False
+        lowered, walk, done = self._y.copy(), make_walk(self.trees, self.k), False
         while not done:
-            looks = int(walk.top[1])
-            if not go_on(looks):
+            if not go_on():
                 return False
-            slack = inf if looks >= patience else slack
+            looks = int(walk.top[1])
             done = repair_diverse(
                 self.trees,
                 walk,
@@ -118,11 +115,11 @@ class DiverseAscent(Ascent):
                 self._values,
                 self._scratch,
                 lowered,
-                slack,
+                slack(looks) if slack else self.slack,
                 looks + CHUNK,
                 listing,
             )
-        self.looks = int(walk.top[1])
+            self._count(walk, looks)
         self._keep(lowered)
         if not self._moved:
             self._forget()  # what a looser walk listed
@@ -161,7 +158,7 @@ class DiverseAscent(Ascent):
         """List groups of known cells that the dual variables as they are now exceed."""
         pool = self.pool
         listing = make_listing(pool.costs.size, MOST_MEMBERS, 0, 0)
-        price_cells(
+        self.spent += price_cells(
             self._rules,
             self._need,
             self._values,
@@ -177,6 +174,7 @@ class DiverseAscent(Ascent):
 
     def _move(self) -> None:
         self._moved = True
+        self.spent += SWEEPS * self._members.size // MOVED_BY_LOOK
         groups = np.arange(self._costs.size)
         weights = self.trees.weights
         for sweep in range(SWEEPS):
