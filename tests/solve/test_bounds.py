@@ -468,7 +468,7 @@ def test_what_a_hurry_left_out_is_made_up_for_when_there_is_time(monkeypatch):
     models = {"age": shoal.Interval(), "sex": shoal.Suppression(), "race": shoal.Suppression()}
     few = shoal.samples.adult().slice(0, 300)
     found = shoal.anonymize(few, quasi_identifiers=models, others="drop", k=5)
-    assert found.certificate.how == "dual ascent over cells of k records"
+    assert found.certificate.how.startswith("dual ascent over cells of k records")
     monkeypatch.setattr("shoal.solve.bounds.certificate.LEAST_LOOKS", 500)
     monkeypatch.setattr("shoal.solve.bounds.certificate.MOST_LOOKS", 500)
     monkeypatch.setattr("shoal.solve.bounds.ascent.CHUNK", 100)

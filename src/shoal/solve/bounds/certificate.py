@@ -273,7 +273,7 @@ class Certifier:
 
     def _keep_bound(self, bound: float, how: str) -> None:
         """Make a certificate of a bound and keep it if it is the best so far."""
-        if self.certificate is None or bound > self.certificate.bound:
+        if self.certificate is None or bound >= self.certificate.bound:
             self.certificate = Certificate(bound, ratio(self._loss, bound), how)
 
 
