@@ -42,7 +42,6 @@ from shoal.progress import COMPILING, Progress, Watch, silent
 from shoal.risk.leaks import Leaks
 from shoal.settings.settings import Others, Settings
 from shoal.solve.counted.exact_groups import solved_at_once
-from shoal.solve.local_search.schedule import FEW
 from shoal.solve.measures.additive import ADDITIVE
 from shoal.solve.methods.base import MEASURED
 from shoal.solve.methods.lattice import lattice_size, make_ladders
@@ -269,7 +268,7 @@ def kernels_ahead(settings: Settings, records: int) -> list[Signature]:
     if settings.series or not settings.refine or settings.method.choose(records).name != "cover":
         return []
     measure = ADDITIVE.get(settings.objective)
-    chooses = records > FEW and measure is not None and measure.monotone
+    chooses = measure is not None and measure.monotone
     lists = [DEFAULT, LARGER] if chooses else [DEFAULT]
     lists += [REQUIREMENTS] if settings.requirements else []
     # Where shares are limited, cells are chosen and carved in turn, even if records are few.

@@ -25,8 +25,8 @@ from shoal.kernels.shared.state import fill, make_state
 from shoal.kernels.splitting.mondrian import split_by_persons
 from shoal.progress import Progress
 from shoal.risk.persons import People
-from shoal.solve.local_search.budget import Clock, Refine
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.budget import Meter, Refine
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.local_search.schedule import refine
 from shoal.solve.methods import Exact, Method, Mondrian, Partition
 from shoal.solve.methods.completion import suppressed_costs
@@ -190,7 +190,7 @@ def exact_partition(
 MOST_MOVES, MOST_SWAPS, MOST_HANDED, CHUNK = 2_500_000_000, 500_000_000, 2_500_000_000, 100_000_000
 TRIAL = 25  # the work of trying one swap, in the same unit
 NEAR = 2  # nearest groups whose members a record tries to swap with
-PASSES = 2  # of local search where no time is given
+SLOPE = 1e-4  # share of the cost; a pass that gains less is the last
 
 
 @dataclass(frozen=True)
@@ -242,35 +242,32 @@ def repair_by_persons(found: PersonSearch, progress: Progress) -> None:
 
 
 def improve_by_persons(found: PersonSearch, budget: Refine, progress: Progress) -> None:
-    """Move, split and swap while that gains: a few passes, then for as long as there is time."""
-    clock = Clock(budget, progress)
-    passes = 0
-    while _one_pass(found, progress):
-        passes += 1
-        if passes >= PASSES:
-            if not clock.goes_on("counting persons"):
-                return
-            clock.tick()
+    """Move, split and swap in turn while that gains and the budget lasts."""
+    cells = found.problem.table.records * len(found.problem.columns)
+    meter, before = Meter(budget, cells, progress), np.inf
+    least = 0.0 if meter.is_patient else SLOPE
+    while found.cost < (1 - least) * before and meter.goes_on("counting persons"):
+        before = found.cost
+        meter.add(_one_pass(found, progress))
 
 
-def _one_pass(found: PersonSearch, progress: Progress) -> int:
-    """Try every neighbourhood once; returns the number of changes."""
+def _one_pass(found: PersonSearch, progress: Progress) -> float:
+    """Try every neighbourhood once; returns the work that was done."""
     search, crowd = found.search, found.crowd
-    changes = 0
     work = found.work + found.own_work
     records = found.dearest()[: max(1, MOST_MOVES // work)]
     chunk = max(1, CHUNK // work)
     for start in range(0, len(records), chunk):
         progress("refining: moves", start, len(records))
-        changes += int(move_among_persons(search, crowd, records[start : start + chunk]))
+        move_among_persons(search, crowd, records[start : start + chunk])
     groups = np.arange(len(search.s.size))
     while groups.size:
         groups = split_persons(search, crowd, groups)
-        changes += groups.size // 2
     progress("refining: swaps", 0, 1)
     sizes = search.s.size[search.s.size > 0].astype(float)
     most = max(1, int(MOST_SWAPS // (work + TRIAL * NEAR * (sizes**2).mean())))
-    return changes + int(swap_among_persons(search, crowd, found.dearest()[:most], NEAR))
+    swap_among_persons(search, crowd, found.dearest()[:most], NEAR)
+    return float(work * len(records) + MOST_SWAPS * min(1.0, most / len(search.codes)))
 
 
 def group_persons(

@@ -41,7 +41,7 @@ from shoal.pipeline.series.split import (
 )
 from shoal.progress import Progress
 from shoal.settings.settings import Settings
-from shoal.solve.local_search.descent import SearchState
+from shoal.solve.local_search.state import SearchState
 from shoal.solve.methods import Partition
 from shoal.solve.problem import Problem
 

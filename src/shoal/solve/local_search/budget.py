@@ -1,4 +1,4 @@
-"""The budget of refinement: how long it goes on, and how much of that is left."""
+"""The budget of refinement: how much work it may do, and how much of that is left."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from shoal.progress import Progress
 
 @dataclass(frozen=True)
 class Refine:
-    """How long refinement goes on after its fixed schedule, which takes a few seconds on 50,000 records.
+    """How long refinement goes on. With neither parameter it is quick: seconds, for most tables.
 
-    With neither parameter it ends there, and the same seed gives the same release.
+    Refinement ends early where it hardly gains any more, unless `seconds` are given. Work is counted in what is looked
+    at, so that the same seed gives the same release on any machine; only `seconds` depend on it.
 
     Parameters
     ----------
     seconds
-        Go on until so much time has passed since its start. What is reached then depends on the machine, so
-        that two runs may differ.
+        Go on for so many seconds of CPU time. What is reached then depends on the machine, so that two runs may differ.
     steps
-        Go on for so many steps, of about a second each on 50,000 records; the same seed gives the same release.
+        Go on for so many steps, of about a second each; the same seed gives the same release.
 
     Examples
     --------
@@ -33,11 +33,6 @@ class Refine:
 
     seconds: float | None = None
     steps: int | None = None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether there is more than the fixed schedule."""
-        return bool(self.seconds or self.steps)
 
     def problems(self) -> list[str]:
         """Return a sentence for every parameter that has an impossible value."""
@@ -51,28 +46,42 @@ class Refine:
         return found
 
 
-class Clock:
-    """A running budget: it counts the steps or seconds spent and says whether any are left."""
+SECOND = 1e9  # units of work: a unit takes about a nanosecond
+# Quick refinement may do so much work for each record and column, at least and at most so much in all.
+QUICK, LEAST, MOST = 20_000, 3 * SECOND, 60 * SECOND
 
-    def __init__(self, budget: Refine, progress: Progress) -> None:
-        self._start = time.perf_counter()
-        self._seconds, self._steps = budget.seconds, budget.steps or 0
-        self._progress, self._done = progress, 0
 
-    def goes_on(self, stage: str, share: float = 1.0) -> bool:
-        """Report progress, and say whether less than a share of the budget is spent."""
-        spent = time.perf_counter() - self._start
+class Meter:
+    """Counts the work that is done, and says whether there may be more."""
+
+    def __init__(self, budget: Refine, cells: int, progress: Progress) -> None:
+        """Allow what the budget says for a table of so many cells, records times columns."""
+        quick = min(max(QUICK * cells, LEAST), MOST)
+        self.allowance = quick + SECOND * (budget.steps or 0)
+        self.done = 0.0
+        self._seconds, self._start = budget.seconds, time.thread_time()
+        self._progress = progress
+        # Refinement for some seconds goes on as long as anything is gained, whatever is gained.
+        self.is_patient = bool(budget.seconds or budget.steps)
+
+    def add(self, work: float) -> None:
+        """Count work that was done."""
+        self.done += work
+
+    @property
+    def left(self) -> float:
+        """How much more work there may be."""
         if self._seconds is None:
-            self._progress(f"refining: {stage}", self._done, self._steps)
-            return self._done < share * self._steps
-        self._progress(
-            f"refining: {stage}", min(int(spent), int(self._seconds)), int(self._seconds) + 1
-        )
-        return spent < share * self._seconds
+            return self.allowance - self.done
+        return SECOND * (self._seconds - (time.thread_time() - self._start))
 
-    def tick(self) -> None:
-        """Count one step as spent."""
-        self._done += 1
+    def goes_on(self, stage: str) -> bool:
+        """Report progress, and say whether there may be more work."""
+        total = self.allowance if self._seconds is None else SECOND * self._seconds
+        left = self.left
+        done, whole = int((total - left) / SECOND * 10), int(total / SECOND * 10) + 1
+        self._progress(f"refining: {stage}", min(done, whole - 1), whole)
+        return left > 0
 
 
 def read_refine(given: Any) -> Refine | bool | None:
